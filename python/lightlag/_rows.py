@@ -132,6 +132,25 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
     ]
 
 
+def radio_rows(summary: dict[str, Any]) -> list[Row]:
+    """The radios of a summary as text, for people: the busiest, at most 8."""
+    radios = sorted(summary.get("radios", []), key=lambda radio: -float(radio["utilisation"]))
+    return [
+        {
+            "radio": radio["name"],
+            "sends": f"{radio['utilisation']:.1%}",
+            "busy": f"{radio['busy']:.1%}",
+            "frames": str(radio["sent_frames"]),
+            "retries": share(radio["retries"], radio["sent_frames"]),
+            "collisions": str(radio["collisions"]),
+            "dropped": str(sum(radio[f"dropped_{cause}"] for cause in ("queue", "retry", "lifetime", "no_route"))),
+            "routing": size(radio["routing_bytes"]),
+            "broken links": str(radio["broken_links"]),
+        }
+        for radio in radios[:_SHOWN_LINKS]
+    ]
+
+
 def proxy_rows(summary: dict[str, Any]) -> list[Row]:
     """The flows at proxies as text, for people: at most the first 20."""
     return [

@@ -19,7 +19,20 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-TableName = Literal["flows", "links", "trace", "queue", "drops", "acks", "responses", "proxies", "legs"]
+TableName = Literal[
+    "flows",
+    "links",
+    "trace",
+    "queue",
+    "drops",
+    "acks",
+    "responses",
+    "proxies",
+    "legs",
+    "radios",
+    "paths",
+    "positions",
+]
 
 
 class Source(Protocol):
@@ -111,8 +124,8 @@ class Folder:
 
     def summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
-        for name in ("flows", "links", "proxies", "legs"):
-            # Networks without proxies have no files of them.
+        for name in ("flows", "links", "proxies", "legs", "radios"):
+            # Networks without proxies or radios have no files of them.
             if name in ("flows", "links") or (self._folder / f"{name}.parquet").exists():
                 columns = _dictionary()[name]
                 summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
@@ -191,7 +204,11 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
     proxy = {"node": "b", "buffer": "1 kB", "flows": ["one way"]}
     rich = plain | {"flows": [*plain["flows"], asks], "proxies": [proxy]}
     found: dict[str, dict[str, pl.DataType]] = {}
-    for scenario in (plain, rich):
+    swarm: dict[str, Any] = {
+        "duration": "1 ms",
+        "topology": {"kind": "swarm", "nodes": 2, "area": ["1 m", "1 m", "1 m"], "flows": 1},
+    }
+    for scenario in (plain, rich, swarm):
         run = _engine.run(_engine.parse(json.dumps(scenario), "json"))
         for name in get_args(TableName):
             # Some tables are there only where they have something to say.

@@ -548,7 +548,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 def _print_result(result: Result) -> None:
     from lightlag._quantities import rate
-    from lightlag._rows import flow_rows, link_rows, proxy_rows
+    from lightlag._rows import flow_rows, link_rows, proxy_rows, radio_rows
     from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
 
@@ -560,11 +560,16 @@ def _print_result(result: Result) -> None:
         ("flows", flows, count, f"{result.name} (seed {result.seed})"),
         ("links", links, len(links), ""),
     ):
-        print_rows(rows, title)
+        if rows:
+            print_rows(rows, title)
         if (more := len(summary[kind]) - shown) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
+    if radios := radio_rows(summary):
+        print_rows(radios, "")
+        if (more := len(summary["radios"]) - len(radios)) > 0:
+            print(f"and {more} more radio{'s' * (more > 1)}")
     if len(summary["flows"]) > 1:
         goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
         total = rate(together(summary["flows"], result.simulated_s))

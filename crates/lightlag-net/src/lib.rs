@@ -1,4 +1,4 @@
-//! How packets travel. A link moves envelopes that it never opens.
+//! The ways of packets. A link moves envelopes that it never opens.
 //!
 //! - [`packet`]: the envelope, with a body of any type.
 //! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event a link.

@@ -53,7 +53,7 @@ registry::laws! {
     Fading(fading::Fading);
 }
 
-/// Where losses are drawn.
+/// Place at which losses are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LossPlace {
     /// When a packet begins its transmission: a lost one has used queue and link time.
@@ -77,7 +77,7 @@ pub struct LossProcess {
 #[derive(Clone, Debug)]
 struct Changing {
     timetable: Arc<[(Instant, Loss)]>,
-    /// How many of them have begun.
+    /// Number of them that have begun.
     begun: usize,
     present: Model,
     /// From which the streams of channel states are derived: the same whatever has been drawn.
@@ -122,7 +122,7 @@ impl LossProcess {
         self
     }
 
-    /// Where losses are drawn.
+    /// Place at which losses are drawn.
     pub fn place(&self) -> LossPlace {
         self.place
     }

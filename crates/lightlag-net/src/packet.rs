@@ -16,7 +16,7 @@ impl PacketFlags {
     const LOW_PRIORITY: u8 = 4;
     const SUPERSEDES: u8 = 8;
     const UNHEARD: u8 = 16;
-    /// Where the two bits of the ECN field begin.
+    /// Position of the two bits of the ECN field.
     const ECN: u32 = 6;
 
     /// Of an intact packet that carries payload of its transport, or none.
@@ -105,7 +105,7 @@ impl PacketFlags {
 /// Packets are copied from ring to ring, so a body should leave the whole at no more than 64 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet<B> {
-    /// Where it goes.
+    /// Its destination.
     pub destination: NodeId,
     /// Whom it is for at the destination, and whose it is in records: a number that the sender chose.
     pub flow: u32,
@@ -113,10 +113,10 @@ pub struct Packet<B> {
     pub size: u16,
     /// Whether it carries payload, its priority, its ECN field, and whether it was damaged on the way.
     pub flags: PacketFlags,
-    /// How many links it may still cross. A link takes one of them with the packet, so the IP header of a packet that comes
+    /// Number of links that it may still cross. A link takes one of them with the packet, so the IP header of a packet that comes
     /// out of a link says one more than this: its node takes it off as it passes the packet on (RFC 1812 §5.3.1).
     pub ttl: u8,
-    /// What it carries.
+    /// Its contents.
     pub body: B,
 }
 
@@ -129,9 +129,9 @@ impl<B> Packet<B> {
         Self { destination, flow, size, flags, ttl: TTL, body }
     }
 
-    /// It crosses a link.
+    /// It crosses a link or a medium.
     #[inline(always)]
-    pub(crate) fn cross(&mut self) {
+    pub fn cross(&mut self) {
         self.ttl = self.ttl.wrapping_sub(1);
     }
 

@@ -21,9 +21,9 @@ pub struct LinkId(pub u32);
 /// One direction of a link, for routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Where it begins.
+    /// Node at its start.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at its end.
     pub to: NodeId,
     /// Its propagation delay.
     pub delay: Duration,
@@ -31,7 +31,7 @@ pub struct Edge {
 
 const NONE: u32 = u32::MAX;
 
-/// Where a node sends what is not for itself.
+/// Links on which a node sends packets that are not for itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Row {
     /// Everything over one link; no link at all is `NONE`.
@@ -45,6 +45,8 @@ enum Row {
 pub struct RouteTable {
     rows: Vec<Row>,
     heads: Arc<[NodeId]>,
+    /// Number of the edges, the first ones, that are links. The others join nodes to media.
+    links: u32,
     /// Nodes that reach each other while every link is up carry the same number. Links are full duplex, so reaching is
     /// mutual.
     component: Arc<[u32]>,
@@ -62,7 +64,19 @@ impl RouteTable {
             })
             .collect();
         let heads = edges.iter().map(|edge| edge.to).collect();
-        Self { rows, heads, component: graph.components().into() }
+        Self { rows, heads, links: edges.len() as u32, component: graph.components().into() }
+    }
+
+    /// The same table, where only so many edges are links and the others join nodes to media: no path crosses a medium,
+    /// because the nodes on it find their ways themselves.
+    #[must_use]
+    pub fn with_links(self, links: usize) -> Self {
+        Self { links: links as u32, ..self }
+    }
+
+    /// The node to which `node` is joined on its way to `destination`.
+    pub fn neighbour(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
+        self.next(node, destination).map(|link| self.heads[link.0 as usize])
     }
 
     /// The link on which `node` sends towards `destination`, which it must be able to reach.
@@ -75,7 +89,7 @@ impl RouteTable {
         (link != NONE).then_some(LinkId(link))
     }
 
-    /// How many routes it has: of each node with several links one to every node.
+    /// Number of its routes: of each node with several links one to every node.
     pub fn entries(&self) -> u64 {
         let entries = |row: &Row| if let Row::ByDestination(links) = row { links.len() as u64 } else { 0 };
         self.rows.iter().map(entries).sum()
@@ -86,7 +100,7 @@ impl RouteTable {
         self.component[from.0 as usize] == self.component[to.0 as usize]
     }
 
-    /// The links of the way, in order; `None` if there is no way, or it is a loop.
+    /// The links of the way, in order; `None` if there is no way, or it is a loop, or it crosses a medium.
     pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         if !self.reaches(from, to) {
             return None;
@@ -97,7 +111,7 @@ impl RouteTable {
             if path.len() == self.rows.len() {
                 return None;
             }
-            let link = self.next(node, to)?;
+            let link = self.next(node, to).filter(|link| link.0 < self.links)?;
             path.push(link);
             node = self.heads[link.0 as usize];
         }

@@ -17,15 +17,17 @@ pub(crate) type Named = (&'static str, RecordBatch);
 pub(crate) struct Dictionaries {
     pub(crate) flows: Arc<StringArray>,
     pub(crate) links: Arc<StringArray>,
+    pub(crate) nodes: Arc<StringArray>,
 }
 
 /// Turns a result into one record batch a table, in the order of the dictionary. ACKs are missing if they were not recorded,
-/// and so are responses, proxies or legs if there are none. The summary stays in place.
+/// and so are responses, proxies, legs or radios if there are none. The summary stays in place.
 pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
     let dictionaries = Dictionaries {
         flows: names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect()),
-        links: names(result.summary.links.iter().map(|link| link.name.as_str()).collect()),
+        links: names(result.link_names()),
+        nodes: names(result.node_names()),
     };
     let mut tables = vec![
         ("flows", rows(&result.summary.flows)),
@@ -43,6 +45,11 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     if !result.summary.proxies.is_empty() {
         tables.push(("proxies", rows(&result.summary.proxies)));
         tables.push(("legs", rows(&result.summary.legs)));
+    }
+    if !result.summary.radios.is_empty() {
+        tables.push(("radios", rows(&result.summary.radios)));
+        tables.push(("paths", recorded(std::mem::take(&mut result.paths), &dictionaries)));
+        tables.push(("positions", recorded(std::mem::take(&mut result.positions), &dictionaries)));
     }
     tables
 }
@@ -81,6 +88,7 @@ pub(crate) fn recorded(table: impl Recorded, dictionaries: &Dictionaries) -> Rec
             Names::None => None,
             Names::Flows => Some(dictionaries.flows.clone()),
             Names::Links => Some(dictionaries.links.clone()),
+            Names::Nodes => Some(dictionaries.nodes.clone()),
             Names::These(names) => Some(Arc::new(StringArray::from_iter_values(names))),
         };
         let array: ArrayRef = match (data, names) {

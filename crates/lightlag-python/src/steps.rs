@@ -38,8 +38,11 @@ impl Steps {
         let simulation =
             py.detach(|| scenario.simulation(Parallel::on(threads))).map_err(|errors| scenario_error(py, &errors))?;
         let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
-        let dictionaries =
-            Dictionaries { flows: names(simulation.flow_names()), links: names(simulation.link_names()) };
+        let dictionaries = Dictionaries {
+            flows: names(simulation.flow_names()),
+            links: names(simulation.link_names()),
+            nodes: names(simulation.node_names()),
+        };
         let records_acks = scenario.scenario.record.acks;
         let wall = start.elapsed();
         Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, dictionaries, rows: [0; 4], wall })))

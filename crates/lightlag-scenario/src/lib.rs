@@ -16,16 +16,18 @@ mod spec;
 mod warnings;
 
 pub use network::{
-    CapturePlace, CapturePlan, Flow, LinkDirection, Network, Part, Proxy, Rerouted, SignalPlan, Split, Weather,
+    CapturePlace, CapturePlan, Flow, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted, SignalPlan, Split,
+    Weather,
 };
 pub use read::{PerDirection, ScenarioError, Warning, trace_file};
 pub use spec::{
-    Access, Burst, Chain, Change, Changes, Collect, Constant, CorruptionSignals, Crash, Defaults, Dumbbell,
-    Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, GroundLink, Http, Iot, IpVersion, JitterSpec,
-    LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap,
-    Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, Rain, Reader, Record,
-    Reorder, Requests, Routing, Satellite, Scenario, SignalSpec, Signals, Star, Terminal, Terrestrial, Topology,
-    TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
+    Access, Burst, Chain, Change, Changes, Collect, Constant, Coordinates, CorruptionSignals, Crash, Defaults,
+    Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, GroundLink, Http, Iot, IpVersion,
+    JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model, NodeSpec, OnDemand, OnOff,
+    OrbitSpec, OutageRule, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity,
+    Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing, Satellite, Scenario, SignalSpec,
+    Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers,
+    Transport, Varied, Web,
 };
 
 use read::{Errors, text, tree};

@@ -6,6 +6,8 @@ use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     AdaptiveLink, Demand, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes, Timetable,
 };
+use lightlag_radio::{MediumConfig, StationConfig};
+use lightlag_routing::{Protocol, arp};
 use lightlag_tcp::Config;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ pub struct Network {
     pub nodes: Vec<String>,
     /// Link directions: forward `2i` and backward `2i + 1` of link `i`, listed links first, then generated ones.
     pub links: Vec<LinkDirection>,
+    /// Radio media. Their interfaces have the numbers behind those of links, medium by medium.
+    pub media: Vec<Medium>,
     /// Flows, listed ones first, then generated ones.
     pub flows: Vec<Flow>,
     /// Proxies, in the order of the scenario.
@@ -31,6 +35,30 @@ pub struct Network {
     pub ip: IpVersion,
     /// Places where packets are captured, if there are any.
     pub captures: Option<CapturePlan>,
+}
+
+/// A radio medium.
+#[derive(Clone, Debug)]
+pub struct Medium {
+    /// Unique.
+    pub name: String,
+    /// The channel.
+    pub config: MediumConfig,
+    /// The routing protocol of the nodes on it.
+    pub routing: Protocol,
+    /// Whether these nodes have to ask for addresses on it.
+    pub arp: arp::Mode,
+    /// The nodes on it.
+    pub members: Vec<Member>,
+}
+
+/// A node on a medium.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The node.
+    pub node: NodeId,
+    /// Its radio, and the way that it takes.
+    pub station: StationConfig,
 }
 
 /// One direction of a link.
@@ -182,6 +210,11 @@ impl LinkDirection {
 }
 
 impl Network {
+    /// The node that stands for a medium in route tables: those of media come behind the nodes of the network.
+    pub fn hub(&self, medium: usize) -> NodeId {
+        NodeId((self.nodes.len() + medium) as u32)
+    }
+
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.
     pub fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
         let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();

@@ -145,7 +145,7 @@ fn wrong_traffic_is_refused() {
         ("kind = \"constant\", rate = \"-1 Mbit/s\"", "rate", "is not a rate"),
         ("kind = \"constant\", rate = \"1 Mbit/s\", size = \"0 B\"", "size", "is nothing"),
         ("kind = \"constant\", rate = \"1 Mbit/s\", size = { distribution = \"uniform\" }", "size", "have one size"),
-        ("kind = \"constant\", rate = \"1 Mbit/s\", stop = \"0 s\"", "stop", "begin of the run"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", stop = \"0 s\"", "stop", "start of the run"),
         ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\"", "off", "is missing"),
         ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\", off = \"0 s\"", "off", "shorter than 1 us"),
         ("kind = \"periodic\", every = \"1 s\"", "size", "is missing"),

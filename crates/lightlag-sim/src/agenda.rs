@@ -1,8 +1,8 @@
 //! The agenda: which part of the world is due next.
 //!
 //! Each part has one entry of the event queue. Links have the first numbers, then come the ends of connections, the
-//! senders of datagrams and the clerks: at equal times packets arrive before timers fire, and a sample sees the state
-//! after both.
+//! senders of datagrams, media, radios and the clerks: at equal times packets arrive before timers fire, frames end before
+//! others start, and a sample sees the state after all that.
 
 use lightlag_core::{Entity, EventQueue, Instant};
 use lightlag_net::LinkId;
@@ -15,6 +15,10 @@ pub(crate) enum Due {
     Connection(usize),
     /// A sender of datagrams, by its place among them.
     Datagrams(usize),
+    /// A medium, on which a frame ends.
+    Medium(usize),
+    /// The radio of a node on a medium, with its routing agent, by its number among all radios.
+    Radio(usize),
     /// The clerk that samples.
     Sampler,
     /// The clerk that crashes proxies.
@@ -37,21 +41,37 @@ pub(crate) fn before(start: Instant) -> Instant {
 /// The next event of each part.
 pub(crate) struct Agenda {
     queue: EventQueue,
-    /// The number of the first connection, of the first sender of datagrams and of the first clerk.
+    /// The number of the first connection, of the first sender of datagrams, medium and radio, and of the first clerk.
     connections: u32,
     datagrams: u32,
+    media: u32,
+    radios: u32,
     clerks: u32,
+}
+
+/// Numbers of the parts of a world, by kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) links: usize,
+    pub(crate) connections: usize,
+    pub(crate) datagrams: usize,
+    pub(crate) media: usize,
+    pub(crate) radios: usize,
 }
 
 impl Agenda {
     /// An empty agenda for so many parts of each kind.
-    pub(crate) fn new(links: usize, connections: usize, datagrams: usize) -> Self {
-        let parts = links + connections + datagrams;
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { links, connections, datagrams, media, radios } = parts;
+        let media_from = links + connections + datagrams;
+        let clerks = media_from + media + radios;
         Self {
-            queue: EventQueue::new(parts + CLERKS),
+            queue: EventQueue::new(clerks + CLERKS),
             connections: links as u32,
             datagrams: (links + connections) as u32,
-            clerks: parts as u32,
+            media: media_from as u32,
+            radios: (media_from + media) as u32,
+            clerks: clerks as u32,
         }
     }
 
@@ -104,6 +124,8 @@ impl Agenda {
             Due::Link(link) => link.0,
             Due::Connection(at) => self.connections + at as u32,
             Due::Datagrams(at) => self.datagrams + at as u32,
+            Due::Medium(at) => self.media + at as u32,
+            Due::Radio(at) => self.radios + at as u32,
             Due::Sampler => self.clerks,
             Due::Crash => self.clerks + 1,
             Due::Stations => self.clerks + 2,
@@ -119,8 +141,12 @@ impl Agenda {
             Due::Link(LinkId(number))
         } else if number < self.datagrams {
             Due::Connection((number - self.connections) as usize)
-        } else if number < self.clerks {
+        } else if number < self.media {
             Due::Datagrams((number - self.datagrams) as usize)
+        } else if number < self.radios {
+            Due::Medium((number - self.media) as usize)
+        } else if number < self.clerks {
+            Due::Radio((number - self.radios) as usize)
         } else if number == self.clerks {
             Due::Sampler
         } else if number == self.clerks + 1 {
@@ -138,8 +164,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_equal_times_links_come_before_connections_datagrams_and_clerks() {
-        let mut agenda = Agenda::new(2, 3, 2);
+    fn at_equal_times_links_come_before_connections_datagrams_media_radios_and_clerks() {
+        let mut agenda = Agenda::new(Parts { links: 2, connections: 3, datagrams: 2, media: 2, radios: 3 });
         let order = [
             Due::Link(LinkId(0)),
             Due::Link(LinkId(1)),
@@ -147,6 +173,10 @@ mod tests {
             Due::Connection(2),
             Due::Datagrams(0),
             Due::Datagrams(1),
+            Due::Medium(0),
+            Due::Medium(1),
+            Due::Radio(0),
+            Due::Radio(2),
             Due::Sampler,
             Due::Crash,
             Due::Stations,

@@ -1,6 +1,6 @@
 //! From a scenario to a world.
 
-use crate::agenda::{Agenda, Due, before};
+use crate::agenda::{Agenda, Due, Parts, before};
 use crate::body::UDP_HEADER;
 use crate::clerks::epochs::Departures;
 use crate::clerks::stations::Stations;
@@ -14,6 +14,7 @@ use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
 use crate::hosts::{Endpoint, Hosts, Outcome, Shared, Task};
+use crate::nodes::Nodes;
 use crate::partition::border::Whole;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
@@ -33,6 +34,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     let mut fabric = Fabric::new(&network, seed);
     if record.queueing {
         fabric.hops.iter_mut().for_each(|hop| hop.link.measure_waits());
+    }
+    let mut nodes = Nodes::new(&network, seed).map(Box::new);
+    if let Some(nodes) = nodes.as_deref_mut() {
+        nodes.start();
     }
     let numbers = Numbers::new(&network);
     let ends = ends::of_connections(&network, &numbers).enumerate();
@@ -76,9 +81,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         dialogues,
     };
     let mut world = World {
-        agenda: Agenda::new(fabric.hops.len(), hosts.endpoints.len(), hosts.datagrams.len()),
+        agenda: Agenda::new(Parts::default()),
         fabric,
         hosts,
+        nodes,
         clerks: Clerks { crashes, stations, departures },
         recorder,
         tap: Silent,
@@ -89,6 +95,8 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         received: 0,
         expired: 0,
     };
+    world.agenda = Agenda::new(world.parts());
+    world.arm_radios();
     for at in 0..world.hosts.endpoints.len() {
         let start = match &world.hosts.endpoints[at] {
             Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
@@ -248,7 +256,7 @@ fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
     SeqNumber(if matches!(end.role, Role::Sender | Role::Entry) { first } else { second } as u32)
 }
 
-/// Who asks whom for what; each end is told of which dialogue and connection it is.
+/// The dialogues; each end is told of which dialogue and connection it is.
 fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialogue> {
     let mut dialogues = Vec::new();
     for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.traffic.is_dialogue()) {
@@ -266,7 +274,7 @@ fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut [Endpoint], seed
     dialogues
 }
 
-/// Who collects the messages of whom; the ends are told.
+/// The collectors of messages; the ends are told.
 fn collectors(
     flows: &[Flow],
     numbers: &Numbers,

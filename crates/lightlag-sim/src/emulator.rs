@@ -112,7 +112,7 @@ impl<B: Clone + Default + Send + 'static> Emulator<B> {
         self.expired
     }
 
-    /// What each link direction has counted, and what waits there now; in the order of the network's.
+    /// Counters of each link direction, and the packets that wait there now; in the order of the network's.
     pub fn links(&mut self, now: Instant) -> impl Iterator<Item = (LinkCounters, Backlog)> + '_ {
         self.fabric.hops.iter_mut().map(move |hop| {
             let backlog = hop.link.backlog(now);

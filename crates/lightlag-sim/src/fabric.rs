@@ -92,7 +92,8 @@ impl<B: Clone + Default> Fabric<B> {
         packet: &Packet<B>,
         copy: impl Fn(&Packet<B>) -> Packet<B>,
     ) -> Option<Result<Option<Instant>, QueueFull>> {
-        let Link::Computed(link) = &mut self.hops[on.0 as usize].link else { return None };
+        // Numbers behind those of links are of interfaces to media.
+        let Some(Hop { link: Link::Computed(link), .. }) = self.hops.get_mut(on.0 as usize) else { return None };
         let was_idle = link.in_flight() == 0;
         Some(link.send_by(now, packet, copy).map(|()| was_idle.then(|| link.last_arrival())))
     }

@@ -11,6 +11,7 @@
 //!   - `agenda`: which part is due next.
 //!   - `fabric`: links and routes; packets are offered to links and taken from them.
 //!   - `hosts`: the ends of flows and their applications.
+//!   - `nodes`: nodes on radio media, with their interfaces and routing agents.
 //!   - `clerks`: crashes of proxies, and stations that tell of outages.
 //!   - `tap`: what is written down of a run, and who watches its packets.
 //! - [`partition`]: one run on several cores.
@@ -26,6 +27,7 @@ pub mod emulator;
 pub mod estimate;
 mod fabric;
 mod hosts;
+mod nodes;
 pub mod partition;
 pub mod results;
 pub mod run;

@@ -1,9 +1,10 @@
-//! What a run leaves: a summary, columns, and a hash over every recorded number.
+//! Results of a run: a summary, columns, and a hash over every recorded number.
 
 mod holes;
 mod legs;
 mod messages;
 mod proxies;
+mod radios;
 mod signals;
 pub mod table;
 mod traffic;
@@ -23,6 +24,8 @@ use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
+pub use radios::{Paths, Positions, RadioSummary};
+use radios::{RadioIdentity, positions, radio_summaries};
 use serde::Serialize;
 pub use signals::SignalSummary;
 use table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
@@ -36,14 +39,20 @@ pub struct RunResult {
     pub summary: Summary,
     /// The state of senders over time.
     pub trace: Trace,
-    /// What waited at links over time.
+    /// Packets that waited at links over time.
     pub queue: QueueSamples,
     /// Every dropped packet.
     pub drops: Drops,
     /// Each ACK that a sender took, if the scenario asks for them.
     pub acks: Acks,
-    /// What clients asked for and got, if any does.
+    /// Requests of clients and their responses, if there are any.
     pub responses: Responses,
+    /// The ways of flows over media.
+    pub paths: Paths,
+    /// The positions of nodes on media.
+    pub positions: Positions,
+    /// Names of the nodes, to which these tables refer.
+    nodes: Vec<String>,
     /// Names of the captures that were written.
     pub captures: Vec<String>,
     /// The capture that could not be written to its end, and why. The others end there too.
@@ -82,6 +91,9 @@ pub struct Summary {
     /// One object for each connection on the way of each flow through proxies; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub legs: Vec<LegSummary>,
+    /// One object for each interface of a node to a medium; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<RadioSummary>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -259,7 +271,7 @@ impl Queueing {
     }
 }
 
-/// What a result says about its origin.
+/// Facts of a result about its origin.
 pub(crate) struct Provenance {
     scenario: serde_json::Value,
     seed: u64,
@@ -267,6 +279,10 @@ pub(crate) struct Provenance {
     links: Vec<LinkIdentity>,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
+    radios: Vec<RadioIdentity>,
+    nodes: Vec<String>,
+    /// The time between two samples of positions, if there are any.
+    positions: Option<Duration>,
 }
 
 struct LinkIdentity {
@@ -292,7 +308,12 @@ impl Provenance {
     }
 
     pub(crate) fn link_names(&self) -> Vec<&str> {
-        self.links.iter().map(|link| link.name.as_str()).collect()
+        let radios = self.radios.iter().map(|radio| radio.name.as_str());
+        self.links.iter().map(|link| link.name.as_str()).chain(radios).collect()
+    }
+
+    pub(crate) fn node_names(&self) -> Vec<&str> {
+        self.nodes.iter().map(String::as_str).collect()
     }
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
@@ -326,11 +347,25 @@ impl Provenance {
             links: links.collect(),
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
+            radios: RadioIdentity::all(network),
+            positions: scenario.record.positions,
+            nodes: if network.media.is_empty() { Vec::new() } else { network.nodes.clone() },
         }
     }
 }
 
 impl RunResult {
+    /// Names of the link directions and of interfaces to media, in the order in which tables number them.
+    pub fn link_names(&self) -> Vec<&str> {
+        let radios = self.summary.radios.iter().map(|radio| radio.name.as_str());
+        self.summary.links.iter().map(|link| link.name.as_str()).chain(radios).collect()
+    }
+
+    /// Names of the nodes, in the order in which tables number them; none where there is no medium.
+    pub fn node_names(&self) -> Vec<&str> {
+        self.nodes.iter().map(String::as_str).collect()
+    }
+
     /// The tables move out of the world; its captures stay there.
     pub(crate) fn new(
         world: &mut World<impl Tap>,
@@ -374,6 +409,9 @@ impl RunResult {
             .collect();
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
+        let positions = positions(&provenance.radios, provenance.positions, end);
+        let radios = radio_summaries(world.nodes.as_deref(), provenance.radios, end);
+        let paths = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths)).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let packet_hops = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
@@ -392,12 +430,16 @@ impl RunResult {
                 links,
                 proxies,
                 legs,
+                radios,
             },
             trace: std::mem::take(&mut recorder.trace),
             queue: std::mem::take(&mut recorder.queue),
             drops: std::mem::take(&mut recorder.drops),
             acks: std::mem::take(&mut recorder.acks),
             responses,
+            paths,
+            positions,
+            nodes: provenance.nodes,
             captures: Vec::new(),
             capture_failure: None,
             interrupted,
@@ -419,6 +461,7 @@ impl RunResult {
         hash_rows(&s.links, &mut hash);
         hash_rows(&s.proxies, &mut hash);
         hash_rows(&s.legs, &mut hash);
+        hash_rows(&s.radios, &mut hash);
         self.trace.hash_into(&mut hash);
         self.queue.hash_into(&mut hash);
         self.drops.hash_into(&mut hash);
@@ -428,6 +471,10 @@ impl RunResult {
         }
         if self.responses.rows() > 0 {
             self.responses.hash_into(&mut hash);
+        }
+        if !s.radios.is_empty() {
+            self.paths.hash_into(&mut hash);
+            self.positions.hash_into(&mut hash);
         }
         hash.finish()
     }
@@ -502,5 +549,8 @@ pub fn dictionary() -> Vec<Table> {
         recorded::<Responses>("responses"),
         rows::<ProxySummary>("proxies"),
         rows::<LegSummary>("legs"),
+        rows::<RadioSummary>("radios"),
+        recorded::<Paths>("paths"),
+        recorded::<Positions>("positions"),
     ]
 }

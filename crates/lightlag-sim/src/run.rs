@@ -14,7 +14,7 @@ use lightlag_core::Instant;
 use lightlag_scenario::{Network, Scenario, ScenarioError};
 use std::io;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Simulated time.
@@ -25,7 +25,7 @@ pub struct Progress {
     pub events: u64,
 }
 
-/// What an observer wants next.
+/// An observer's wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Control {
     /// Go on.
@@ -54,7 +54,7 @@ enum Watched {
     InParts(Box<Windows>),
 }
 
-/// How far a run is, and where it ends.
+/// Progress of a run, and its end.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     now: Instant,
@@ -125,7 +125,7 @@ impl Simulation {
         Self { world, provenance, setup, course, whole, joined: None }
     }
 
-    /// Where the network is cut, or why it is not.
+    /// The cut of the network, or the reason for which there is none.
     pub fn cut(&self) -> Result<&Cut, Whole> {
         match (&self.world, &self.joined) {
             (Watched::InParts(windows), _) => Ok(windows.cut()),
@@ -195,12 +195,17 @@ impl Simulation {
         self.provenance.flow_names()
     }
 
-    /// Names of the link directions, in the order in which tables number them.
+    /// Names of the link directions and of interfaces to media, in the order in which tables number them.
     pub fn link_names(&self) -> Vec<&str> {
         self.provenance.link_names()
     }
 
-    /// How far the run is.
+    /// Names of the nodes, in the order in which tables number them.
+    pub fn node_names(&self) -> Vec<&str> {
+        self.provenance.node_names()
+    }
+
+    /// Progress of the run.
     pub fn progress(&self) -> Progress {
         let Course { now, end, events, .. } = self.course;
         Progress { now, end, events }

@@ -1,12 +1,13 @@
 //! The simulated world: an agenda, the fabric of links, endpoints, and what is written down.
 
-use crate::agenda::{Agenda, Due, before};
+use crate::agenda::{Agenda, Due, Parts, before};
 use crate::body::{Body, Other, Packet};
 use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
 use crate::hosts::ends;
 use crate::hosts::relay::Relay;
 use crate::hosts::{Endpoint, Hosts, Task};
+use crate::nodes::Nodes;
 use crate::partition::border::{Border, Whole};
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
@@ -16,6 +17,7 @@ use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
 
 mod ahead;
+mod air;
 mod applications;
 mod border;
 mod endings;
@@ -26,6 +28,8 @@ pub(crate) struct World<T, B = Whole> {
     pub(crate) agenda: Agenda,
     pub(crate) fabric: Fabric<Body>,
     pub(crate) hosts: Hosts,
+    /// The nodes with radios, if there are any.
+    pub(crate) nodes: Option<Box<Nodes>>,
     pub(crate) clerks: Clerks,
     pub(crate) recorder: Recorder,
     pub(crate) tap: T,
@@ -43,9 +47,9 @@ pub(crate) struct World<T, B = Whole> {
 impl World<Silent> {
     /// The same world with a tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
-        let Self { agenda, fabric, hosts, clerks, recorder, border, ip_header, ttl, sent, received, expired, .. } =
-            self;
-        World { agenda, fabric, hosts, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
+        let Self { agenda, fabric, hosts, nodes, clerks, recorder, border, .. } = self;
+        let Self { ip_header, ttl, sent, received, expired, .. } = self;
+        World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
     }
 }
 
@@ -57,10 +61,24 @@ impl<T: Tap, B: Border> World<T, B> {
             Due::Link(link) => self.packet_arrives(now, link),
             Due::Connection(at) => self.endpoint_wakes(now, at),
             Due::Datagrams(place) => self.datagrams_leave(now, place),
+            Due::Medium(medium) => self.frame_ends(now, medium),
+            Due::Radio(interface) => self.radio_wakes(now, interface),
             Due::Sampler => self.sample(now),
             Due::Crash => self.crash(now),
             Due::Stations => self.stations_tell(now),
             Due::Epoch => self.routes_change(),
+        }
+    }
+
+    /// Number of its parts of each kind.
+    pub(crate) fn parts(&self) -> Parts {
+        let nodes = self.nodes.as_deref();
+        Parts {
+            links: self.fabric.hops.len(),
+            connections: self.hosts.endpoints.len(),
+            datagrams: self.hosts.datagrams.len(),
+            media: nodes.map_or(0, |nodes| nodes.media.len()),
+            radios: nodes.map_or(0, |nodes| nodes.interfaces.len()),
         }
     }
 
@@ -152,6 +170,9 @@ impl<T: Tap, B: Border> World<T, B> {
 
     #[cold]
     fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        if on.0 as usize >= self.fabric.hops.len() {
+            return self.transmit_on_air(now, on, packet);
+        }
         let Self { fabric, recorder, tap, hosts, .. } = self;
         let wake = fabric.offer_queued(now, on, *packet, |dropped| {
             tap.dropped(on, &dropped);
@@ -390,6 +411,10 @@ impl<T: Tap, B: Border> World<T, B> {
             made += c.duplicated;
             dropped += lost;
             in_flight += on_link;
+        }
+        if let Some(nodes) = self.nodes.as_deref() {
+            dropped += nodes.dropped;
+            in_flight += nodes.in_flight();
         }
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
         self.recorder.sort_drops();

@@ -315,7 +315,7 @@ fn rain_and_traces_have_outages_too() {
     assert!(told.received >= 10 && told.ignored == 0, "{told:?}");
     let news: Vec<News> = files["host.pcapng"].iter().filter_map(Seen::news).collect();
     assert!(news.contains(&News::LinkOut) && news.contains(&News::LinkRestored), "{news:?}");
-    assert!(news.windows(2).all(|pair| pair != [News::LinkRestored; 2]), "an end follows a begin");
+    assert!(news.windows(2).all(|pair| pair != [News::LinkRestored; 2]), "an end follows a start");
     assert!(first(&result).finish_s.is_some() && first(&result).failure.is_none());
 }
 

@@ -64,7 +64,7 @@ fn rows_begin_again_where_that_is_asked() {
     let phases = network.links[0].timetable.as_ref().unwrap().phases();
     let found: Vec<_> =
         phases.iter().map(|phase| (phase.from.as_secs_f64(), phase.rate.as_bps() / 1_000_000)).collect();
-    // The last row is at the begin of the next round, where the first one takes its place.
+    // The last row is at the start of the next round, where the first one takes its place.
     assert_eq!(found, [(0.0, 8), (1.0, 4), (4.0, 8), (5.0, 4), (8.0, 8), (9.0, 4), (12.0, 2)]);
     let scenario = parse_toml_in(&folder, &text, &[]).unwrap();
     assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));

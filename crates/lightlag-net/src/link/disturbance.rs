@@ -1,4 +1,4 @@
-//! What disturbs the order of packets on a link: some are held back, some arrive twice.
+//! Disturbances of the order of packets on a link: some are held back, some arrive twice.
 //!
 //! The laws of the network emulator of Linux (Hemminger, *Network Emulation with NetEm*, linux.conf.au 2005): each
 //! packet by itself, with a constant probability.
@@ -8,7 +8,7 @@ use lightlag_core::{Duration, Probability, RandomStream};
 /// Some packets are held back while later ones pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// How likely a packet is held back.
+    /// Probability that a packet is held back.
     pub probability: Probability,
     /// The least extra delay.
     pub least: Duration,

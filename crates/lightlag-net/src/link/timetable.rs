@@ -12,12 +12,12 @@ use crate::queue::Discipline;
 use lightlag_core::{Duration, Instant, Rate};
 use std::sync::Arc;
 
-/// What a link direction is like from a moment on.
+/// Properties of a link direction from a moment on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Phase {
     /// Since when.
     pub from: Instant,
-    /// How fast bits leave.
+    /// Rate at which bits leave.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
@@ -28,7 +28,7 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// What happens to what is sent.
+    /// Fate of packets that are sent.
     fn fate(&self) -> Fate {
         match (self.is_up, self.loses) {
             (false, _) => Fate::Unheard,
@@ -38,7 +38,7 @@ impl Phase {
     }
 }
 
-/// What happens to packets during an outage.
+/// Fate of packets during an outage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outage {
     /// The transmitter notices: packets wait, as far as the queue has room.
@@ -103,14 +103,14 @@ struct Opportunity {
     left: u64,
 }
 
-/// How a link direction changes.
+/// Changes of a link direction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timetable {
     phases: Arc<[Phase]>,
     deliveries: Option<Deliveries>,
     /// Whether a packet keeps the rate with which it has begun.
     keeps_rates: bool,
-    /// What happens to packets during an outage.
+    /// Fate of packets during an outage.
     pub outage: Outage,
     /// Whether packets may overtake when the delay becomes shorter.
     pub overtaking: bool,
@@ -166,15 +166,15 @@ pub(super) struct Transmission {
     pub(super) end: Instant,
     /// When the transmitter is free for the next packet.
     pub(super) free: Instant,
-    /// What is left of the work beyond `end`, below a nanosecond, in bits · 10⁻⁹.
+    /// Rest of the work beyond `end`, below a nanosecond, in bits · 10⁻⁹.
     pub(super) remainder: u64,
-    /// How long the packet travels after `end`.
+    /// Time for which the packet travels after `end`.
     pub(super) delay: Duration,
-    /// What has happened to the packet meanwhile.
+    /// Fate of the packet meanwhile.
     pub(super) fate: Fate,
 }
 
-/// What happens to a packet during its transmission, beside what is drawn.
+/// Fate of a packet during its transmission, beside what is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) enum Fate {
     /// Nothing.
@@ -214,7 +214,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// What it follows.
+    /// Its timetable.
     pub(super) fn timetable(&self) -> &Timetable {
         &self.timetable
     }

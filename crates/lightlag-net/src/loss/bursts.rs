@@ -9,7 +9,7 @@ use lightlag_core::Probability;
 pub struct Bursts {
     /// The share of packets that are lost.
     pub mean: Probability,
-    /// How many are lost in a row, on average.
+    /// Mean number of packets lost in a row.
     pub burst: f64,
 }
 

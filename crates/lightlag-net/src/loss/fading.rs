@@ -7,9 +7,9 @@ use lightlag_core::{Duration, Probability};
 /// One state of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChannelState {
-    /// How long it lasts, on average.
+    /// Its mean duration.
     pub mean_time: Duration,
-    /// How likely a packet is lost meanwhile.
+    /// Probability that a packet is lost meanwhile.
     pub loss: Probability,
 }
 

@@ -17,15 +17,15 @@ use lightlag_core::{Duration, Instant, Probability, RandomStream};
 /// A channel with a good and a bad state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// How the state changes.
+    /// Changes of the state.
     pub dwell: Dwell,
-    /// How likely a packet is lost in the good state.
+    /// Probability that a packet is lost in the good state.
     pub good_loss: Probability,
-    /// How likely a packet is lost in the bad state.
+    /// Probability that a packet is lost in the bad state.
     pub bad_loss: Probability,
 }
 
-/// How the state of a channel changes.
+/// Changes of the state of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Dwell {
     /// With time.
@@ -148,7 +148,7 @@ mod tests {
         (RandomStream::new(1, "states"), RandomStream::new(1, "losses"))
     }
 
-    /// Which of a million packets, `gap` apart, are lost.
+    /// The lost ones of a million packets, `gap` apart.
     fn lost(model: GilbertElliott, gap: Duration) -> Vec<bool> {
         let (states, mut losses) = streams();
         let mut channel = Channel::new(model, Instant::ZERO, states);

@@ -107,7 +107,7 @@ macro_rules! models {
 /// Makes the enum of models as asked for from a line for each.
 macro_rules! laws {
     ($($variant:ident($law:ty);)*) => {
-        /// Which packets are lost, as asked for.
+        /// Losses as asked for.
         #[derive(Clone, PartialEq, Debug)]
         #[allow(missing_docs, reason = "each type says it")]
         pub enum LossLaw {

@@ -51,7 +51,7 @@ pub trait Discipline<B>: Send {
     /// The packet to transmit now, and since when it waited; `None` leaves the link idle until the next packet comes.
     fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>>;
 
-    /// What waits.
+    /// Packets that wait.
     fn backlog(&self) -> Backlog;
 
     /// The link sends at another rate from `at` on.
@@ -83,11 +83,18 @@ pub enum DropCause {
     AckFilter,
     /// It came to a node with a TTL of 1, and not to its destination.
     Ttl,
+    /// The MAC of a radio gave up after the last retry.
+    Retry,
+    /// It waited too long at a radio.
+    Lifetime,
+    /// No route to its destination was found, or none in time.
+    NoRoute,
 }
 
 impl DropCause {
     /// All of them, in the order in which results number them.
-    pub const ALL: [Self; 5] = [Self::Queue, Self::Error, Self::Aqm, Self::AckFilter, Self::Ttl];
+    pub const ALL: [Self; 8] =
+        [Self::Queue, Self::Error, Self::Aqm, Self::AckFilter, Self::Ttl, Self::Retry, Self::Lifetime, Self::NoRoute];
 
     /// The name in result files.
     pub const fn name(self) -> &'static str {
@@ -97,6 +104,9 @@ impl DropCause {
             Self::Aqm => "aqm",
             Self::AckFilter => "ack_filter",
             Self::Ttl => "ttl",
+            Self::Retry => "retry",
+            Self::Lifetime => "lifetime",
+            Self::NoRoute => "no_route",
         }
     }
 }
@@ -112,7 +122,7 @@ pub struct Dropped<B> {
     pub cause: DropCause,
 }
 
-/// What a discipline has decided about packets.
+/// Decisions of a discipline about packets.
 #[derive(Clone, Debug)]
 pub struct Verdicts<B> {
     /// Dropped and not yet fetched, in the order of time.
@@ -211,7 +221,7 @@ impl<B: Clone> Fifo<B> {
         self.packets.is_empty()
     }
 
-    /// What waits.
+    /// Packets that wait.
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }

@@ -132,7 +132,7 @@ fn apply(changes: &[LinkChange], delays: &mut [Option<Duration>]) {
 struct Plan {
     /// The present rows.
     rows: Vec<Row>,
-    /// How many changes each node knows: an older state does not come back.
+    /// Number of changes that each node knows: an older state does not come back.
     versions: Vec<usize>,
     /// The present time, and the nodes whose rows have changed since the last epoch.
     now: Instant,

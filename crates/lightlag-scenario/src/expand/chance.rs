@@ -15,7 +15,7 @@ impl Scenario {
 
     /// Every template of a flow.
     fn templates(&self) -> impl Iterator<Item = &FlowTemplate> {
-        self.generated_flows().into_iter().map(|generated| generated.template)
+        self.generated_flows(self.seed).into_iter().map(|generated| generated.template)
     }
 }
 

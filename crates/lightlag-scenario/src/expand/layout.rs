@@ -1,5 +1,6 @@
 //! The topology: names become numbers, and references to missing things become errors.
 
+use super::media::{self, Radios};
 use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, Part, Proxy};
 use crate::read::{Errors, nearest, shortened};
@@ -108,6 +109,8 @@ pub(crate) struct Joins {
     pub(crate) nodes: Nodes,
     /// The listed link of each pair, or `None` for a generated one.
     pairs: BTreeMap<(NodeId, NodeId), Option<usize>>,
+    /// Pairs of nodes that a medium joins.
+    on_air: Vec<(NodeId, NodeId)>,
 }
 
 impl Joins {
@@ -146,6 +149,11 @@ impl Joins {
         Some((a, b))
     }
 
+    /// Joins a node to the one before it on the same medium.
+    pub(crate) fn join_on_air(&mut self, first: NodeId, node: NodeId) {
+        self.on_air.push((first, node));
+    }
+
     /// A number for each node, equal for nodes that can reach each other.
     fn islands(&self) -> Vec<u32> {
         fn root(islands: &mut [u32], mut node: u32) -> u32 {
@@ -156,7 +164,7 @@ impl Joins {
             node
         }
         let mut islands: Vec<u32> = (0..self.nodes.names.len() as u32).collect();
-        for (a, b) in self.pairs.keys() {
+        for (a, b) in self.pairs.keys().chain(&self.on_air) {
             let (a, b) = (root(&mut islands, a.0), root(&mut islands, b.0));
             islands[a.max(b) as usize] = a.min(b);
         }
@@ -217,6 +225,7 @@ impl Names {
 pub(crate) struct Layout<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) wires: Vec<Wire<'a>>,
+    pub(crate) media: Vec<Radios<'a>>,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) captures: Option<CapturePlan>,
@@ -224,7 +233,8 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Builds the layout, with an error for each inconsistency. `None` if it would be too large.
-    pub(crate) fn new(scenario: &'a Scenario, errors: &mut Errors) -> Option<Self> {
+    /// `seed` draws who sends to whom in a swarm.
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, errors: &mut Errors) -> Option<Self> {
         if !scenario.sizes_are_sane(errors) {
             return None;
         }
@@ -236,19 +246,20 @@ impl<'a> Layout<'a> {
         for (ends, line) in scenario.topology.iter().flat_map(Topology::links) {
             wires.push(Wire { ends: joins.join(&ends, None, errors), line });
         }
-        if wires.is_empty() {
+        let media = media::listed(scenario, &mut joins, errors);
+        if wires.is_empty() && media.is_empty() {
             errors.push("links", "there is no link; write [[links]] with between, rate and delay, or a [topology]");
         }
         joins.check_tables(errors);
         let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
-        let drafts = drafts(scenario, &joins, &mut resolver, errors);
+        let drafts = drafts(scenario, seed, &joins, &mut resolver, errors);
         let nodes = joins.nodes;
         let mut proxies = Vec::with_capacity(scenario.proxies.len());
         for (index, proxy) in scenario.proxies.iter().enumerate() {
             proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
         }
         let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &drafts, errors));
-        Some(Self { nodes, wires, drafts, proxies, captures })
+        Some(Self { nodes, wires, media, drafts, proxies, captures })
     }
 }
 
@@ -284,7 +295,7 @@ fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
 }
 
 /// All flows, listed and generated.
-fn drafts(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
+fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
     let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
@@ -320,7 +331,7 @@ fn drafts(scenario: &Scenario, joins: &Joins, resolver: &mut Resolver, errors: &
             tcp,
         });
     }
-    for Generated { place, template, pairs } in scenario.generated_flows() {
+    for Generated { place, template, pairs } in scenario.generated_flows(seed) {
         let traffic = Arc::new(template.traffic.clone());
         let mut start = template.start.fixed();
         let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
@@ -390,7 +401,7 @@ impl Scenario {
     }
 
     /// The flows that a generator makes.
-    pub(crate) fn generated_flows(&self) -> Vec<Generated<'_>> {
+    pub(crate) fn generated_flows(&self, seed: u64) -> Vec<Generated<'_>> {
         let mut generated = Vec::new();
         let ground = match &self.topology {
             Some(Topology::Satellite(satellite)) => {
@@ -411,7 +422,7 @@ impl Scenario {
             let pairs = Box::new(iot.sensor_pairs());
             generated.push(Generated { place: "topology.sensor", template: &iot.sensor, pairs });
         }
-        generated.push(Generated { place: "topology.flow", template, pairs: topology.pairs() });
+        generated.push(Generated { place: "topology.flow", template, pairs: topology.pairs(seed) });
         generated.extend(ground);
         generated
     }

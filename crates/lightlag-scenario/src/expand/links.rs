@@ -17,14 +17,23 @@ const MOST_STEPS: usize = 200_000_000;
 /// Shortest time after its last data for which a sender is told of an outage, where a scenario does not say.
 const RECENT: Duration = Duration::from_secs(60);
 
-/// Both directions of every link, for routing.
+/// Delay of the way over a medium in route tables: a way over links that is shorter is preferred.
+const ON_AIR: Duration = Duration::from_millis(1);
+
+/// Both directions of every link, for routing; then the ways of each node to the media on which it is, and those back.
 pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     let both = |wire: &Wire| {
         let [a, b] = wire.ends;
         let delay = &wire.line.delay;
         [Edge { from: a, to: b, delay: delay.forward }, Edge { from: b, to: a, delay: delay.backward }]
     };
-    layout.wires.iter().flat_map(both).collect()
+    let mut edges: Vec<Edge> = layout.wires.iter().flat_map(both).collect();
+    let hub = |medium: usize| NodeId((layout.nodes.names.len() + medium) as u32);
+    let members =
+        || layout.media.iter().enumerate().flat_map(|(at, medium)| medium.nodes().map(move |node| (node, at)));
+    edges.extend(members().map(|(from, medium)| Edge { from, to: hub(medium), delay: ON_AIR }));
+    edges.extend(members().map(|(to, medium)| Edge { from: hub(medium), to, delay: Duration::ZERO }));
+    edges
 }
 
 /// Least time that a bit takes over each link direction: its propagation, and the grant of a request.

@@ -2,6 +2,7 @@
 //!
 //! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
 //! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
+//! - `media`: the nodes on radio media, and their places.
 //! - `arrivals`, `tcp`: flows that are several; the TCP of each.
 //! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
 //! - `captures`: where packets are captured.
@@ -16,6 +17,7 @@ mod chance;
 mod every_byte;
 mod layout;
 mod links;
+mod media;
 mod place;
 mod proxies;
 mod references;
@@ -56,21 +58,24 @@ impl Scenario {
     /// Those of [`Self::expand`].
     pub fn expand_with(&self, seed: u64) -> Result<Network, Vec<ScenarioError>> {
         let mut errors = Errors::default();
-        let layout = Layout::new(self, &mut errors);
+        let layout = Layout::new(self, seed, &mut errors);
         let mut layout = errors.or(layout)?;
         let mut errors = Errors::default();
-        let table = RouteTable::shortest(layout.nodes.names.len(), &edges(&layout));
+        let edges = edges(&layout);
+        let nodes = layout.nodes.names.len() + layout.media.len();
+        let table = RouteTable::shortest(nodes, &edges).with_links(2 * layout.wires.len());
         self.arrive(seed, &mut layout, &table, &mut errors);
-        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &edges(&layout), &mut errors);
+        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &edges, &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
-        let routes = self.routes(table, &edges(&layout), &links, seed, &mut errors);
+        let routes = self.routes(table, &edges, &links, seed, &mut errors);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
+        let media = media::built(self, &layout, seed, &mut errors);
         let Layout { nodes, drafts, proxies, captures, .. } = layout;
         let flows = drafts.into_iter().map(Flow::from).collect();
-        let mut network =
-            Network { nodes: nodes.names, links, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
+        let nodes = nodes.names;
+        let mut network = Network { nodes, links, media, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
         network.configure_routes(&mut errors);
         network.check_buckets(&mut errors);
         errors.or(Some(network))

@@ -23,7 +23,7 @@ impl Scenario {
                 let (table, line) = iot.place(link - self.links.len());
                 (table.to_owned(), line)
             }
-            (None, None) => return None,
+            (None, Some(Topology::Swarm(_)) | None) => return None,
         })
     }
 

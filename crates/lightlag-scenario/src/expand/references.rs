@@ -4,13 +4,13 @@
 use super::layout::{Joins, Layout, Names};
 use super::tcp::Resolver;
 use crate::read::{Errors, FromValue, Path};
-use crate::spec::{MOST_LINKS, Scenario, Topology};
+use crate::spec::{MOST_LINKS, Scenario, Swarm, Topology};
 use serde_json::Value;
 
 impl Scenario {
     /// Adds an error for each inconsistency.
     pub(crate) fn check(&self, errors: &mut Errors) {
-        let _ = Layout::new(self, errors);
+        let _ = Layout::new(self, self.seed, errors);
     }
 
     /// Adds the errors of references. `self` holds the readable parts, `tree` everything.
@@ -32,6 +32,15 @@ impl Scenario {
                 }
             }
             _ => nodes_are_known &= tree.get("topology").is_none_or(Value::is_null),
+        }
+        if let Some(Topology::Swarm(swarm)) = &self.topology {
+            (0..swarm.nodes).for_each(|at| _ = joins.nodes.add(&Swarm::node(at)));
+        }
+        for (_, node) in items(tree, "nodes") {
+            match node.get("name").and_then(Value::as_str) {
+                Some(name) => _ = joins.nodes.add(name),
+                None => nodes_are_known = false,
+            }
         }
         let mut names = Names::default();
         for (index, flow) in items(tree, "flows") {

@@ -28,4 +28,4 @@ pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
 pub(crate) use reader::{FromValue, Table, leaf, shown};
-pub(crate) use setting::Key;
+pub(crate) use setting::{Key, quantity};

@@ -1,4 +1,4 @@
-//! How the application at the receiving end of a flow reads.
+//! Reading by the application at the receiving end of a flow.
 
 use crate::read::{Errors, FromValue, Path, Table};
 use lightlag_core::{Bytes, Duration, Rate};

@@ -1,4 +1,4 @@
-//! Which packets a run writes into captures, and what addresses they show.
+//! Captures of a run, and the addresses that they show.
 
 use crate::read::{Errors, FromValue, Path, Table, leaf};
 use schemars::JsonSchema;

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a link is like from some times on. What a change does not mention stays as it is.
+/// Properties of a link from some times on. A property that a change does not mention stays as it is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Changes(pub Vec<Change>);
@@ -19,7 +19,7 @@ pub struct Changes(pub Vec<Change>);
 pub struct Change {
     /// When.
     pub at: Duration,
-    /// How fast bits leave from then on.
+    /// Rate at which bits leave from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Propagation delay from then on.
@@ -28,12 +28,12 @@ pub struct Change {
     /// Whether an outage begins, or ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<bool>,
-    /// Which packets are lost from then on.
+    /// Losses from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }
 
-/// What an outage does to packets.
+/// Fate of packets in an outage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutageRule(pub Outage);
 

@@ -12,17 +12,17 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnDemand(pub Option<Terminal>);
 
-/// How a terminal asks for bandwidth.
+/// Rules by which a terminal asks for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Terminal {
     /// From one request to the next, and so long do grants last.
     pub frame: Duration,
-    /// From a request to the begin of the frame that it is granted for.
+    /// From a request to the start of the frame that it is granted for.
     pub latency: Duration,
-    /// What is assigned without a request.
+    /// Rate that is assigned without a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<Rate>,
-    /// What is assigned without a request where there is room.
+    /// Rate that is assigned without a request where there is room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<Rate>,
     /// The most that is assigned in all; the rate of the link, if nothing is said.
@@ -36,7 +36,7 @@ const FRAME: Duration = Duration::from_micros(26_500);
 const SHORTEST: Duration = Duration::from_micros(100);
 
 impl OnDemand {
-    /// What a link of this rate runs.
+    /// The demand of a link of this rate.
     pub(crate) fn demand(self, rate: Rate) -> Option<Demand> {
         let Terminal { frame, latency, constant, free, most } = self.0?;
         Some(Demand { frame, latency, constant, free, most: most.unwrap_or(rate) })

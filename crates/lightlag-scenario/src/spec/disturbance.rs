@@ -8,11 +8,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Which packets are held back: each with a probability, by an extra delay from `least` to `most`. Or none, but later ones
+/// Packets that are held back: each with a probability, by an extra delay from `least` to `most`. Or none, but later ones
 /// may overtake where the delay changes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reorder {
-    /// How likely a packet is held back.
+    /// Probability that a packet is held back.
     pub probability: Probability,
     /// The least extra delay.
     pub least: Duration,
@@ -22,12 +22,12 @@ pub struct Reorder {
     pub overtakes: bool,
 }
 
-/// How likely a packet arrives twice.
+/// Probability that a packet arrives twice.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Duplication(pub Probability);
 
 impl Reorder {
-    /// What a link does, if anything.
+    /// The disturbance of a link, if it has any.
     pub(crate) fn reordering(self) -> Option<Reordering> {
         let Self { probability, least, most, .. } = self;
         (probability != Probability::ZERO && !most.is_zero()).then_some(Reordering { probability, least, most })

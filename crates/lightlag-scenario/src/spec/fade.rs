@@ -25,9 +25,9 @@ pub struct Rain {
     pub clear_sky: Decibels,
     /// Symbols per second.
     pub symbol_rate: SymbolRate,
-    /// What must be there beside the threshold of a MODCOD.
+    /// Margin above the threshold of a MODCOD.
     pub margin: Decibels,
-    /// What must be there beside both for a higher MODCOD than the present one.
+    /// Further margin for a higher MODCOD than the present one.
     pub hysteresis: Decibels,
     /// From a measurement to the transmission that follows it; the longest round trip across the link, if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ const SHORTEST_STEP: Duration = Duration::from_millis(1);
 const MOST_STEPS: u64 = 20_000_000;
 
 impl Fade {
-    /// What a direction with this longest round trip runs.
+    /// The adaptive link of a direction with this longest round trip.
     pub(crate) fn link(self, round_trip: Duration) -> Option<AdaptiveLink> {
         let rain = self.0?;
         Some(AdaptiveLink {

@@ -25,11 +25,11 @@ pub struct FlowSpec {
     pub from: String,
     /// Node that receives.
     pub to: String,
-    /// How its bytes travel, `"tcp"` or `"udp"`.
+    /// Transport of its bytes, `"tcp"` or `"udp"`.
     #[serde(skip_serializing_if = "Transport::is_tcp")]
     #[schemars(default)]
     pub transport: Transport,
-    /// What its application sends, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// Traffic of its application, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
     /// everything at once.
     #[serde(skip_serializing_if = "Traffic::is_bulk")]
     #[schemars(default)]
@@ -40,11 +40,11 @@ pub struct FlowSpec {
     /// When the connection is opened; `{ uniform = ["0 s", "1 s"] }` draws it for each seed.
     #[schemars(default)]
     pub start: Varied<Duration>,
-    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// Pace at which the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
     /// it, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
-    /// What this flow's TCP does differently from `defaults.tcp`, at both ends.
+    /// Differences of this flow's TCP from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub tcp: Options,
@@ -56,10 +56,10 @@ pub struct FlowSpec {
 pub struct FlowTemplate {
     /// Flows for each pair of nodes, at least 1.
     pub count: u64,
-    /// How their bytes travel, `"tcp"` or `"udp"`.
+    /// Transport of their bytes, `"tcp"` or `"udp"`.
     #[serde(skip_serializing_if = "Transport::is_tcp")]
     pub transport: Transport,
-    /// What their applications send, and when, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
+    /// Traffic of their applications, such as `{ kind = "constant", rate = "1 Mbit/s" }`; without it,
     /// everything at once.
     #[serde(skip_serializing_if = "Traffic::is_bulk")]
     pub traffic: Traffic,
@@ -70,11 +70,11 @@ pub struct FlowTemplate {
     pub start: Varied<Duration>,
     /// Time from the start of each flow to the start of the next.
     pub stagger: Duration,
-    /// How the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
+    /// Pace at which the receiving application reads, `{ rate = "100 kB/s" }` or `{ burst = "64 kB", every = "1 s" }`; without
     /// it, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
-    /// What the TCP of these flows does differently from `defaults.tcp`, at both ends.
+    /// Differences of the TCP of these flows from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     pub tcp: Options,
 }
@@ -185,7 +185,7 @@ impl FromValue for Transfer {
     }
 }
 
-/// What is sent, and by which transport; `has`: a transfer, and a reader.
+/// Traffic and transport; `has`: a transfer, and a reader.
 fn traffic(table: &mut Table, at: &Path, tcp: &Options, has: [bool; 2], errors: &mut Errors) -> (Transport, Traffic) {
     let before = errors.len();
     let transport = table.optional("transport", errors).unwrap_or_default();

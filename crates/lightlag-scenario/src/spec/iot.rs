@@ -26,7 +26,7 @@ pub struct Iot {
     pub access: Access,
     /// The link of every sensor to its sink; by default 250 kbit/s and 5 ms (IEEE 802.15.4).
     pub radio: Access,
-    /// What each sensor sends; by default messages of 100 B at random times, once a minute.
+    /// Traffic of each sensor; by default messages of 100 B at random times, once a minute.
     pub sensor: FlowTemplate,
     /// The connection of each sink; by default its traffic is `{ kind = "collect" }`.
     pub flow: FlowTemplate,
@@ -54,12 +54,12 @@ impl Iot {
         Some(Self { sinks: sinks?, sensors: sensors?, line: line?, access, radio, sensor: sensor?, flow: flow? })
     }
 
-    /// How many links it has.
+    /// Number of its links.
     pub(crate) fn link_count(&self) -> u64 {
         self.sinks.saturating_mul(self.sensors.saturating_add(1)).saturating_add(1)
     }
 
-    /// How many flows it has, where a template makes so many.
+    /// Number of its flows, where a template makes so many.
     pub(crate) fn flow_count(&self, count: impl Fn(&FlowTemplate) -> u64) -> u64 {
         let sensors = self.sinks.saturating_mul(self.sensors).saturating_mul(count(&self.sensor));
         sensors.saturating_add(self.sinks.saturating_mul(count(&self.flow)))

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// How delays differ from packet to packet, if they do.
+/// Differences in delay from packet to packet, if there are any.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct JitterSpec(pub Option<Jitter>);
 

@@ -19,38 +19,38 @@ const LARGEST_HEADER: Bytes = Bytes(10_000);
 pub struct LinkSpec {
     /// The two nodes. A node exists by being named here.
     pub between: [String; 2],
-    /// What the link is like.
+    /// Properties of the link.
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// What a link is like, in both directions.
+/// Properties of a link, in both directions.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Line {
-    /// How fast bits leave.
+    /// Rate at which bits leave.
     pub rate: PerDirection<Rate>,
     /// Propagation delay: a time, or the way that light travels.
     #[schemars(with = "PerDirection<Propagation>")]
     pub delay: PerDirection<Duration>,
-    /// How the delay differs from packet to packet.
+    /// Differences in delay from packet to packet.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub jitter: PerDirection<JitterSpec>,
-    /// How much may wait for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
+    /// Upper limit of what waits for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
     #[schemars(default)]
     pub queue: PerDirection<Queue>,
-    /// Which packets are lost, other than for want of room.
+    /// Losses other than those for want of room.
     #[schemars(default)]
     pub loss: PerDirection<LossModel>,
-    /// Which packets are held back, so that later ones pass.
+    /// Packets that are held back, so that later ones pass.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub reorder: PerDirection<Reorder>,
-    /// How likely a packet arrives twice.
+    /// Probability that a packet arrives twice.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub duplicate: PerDirection<Duplication>,
-    /// What the link is like from some times on.
+    /// Properties of the link from some times on.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub changes: PerDirection<Changes>,
@@ -58,7 +58,7 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub trace: PerDirection<LinkTrace>,
-    /// What an outage does to packets.
+    /// Fate of packets in an outage.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub outage: PerDirection<OutageRule>,
@@ -70,7 +70,7 @@ pub struct Line {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub on_demand: PerDirection<OnDemand>,
-    /// What the stations at both ends tell the ends of flows.
+    /// Messages of the stations at both ends to the ends of flows.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
     pub signals: Signals,

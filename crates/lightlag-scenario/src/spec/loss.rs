@@ -19,9 +19,9 @@ const PLACES: [&str; 2] = ["after queue", "before queue"];
 /// Losses as asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossModel {
-    /// Which packets.
+    /// The lost packets.
     pub law: LossLaw,
-    /// Where they are drawn.
+    /// Place at which they are drawn.
     pub place: LossPlace,
 }
 

@@ -1,9 +1,10 @@
-//! What a scenario may say, key by key: each file has the types of one table, how it is read, its schema, and the form in
+//! The contents of a scenario, key by key: each file has the types of one table, how it is read, its schema, and the form in
 //! which it is written again.
 
 mod application;
 mod capture;
 mod changes;
+mod coordinates;
 mod demand;
 mod disturbance;
 mod fade;
@@ -12,13 +13,18 @@ mod iot;
 mod jitter;
 mod link;
 mod loss;
+mod medium;
+mod model;
+mod node;
 mod propagation;
 mod proxy;
 mod queue;
 mod record;
 mod routing;
 mod satellite;
+mod settings;
 mod signals;
+mod swarm;
 mod topology;
 mod trace;
 mod traffic;
@@ -27,6 +33,7 @@ mod varied;
 pub use application::Reader;
 pub use capture::{IpVersion, Pcap};
 pub use changes::{Change, Changes, OutageRule};
+pub use coordinates::Coordinates;
 pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
 pub use fade::{Fade, Rain};
@@ -36,6 +43,9 @@ pub use iot::Iot;
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSpec};
 pub use loss::LossModel;
+pub use medium::{MediumSpec, RadioChanges};
+pub use model::Model;
+pub use node::NodeSpec;
 pub use propagation::{Elevations, OrbitSpec};
 pub(crate) use propagation::{Propagation, orbit};
 pub use proxy::{Crash, ProxyKind, ProxySpec};
@@ -44,6 +54,7 @@ pub use record::{QueueMode, Record, TraceMode};
 pub use routing::{FollowLinks, Routing};
 pub use satellite::{GroundLink, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
+pub use swarm::Swarm;
 pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub(crate) use topology::{MOST_LINKS, access, access_at, line_of, many, optional_many};
 pub use trace::{LinkTrace, TraceFile, TraceFormat};
@@ -78,17 +89,25 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "IpVersion::is_v4")]
     #[schemars(default)]
     pub ip: IpVersion,
-    /// How nodes find their routes.
+    /// Rule by which nodes find their routes.
     #[serde(skip_serializing_if = "Routing::is_static")]
     #[schemars(default)]
     pub routing: Routing,
-    /// What holds where a flow says nothing.
+    /// Defaults of flows.
     #[serde(skip_serializing_if = "Defaults::is_empty")]
     #[schemars(default)]
     pub defaults: Defaults,
     /// A generated network, beside or instead of listed links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
+    /// Radio media.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub media: Vec<MediumSpec>,
+    /// Nodes with radios.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub nodes: Vec<NodeSpec>,
     /// Full-duplex links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -101,12 +120,12 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub proxies: Vec<ProxySpec>,
-    /// What the run writes down.
+    /// Records of the run.
     #[schemars(default)]
     pub record: Record,
 }
 
-/// What holds where a flow says nothing.
+/// Defaults of flows.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Defaults {
@@ -164,6 +183,8 @@ impl Scenario {
         let routing = table.optional("routing", errors).unwrap_or_default();
         let defaults = table.optional("defaults", errors).unwrap_or_default();
         let topology = table.optional("topology", errors);
+        let media = table.items("media", errors);
+        let nodes = table.items("nodes", errors);
         let links = table.items("links", errors);
         let flows = table.items("flows", errors);
         let proxies = table.items("proxies", errors);
@@ -177,6 +198,8 @@ impl Scenario {
             routing,
             defaults,
             topology,
+            media,
+            nodes,
             links,
             flows,
             proxies,

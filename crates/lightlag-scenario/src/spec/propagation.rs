@@ -19,9 +19,9 @@ pub struct OrbitSpec(pub Orbit);
 /// The elevation of a satellite at both ends of a way through it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Elevations {
-    /// Where the way goes up.
+    /// Elevation at which the way goes up.
     pub up: Elevation,
-    /// Where it comes down.
+    /// Elevation at which it comes down.
     pub down: Elevation,
 }
 

@@ -17,20 +17,20 @@ const SMALLEST: Bytes = Bytes(64);
 pub struct ProxySpec {
     /// The node. Flows that cross it in both directions pass through the proxy.
     pub node: String,
-    /// What it does with them.
+    /// Its treatment of them.
     #[schemars(default)]
     pub kind: ProxyKind,
-    /// How much of each flow it keeps at most: what it read and the next hop has not acknowledged.
+    /// The most bytes of each flow that it keeps: read, and not acknowledged by the next hop.
     pub buffer: Bytes,
     /// Names of the flows. Left out: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<String>>,
-    /// What the TCP of its end toward the sender does differently from `defaults.tcp`. Its receive buffer is as large as
+    /// Differences of the TCP of its end toward the sender from `defaults.tcp`. Its receive buffer is as large as
     /// `buffer` unless it is given here.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub client: Options,
-    /// What the TCP of its end toward the receiver does differently from `defaults.tcp`.
+    /// Differences of the TCP of its end toward the receiver from `defaults.tcp`.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Options,
@@ -39,7 +39,7 @@ pub struct ProxySpec {
     pub crash: Option<Crash>,
 }
 
-/// What a proxy does with the connections that cross it.
+/// Treatment of the connections that cross a proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyKind {

@@ -14,9 +14,9 @@ use std::borrow::Cow;
 /// A queue as asked for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Queue {
-    /// How much may wait; `None` leaves it to the discipline.
+    /// Upper limit of what waits; `None` leaves it to the discipline.
     pub limit: Option<Limit>,
-    /// What is dropped or marked, and what leaves next.
+    /// Rules for drops, marks and the packet that leaves next.
     pub discipline: Choice,
 }
 

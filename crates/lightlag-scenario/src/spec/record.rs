@@ -1,19 +1,19 @@
-//! What a run writes down.
+//! Records of a run.
 
 use super::Pcap;
 use crate::read::{Errors, FromValue, Path, Table, leaf};
 use lightlag_core::Duration;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// What a run writes down beside its summary.
+/// Records of a run beside its summary.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Record {
     /// The state of senders over time.
     pub trace: TraceMode,
-    /// What waits at links over time.
+    /// Packets that wait at links over time.
     pub queue: QueueMode,
     /// Every dropped packet.
     pub drops: bool,
@@ -22,9 +22,13 @@ pub struct Record {
     /// Each ACK that a sender takes; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub acks: bool,
-    /// How long data packets wait at each link direction; off by default.
+    /// Time for which data packets wait at each link direction; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub queueing: bool,
+    /// Time between two samples of the positions of nodes with radios; by default 1 s, and none for `"off"`.
+    #[serde(skip_serializing_if = "is_each_second", serialize_with = "shown_positions")]
+    #[schemars(with = "String")]
+    pub positions: Option<Duration>,
     /// Packets as files that other tools read; left out, none are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<Pcap>,
@@ -71,7 +75,38 @@ impl Default for Record {
             interval: Duration::from_millis(100),
             acks: false,
             queueing: false,
+            positions: EACH_SECOND,
             pcap: None,
+        }
+    }
+}
+
+/// Positions once a second.
+const EACH_SECOND: Option<Duration> = Some(Duration::from_secs(1));
+
+fn is_each_second(positions: &Option<Duration>) -> bool {
+    *positions == EACH_SECOND
+}
+
+fn shown_positions<S: Serializer>(positions: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match positions {
+        Some(interval) => interval.serialize(serializer),
+        None => serializer.serialize_str("off"),
+    }
+}
+
+/// Reads the time between two samples of positions.
+fn positions(table: &mut Table, errors: &mut Errors) -> Option<Duration> {
+    match table.value("positions") {
+        None => EACH_SECOND,
+        Some(Value::String(word)) if word == "off" => None,
+        Some(value) => {
+            let at = table.path("positions");
+            let interval = Duration::read(value, &at, errors).unwrap_or(Duration::from_secs(1));
+            if interval.is_zero() {
+                errors.push(&at, "0 s between samples never ends; write a time such as \"1 s\", or \"off\"");
+            }
+            Some(interval)
         }
     }
 }
@@ -90,8 +125,12 @@ impl FromValue for QueueMode {
 
 impl FromValue for Record {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table =
-            Table::open(value, at, "a table with trace, queue, drops, interval, acks, queueing and pcap", errors)?;
+        let mut table = Table::open(
+            value,
+            at,
+            "a table with trace, queue, drops, interval, acks, queueing, positions and pcap",
+            errors,
+        )?;
         let default = Self::default();
         let interval: Duration = table.optional("interval", errors).unwrap_or(default.interval);
         if interval.is_zero() {
@@ -104,6 +143,7 @@ impl FromValue for Record {
             interval,
             acks: table.optional("acks", errors).unwrap_or_default(),
             queueing: table.optional("queueing", errors).unwrap_or_default(),
+            positions: positions(&mut table, errors),
             pcap: table.optional("pcap", errors),
         };
         table.finish(errors);

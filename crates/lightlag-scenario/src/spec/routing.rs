@@ -1,4 +1,4 @@
-//! How nodes find their routes, as asked for.
+//! Routing, as asked for.
 
 use crate::read::{Errors, FromValue, Path, Table, not_one_of, shown};
 use lightlag_core::Duration;
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// How nodes find their routes.
+/// Rule by which nodes find their routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Routing {
     /// Once, before the run: shortest paths by the delays at the start, with every link up.
@@ -18,12 +18,12 @@ pub enum Routing {
     FollowLinks(FollowLinks),
 }
 
-/// How routes follow the links.
+/// Rule by which routes follow the links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FollowLinks {
-    /// How long after the ends of a link all other nodes know of a change.
+    /// Time after the ends of a link at which all other nodes know of a change.
     pub convergence: Duration,
-    /// How many links a packet crosses at most.
+    /// The most links that a packet crosses.
     pub ttl: u8,
 }
 

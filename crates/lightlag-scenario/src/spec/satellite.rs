@@ -25,12 +25,12 @@ pub struct Satellite {
     /// as "550 km", serves as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orbit: Option<OrbitSpec>,
-    /// How high above the horizon the satellite stands, at both gateways or first at the left, then at the right one.
+    /// Elevation of the satellite above the horizon, at both gateways or first at the left, then at the right one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevation: Option<Elevations>,
     /// Whether the satellite forwards bits as they come, or packets.
     pub payload: Payload,
-    /// What each satellite adds to the delay of the link on which it sends.
+    /// Delay that each satellite adds to the link on which it sends.
     pub processing: Duration,
     /// Satellites in a row, joined by `isl`.
     pub satellites: u64,
@@ -60,7 +60,7 @@ pub struct Satellite {
     ground: Vec<Line>,
 }
 
-/// What a satellite does with what it receives.
+/// Treatment of received packets by a satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Payload {
@@ -77,7 +77,7 @@ const PAYLOADS: [&str; 2] = ["transparent", "regenerative"];
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Hop", transform = delay_has_a_default)]
 pub struct GroundLink {
-    /// What it is like.
+    /// Its properties.
     #[serde(flatten)]
     pub line: Line,
 }
@@ -86,7 +86,7 @@ pub struct GroundLink {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PlainLink {
-    /// What it is like.
+    /// Its properties.
     #[serde(flatten)]
     pub line: Line,
 }
@@ -166,7 +166,7 @@ impl Satellite {
         (errors.len() == before).then(|| satellite.generated())
     }
 
-    /// What does not fit together.
+    /// Checks whether the keys fit together.
     fn check(&self, at: &Path, errors: &mut Errors) {
         let is_transparent = self.payload == Payload::Transparent;
         match (self.satellites > 1, &self.isl) {
@@ -240,12 +240,12 @@ impl Satellite {
         self
     }
 
-    /// How many links it has.
+    /// Number of its links.
     pub(crate) fn link_count(&self) -> u64 {
         (self.pairs + self.ground_count()) * 2 + self.satellites + 1 + u64::from(self.bottleneck.is_some())
     }
 
-    /// How many pairs on the ground exchange flows.
+    /// Number of pairs on the ground that exchange flows.
     pub(crate) fn ground_count(&self) -> u64 {
         self.terrestrial.as_ref().map_or(0, |ground| ground.pairs)
     }
@@ -259,7 +259,7 @@ impl Satellite {
         if self.satellites == 1 { "satellite".to_owned() } else { format!("satellite{number}") }
     }
 
-    /// Where the servers are.
+    /// The side of the servers.
     fn last_router(&self) -> &'static str {
         if self.bottleneck.is_some() { "router" } else { "gateway-right" }
     }
@@ -288,12 +288,12 @@ impl Satellite {
         Box::new(space.chain(bottleneck).chain(edges).chain(ground))
     }
 
-    /// Who sends to whom over the satellite.
+    /// Senders and receivers over the satellite.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
         (1..=self.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")])
     }
 
-    /// Who sends to whom on the ground.
+    /// Senders and receivers on the ground.
     pub(crate) fn ground_pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
         (1..=self.ground_count()).map(|pair| [format!("terrestrial{pair}"), format!("terrestrial-server{pair}")])
     }

@@ -1,4 +1,4 @@
-//! What stations at the ends of a link tell, as asked for.
+//! Messages of the stations at the ends of a link, as asked for.
 
 use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, shown};
 use lightlag_core::Duration;
@@ -7,18 +7,18 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What the stations at both ends of a link tell, if anything.
+/// Messages of the stations at both ends of a link, if they send any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Signals(pub Option<SignalSpec>);
 
-/// What stations tell the ends of flows.
+/// Messages of stations to the ends of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SignalSpec {
     /// That the link is out, and that it is restored.
     pub outage: bool,
     /// That packets are corrupted, and to whom.
     pub corruption: CorruptionSignals,
-    /// Who has sent data so recently is told of an outage when it begins; the longest round trip across the link and at
+    /// A sender whose last data is no older than this is told of an outage when it begins; the longest round trip across the link and at
     /// least a minute, if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent: Option<Duration>,
@@ -26,15 +26,15 @@ pub struct SignalSpec {
     pub interval: Duration,
 }
 
-/// Who is told that packets are corrupted.
+/// The end that is told that packets are corrupted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CorruptionSignals {
     /// Nobody.
     #[default]
     Off,
-    /// Who was to receive the packet: its ACKs tell the sender.
+    /// The receiver of the packet: its ACKs tell the sender.
     Receiver,
-    /// Who sent it.
+    /// Its sender.
     Sender,
     /// Both.
     Both,
@@ -138,7 +138,7 @@ impl JsonSchema for Signals {
         });
         json_schema!({
             "description": "what the stations at both ends of the link tell flows with SCPS-TP; who has sent data within the \
-                            time recent is told of an outage at its begin, and the same is told again after an interval",
+                            time recent is told of an outage at its start, and the same is told again after an interval",
             "anyOf": [{ "enum": WORDS }, table, { "type": "null" }]
         })
     }

@@ -1,6 +1,6 @@
 //! Generators: networks that are easier to name than to list.
 
-use super::{FlowTemplate, Iot, Line, Satellite, Signals};
+use super::{FlowTemplate, Iot, Line, Satellite, Signals, Swarm};
 use crate::read::{Errors, FASTEST, FromValue, Path, PerDirection, Table, not_one_of, shown};
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
@@ -27,6 +27,8 @@ pub enum Topology {
     Satellite(Box<Satellite>),
     /// Sensors behind sinks, whose connections share a satellite.
     Iot(Box<Iot>),
+    /// `uav1`, `uav2`, … on the radio medium `air`, each on its own way through a box.
+    Swarm(Box<Swarm>),
 }
 
 /// `client` and `server`, joined by one link.
@@ -76,7 +78,7 @@ pub struct Dumbbell {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(transform = rate_and_delay_have_defaults)]
 pub struct Access {
-    /// What each link is like.
+    /// Properties of each link.
     #[serde(flatten)]
     pub line: Line,
 }
@@ -117,14 +119,14 @@ fn default_access(bottleneck: &Line) -> Line {
     }
 }
 
-const KINDS: [&str; 6] = ["point-to-point", "chain", "dumbbell", "star", "satellite", "iot"];
+const KINDS: [&str; 7] = ["point-to-point", "chain", "dumbbell", "star", "satellite", "iot", "swarm"];
 
 impl FromValue for Topology {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = Table::open(value, at, "a table such as { kind = \"dumbbell\", … }", errors)?;
         let before = errors.len();
         let kind: String =
-            table.required("kind", "write point-to-point, chain, dumbbell, star, satellite or iot", errors)?;
+            table.required("kind", "write point-to-point, chain, dumbbell, star, satellite, iot or swarm", errors)?;
         let topology = match kind.as_str() {
             "point-to-point" => {
                 let (line, flow) = line_and_flow(&mut table, errors);
@@ -153,6 +155,7 @@ impl FromValue for Topology {
                 Satellite::read_from(&mut table, at, flow, errors).map(|satellite| Self::Satellite(Box::new(satellite)))
             }
             "iot" => Iot::read_from(&mut table, at, errors).map(|iot| Self::Iot(Box::new(iot))),
+            "swarm" => Swarm::read_from(&mut table, at, errors).map(|swarm| Self::Swarm(Box::new(swarm))),
             other => {
                 errors.push(Path::Key(at, "kind"), not_one_of(other, "a topology", &KINDS));
                 return None;
@@ -254,10 +257,11 @@ impl Topology {
             Self::Dumbbell(dumbbell) => dumbbell.flow.as_ref(),
             Self::Satellite(satellite) => satellite.flow.as_ref(),
             Self::Iot(iot) => Some(&iot.flow),
+            Self::Swarm(swarm) => swarm.flow.as_ref(),
         }
     }
 
-    /// How many links it has.
+    /// Number of its links.
     pub(crate) fn link_count(&self) -> u64 {
         match self {
             Self::PointToPoint(_) => 1,
@@ -266,10 +270,11 @@ impl Topology {
             Self::Star(star) => star.leaves,
             Self::Satellite(satellite) => satellite.link_count(),
             Self::Iot(iot) => iot.link_count(),
+            Self::Swarm(_) => 0,
         }
     }
 
-    /// How many pairs of nodes exchange flows.
+    /// Number of pairs of nodes that exchange flows.
     pub(crate) fn pair_count(&self) -> u64 {
         match self {
             Self::PointToPoint(_) | Self::Chain(_) => 1,
@@ -277,6 +282,7 @@ impl Topology {
             Self::Star(star) => star.leaves,
             Self::Satellite(satellite) => satellite.pairs,
             Self::Iot(iot) => iot.sinks,
+            Self::Swarm(swarm) => swarm.pair_count(),
         }
     }
 
@@ -306,11 +312,12 @@ impl Topology {
             }
             Self::Satellite(satellite) => satellite.links(),
             Self::Iot(iot) => iot.links(),
+            Self::Swarm(_) => Box::new(std::iter::empty()),
         }
     }
 
-    /// Who sends to whom.
-    pub(crate) fn pairs(&self) -> Box<dyn Iterator<Item = [String; 2]> + '_> {
+    /// Senders and receivers; `seed` draws those that are drawn.
+    pub(crate) fn pairs(&self, seed: u64) -> Box<dyn Iterator<Item = [String; 2]> + '_> {
         match self {
             Self::PointToPoint(_) | Self::Chain(_) => Box::new(std::iter::once(client_and_server())),
             Self::Dumbbell(dumbbell) => {
@@ -319,6 +326,7 @@ impl Topology {
             Self::Star(star) => Box::new((1..=star.leaves).map(|leaf| [format!("leaf{leaf}"), "hub".to_owned()])),
             Self::Satellite(satellite) => Box::new(satellite.pairs()),
             Self::Iot(iot) => Box::new(iot.sink_pairs()),
+            Self::Swarm(swarm) => Box::new(swarm.pairs(seed).into_iter()),
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct LinkTrace(pub Option<TraceFile>);
 pub struct TraceFile {
     /// Its path, from the folder in which the program runs.
     pub file: String,
-    /// How it is to be read.
+    /// Its format.
     pub format: TraceFormat,
     /// Whether rows begin again after the last one, with its time as zero.
     pub repeats: bool,

@@ -1,4 +1,4 @@
-//! What applications send, and by which transport, as asked for.
+//! Traffic of applications and its transport, as asked for.
 
 mod read;
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How the bytes of a flow travel.
+/// Transport of a flow's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -32,7 +32,7 @@ impl FromValue for Transport {
     }
 }
 
-/// What the application at the begin of a flow sends, and when.
+/// Traffic of the application at the start of a flow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Traffic {
@@ -82,9 +82,9 @@ pub struct OnOff {
     /// Bytes of each message.
     #[schemars(default = "default_size")]
     pub size: Bytes,
-    /// How long it is on each time; the flow starts with that.
+    /// Duration of each time for which it is on; the flow starts with one.
     pub on: Varied<Duration>,
-    /// How long it is off each time.
+    /// Duration of each time for which it is off.
     pub off: Varied<Duration>,
     /// Nothing is sent from this time of the run on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ pub struct Burst {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Collect {
-    /// How much it keeps at most, until the far end has acknowledged it. A message that does not fit is dropped.
+    /// The most bytes that it keeps until the far end has acknowledged them. A message that does not fit is dropped.
     #[schemars(default = "default_buffer")]
     pub buffer: Bytes,
 }
@@ -180,7 +180,7 @@ pub struct Transfers {
     pub stop: Option<Duration>,
 }
 
-/// Request and response. The client is at the end of the flow and the server at its begin, where the data comes from.
+/// Request and response. The client is at the end of the flow and the server at its start, where the data comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Requests {
@@ -203,17 +203,17 @@ pub struct Requests {
     pub stop: Option<Duration>,
 }
 
-/// Pages. The browser is at the end of the flow and the server at its begin, where the data comes from.
+/// Pages. The browser is at the end of the flow and the server at its start, where the data comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Web {
     /// Bytes of the first object, which names the others.
     pub html: Varied<Bytes>,
-    /// How many others there are.
+    /// Number of the other objects.
     pub objects: Varied<u64>,
     /// Bytes of each of them.
     pub object: Varied<Bytes>,
-    /// How objects share connections.
+    /// Rule by which objects share connections.
     #[schemars(default)]
     pub http: Http,
     /// The most connections at once; always one with HTTP/2.
@@ -236,7 +236,7 @@ pub struct Web {
     pub stop: Option<Duration>,
 }
 
-/// How the objects of a page share connections.
+/// Rule by which the objects of a page share connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Http {
     /// One object at a time on each of several connections, which stay open (RFC 9112 §9.3).
@@ -302,7 +302,7 @@ impl Traffic {
         }
     }
 
-    /// How much a sink keeps, if it is one.
+    /// The most bytes that a sink keeps, if it is one.
     pub fn collects(&self) -> Option<Bytes> {
         if let Self::Collect(Collect { buffer }) = self { Some(*buffer) } else { None }
     }
@@ -312,7 +312,7 @@ impl Traffic {
         matches!(self, Self::Requests(_) | Self::Web(_))
     }
 
-    /// How many connections a flow of it is.
+    /// Number of connections of such a flow.
     pub(crate) fn connections(&self) -> u64 {
         if let Self::Web(web) = self { web.connections } else { 1 }
     }
@@ -376,7 +376,7 @@ impl Traffic {
     }
 }
 
-/// Which keys a flow has beside its traffic.
+/// Keys that a flow has beside its traffic.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside {
     pub(crate) transfer: bool,

@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What can be drawn.
+/// A quantity that can be drawn.
 #[allow(private_bounds, reason = "only sizes, times and counts can be drawn")]
 pub trait Quantity: Copy + PartialEq + PartialOrd + Serialize + JsonSchema + FromValue {
-    /// What it is called in messages, and an example.
+    /// Its name in messages, and an example.
     const NAME: &'static str;
     /// Such a one.
     const EXAMPLE: &'static str;
@@ -86,7 +86,7 @@ enum Form<Q> {
     Empirical { values: Vec<Q>, weights: Vec<f64> },
 }
 
-/// Where a law lies.
+/// Location of a law.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Centre<Q> {
     Mean(Q),

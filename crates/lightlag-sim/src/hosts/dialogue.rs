@@ -9,7 +9,7 @@ use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_scenario::{Flow, Http, Requests, Traffic, Varied, Web};
 use std::collections::VecDeque;
 
-/// What the world shall do to an endpoint.
+/// An order to the world, about an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     /// Open its connection.
@@ -61,12 +61,12 @@ struct Line {
     awaited: VecDeque<u64>,
 }
 
-/// What a page consists of.
+/// The parts of a page.
 #[derive(Debug)]
 struct Plan {
     request: Varied<Bytes>,
     first: Varied<Bytes>,
-    /// How many more, and how long they are.
+    /// The number and the lengths of the others.
     others: Option<(Varied<u64>, Varied<Bytes>)>,
     server_time: Option<Varied<Duration>>,
     think: Option<Varied<Duration>>,
@@ -85,7 +85,7 @@ pub(crate) struct Dialogue {
     /// Pages that may still begin, and until when.
     left: u64,
     stop: Instant,
-    /// What is to be asked for, once the first object is there and a connection is free.
+    /// Objects to ask for once the first one is there and a connection is free.
     waiting: VecDeque<Object>,
     is_first_there: bool,
     began: Instant,

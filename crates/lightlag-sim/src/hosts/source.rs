@@ -4,7 +4,7 @@ use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use lightlag_scenario::{Flow, LARGEST_MESSAGE, Traffic, Transport, Varied};
 use std::sync::Arc;
 
-/// What an application still offers to its transport.
+/// Data that an application still offers to its transport.
 // What applications of many flows have in common is shared: whoever writes now and then is not found in any cache.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -16,7 +16,7 @@ pub(crate) struct Source {
     more: Option<Box<More>>,
 }
 
-/// What most sources of datagrams do not need.
+/// Parts that most sources of datagrams do not need.
 #[derive(Debug)]
 struct More {
     /// Of a constant rate, also on and off.
@@ -38,7 +38,7 @@ struct More {
 struct Stream {
     rate: Rate,
     sent: u64,
-    /// How long it was on before `since`, when it last went on.
+    /// Time for which it was on before `since`, when it last went on.
     served: Duration,
     since: Instant,
     /// When it goes off.
@@ -52,7 +52,7 @@ const NEVER: Instant = Instant::from_nanos(40 * 24 * 3600 * 1_000_000_000);
 const LEAST: Duration = Duration::from_nanos(1);
 
 impl Source {
-    /// What the flow's application does, if it does not write everything at once.
+    /// The source of a flow whose application does not write everything at once.
     pub(crate) fn new(flow: &Flow, seed: u64) -> Option<Self> {
         let mut random = RandomStream::new(seed, &format!("flow {} traffic", flow.name));
         let (mut next, mut times, mut left) = (flow.start, u64::MAX, 1);

@@ -127,7 +127,7 @@ pub(crate) struct Part {
     pub(crate) happened: Vec<Happened>,
     /// Accounts of senders whose data may end elsewhere, before each thing that happened to them.
     pub(crate) standings: Vec<(Moment, u32, Standing)>,
-    /// How far the data of flows with senders elsewhere has come, after each thing that happened to their receivers.
+    /// Progress of the data of flows with senders elsewhere, after each thing that happened to their receivers.
     pub(crate) progress: Vec<(Moment, u32, Progress)>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) events: u64,

@@ -3,7 +3,7 @@
 use crate::agenda::{Agenda, Due};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
-use crate::partition::border::{Outlet, Part, Whole};
+use crate::partition::border::{Border, Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::Cut;
@@ -23,8 +23,8 @@ fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = Due> + use<B> {
     links.chain(hosts).chain([Due::Sampler, Due::Epoch])
 }
 
-fn empty_agenda<B>(world: &World<Silent, B>) -> Agenda {
-    Agenda::new(world.fabric.hops.len(), world.hosts.endpoints.len(), world.hosts.datagrams.len())
+fn empty_agenda<B: Border>(world: &World<Silent, B>) -> Agenda {
+    Agenda::new(world.parts())
 }
 
 /// The partition of this number, from the whole world before anything happens in it.
@@ -47,8 +47,8 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<S
             Link::Queued(_) => part.outlets.push(Outlet { on, handed: 0 }),
         }
     }
-    let World { fabric, hosts, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
-    World { agenda, fabric, hosts, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
+    let World { fabric, hosts, nodes, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
+    World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
 /// The whole world of all partitions, between two windows.
@@ -138,5 +138,20 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
     (hosts.outcomes, hosts.endings, hosts.open_transfers) = (outcomes, endings, open_transfers);
     (recorder.trace, recorder.queue, recorder.drops, recorder.acks) =
         (tables.trace, tables.queue, tables.drops, tables.acks);
-    World { agenda, fabric, hosts, clerks, recorder, tap, border: Whole, ip_header, ttl, sent, received, expired }
+    let nodes = None;
+    World {
+        agenda,
+        fabric,
+        hosts,
+        nodes,
+        clerks,
+        recorder,
+        tap,
+        border: Whole,
+        ip_header,
+        ttl,
+        sent,
+        received,
+        expired,
+    }
 }

@@ -1,4 +1,4 @@
-//! How the flows of a run in partitions end, in the order of the events.
+//! Ends of the flows of a run in partitions, in the order of the events.
 
 use crate::hosts::{Ending, Hosts, Outcome};
 use crate::partition::border::{Happened, Moment, What};

@@ -12,13 +12,13 @@ pub(crate) struct Tables {
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
     pub(crate) acks: Acks,
-    /// How far the data of each flow has come whose receiver is not where all its senders are.
+    /// Progress of the data of each flow whose receiver is not where all its senders are.
     progress: Vec<Option<Progress>>,
 }
 
 /// A note of a window, from which a row of the tables follows.
 enum Entry {
-    /// How far the data of a flow has come.
+    /// Progress of the data of a flow.
     Progress(u32, Progress),
     /// Rows of each table of a partition.
     Rows(usize, [Range<usize>; 4]),

@@ -1,4 +1,4 @@
-//! Where a network is cut.
+//! The cut of a network.
 //!
 //! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
 //! overtake or that is short. Each delay that a link has is tried as the shortest one to be cut: what is then still in one
@@ -13,7 +13,7 @@ use lightlag_scenario::{Network, Traffic, Transport};
 use lightlag_tcp::config::FastOpen;
 use std::collections::BTreeMap;
 
-/// How a run uses the cores of a machine. Its results do not depend on it.
+/// Use of the cores of a machine by a run. Its results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parallel {
     /// Partitions at most.
@@ -51,7 +51,7 @@ const RECEIVING: f64 = 2.0;
 pub struct Cut {
     /// The partition of each node.
     nodes: Vec<u16>,
-    /// Where each link direction begins and ends.
+    /// Start and end of each link direction.
     links: Vec<[u16; 2]>,
     /// The partition of each end of a connection, and of the two ends of each flow of UDP.
     endpoints: Vec<u16>,
@@ -68,7 +68,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// How many partitions there are.
+    /// Number of partitions.
     pub fn partitions(&self) -> usize {
         self.partitions
     }
@@ -99,7 +99,7 @@ impl Cut {
         self.links[on.0 as usize]
     }
 
-    /// Where the part of the world with this number begins, if it is a link.
+    /// Start of the part of the world with this number, if it is a link.
     pub(crate) fn near(&self, entity: u32) -> Option<u16> {
         self.links.get(entity as usize).map(|[from, _]| *from)
     }
@@ -135,6 +135,8 @@ pub enum Whole {
     Stations,
     /// A proxy crashes.
     Crashes,
+    /// Nodes share a radio medium.
+    Radio,
     /// No link can be cut.
     Connected,
     /// No cut promises a shorter run.
@@ -149,6 +151,7 @@ impl Whole {
             Self::Captured => "its packets are captured, in the order of the whole network",
             Self::Stations => "stations tell the ends of its flows about links",
             Self::Crashes => "a proxy of it crashes",
+            Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
             Self::Connected => {
                 "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
             }
@@ -175,6 +178,9 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     }
     if network.proxies.iter().any(|proxy| proxy.crash.is_some()) {
         return Err(Whole::Crashes);
+    }
+    if !network.media.is_empty() {
+        return Err(Whole::Radio);
     }
     let together = together(network);
     let crossings = crossings(network, fabric);

@@ -45,7 +45,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// How much faster than one thread a thread for each partition could be, by events alone.
+    /// Speed of a thread for each partition over one thread, by events alone.
     pub fn speed_up(&self) -> f64 {
         (self.events + self.alone) as f64 / (self.critical_events + self.alone).max(1) as f64
     }
@@ -162,7 +162,7 @@ impl Windows {
         }
     }
 
-    /// Where the network is cut.
+    /// The cut of the network.
     pub(crate) fn cut(&self) -> &Cut {
         &self.cut
     }

@@ -1,4 +1,4 @@
-//! What a flow with partial reliability did without.
+//! Data that a flow with partial reliability did without.
 
 use super::table::rows;
 use lightlag_tcp::Connection;

@@ -1,4 +1,4 @@
-//! What became of the messages that sinks collect.
+//! Fate of the messages that sinks collect.
 
 use super::table::rows;
 use crate::hosts::collector::Collector;

@@ -1,4 +1,4 @@
-//! What became of each flow at each proxy.
+//! Results of each flow at each proxy.
 
 use super::table::rows;
 use crate::tap::Tap;
@@ -48,7 +48,7 @@ rows! {
     }
 }
 
-/// What a result says of a proxy beside numbers.
+/// Facts of a result about a proxy beside numbers.
 pub(super) struct ProxyIdentity {
     node: String,
     flow: String,

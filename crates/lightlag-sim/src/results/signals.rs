@@ -1,4 +1,4 @@
-//! What became of the messages of stations.
+//! Fate of the messages of stations.
 
 use super::table::rows;
 use crate::clerks::stations::Counts;

@@ -1,4 +1,4 @@
-//! What flows achieved that are more than a transfer: datagrams, responses, pages.
+//! Results of flows that are more than a transfer: datagrams, responses, pages.
 
 use super::table::{Names, recorded, rows};
 use super::{FlowIdentity, FlowSummary, LimitedSeconds};
@@ -51,7 +51,7 @@ recorded! {
     }
 }
 
-/// What a client got.
+/// Responses to a client.
 pub(super) fn page_summary(dialogue: &Dialogue) -> PageSummary {
     let mut times: Vec<Duration> = dialogue.pages().iter().map(|page| page.took).collect();
     times.sort_unstable();
@@ -78,7 +78,7 @@ impl Responses {
     }
 }
 
-/// What a flow of UDP achieved, if it is one.
+/// The results of a flow of UDP, if it is one.
 pub(super) fn datagrams_of(
     world: &World<impl Tap>,
     flow: usize,

@@ -29,7 +29,7 @@ mod pending;
 
 use pending::Pending;
 
-/// Where a capture is written to.
+/// The file of a capture.
 pub type Output = Box<dyn Write + Send>;
 
 /// Ports of senders: those for temporary use (RFC 6335 §6).
@@ -39,7 +39,7 @@ const SENDER_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 const DISCARD: u16 = 9;
 const MORE_RECEIVERS: u32 = 41_000;
 
-/// What is needed beside the running world.
+/// Needs of captures beside the running world.
 pub(crate) struct Setup {
     plan: CapturePlan,
     ip: IpVersion,
@@ -50,13 +50,13 @@ pub(crate) struct Setup {
     names: Vec<String>,
     /// Nodes whose addresses packets show, with their names.
     hosts_named: Vec<(NodeId, String)>,
-    /// Begin and name of every link direction.
+    /// Start and name of every link direction.
     links: Vec<(NodeId, String)>,
     nodes: usize,
 }
 
 impl Setup {
-    /// What a network asks for, if anything.
+    /// The captures that a network asks for, if it asks for any.
     pub(crate) fn new(network: &Network) -> Option<Self> {
         let plan = network.captures.clone()?;
         let numbers = Numbers::new(network);
@@ -143,7 +143,7 @@ struct File {
     name: String,
     writer: Writer<Output>,
     interface: InterfaceId,
-    /// What waits for the fate of the first of it.
+    /// Packets that wait for the fate of the first one.
     pending: Pending,
 }
 
@@ -232,7 +232,7 @@ impl Captures {
         (names, self.error)
     }
 
-    /// Where a packet comes from.
+    /// Origin of a packet.
     fn origin(&self, packet: &Packet) -> NodeId {
         match packet.body {
             Body::Other(Other::Signal(Signal { station, .. })) => station,
@@ -397,6 +397,9 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Aqm => "by the queue discipline",
         DropCause::AckFilter => "a later ACK says more",
         DropCause::Ttl => "its TTL has run out",
+        DropCause::Retry => "the last retry of the MAC failed",
+        DropCause::Lifetime => "it waited too long for the medium",
+        DropCause::NoRoute => "no route was found",
     }
 }
 

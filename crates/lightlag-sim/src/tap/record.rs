@@ -130,7 +130,7 @@ pub(crate) struct Place {
     pub(crate) sender: usize,
 }
 
-/// How far the data of a flow has come at its end, in bytes.
+/// Progress of the data of a flow at its end, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) delivered: u64,
@@ -150,7 +150,7 @@ pub(crate) struct Recorder {
     queues: bool,
     record_drops: bool,
     interval: Duration,
-    /// What the last row of each sender says, as [`Connection::course`] gives it.
+    /// State of each sender in its last row, as [`Connection::course`] gives it.
     last: Vec<(u64, u64, Phase)>,
     /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
     legs: Vec<u8>,

@@ -34,16 +34,20 @@ impl<T: Tap, B: Border> World<T, B> {
             && let Some(endpoint) = self.hosts.endpoints.get(packet.flow as usize)
         {
             endpoint.connection.prefetch();
-            prefetch(&self.fabric.hops[endpoint.out.0 as usize]);
-            self.agenda.prefetch(Due::Link(endpoint.out));
+            if let Some(hop) = self.fabric.hops.get(endpoint.out.0 as usize) {
+                prefetch(hop);
+                self.agenda.prefetch(Due::Link(endpoint.out));
+            }
         }
         let Hop { link: Link::Computed(link), .. } = &self.fabric.hops[on.0 as usize] else { return };
-        if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet)) {
-            prefetch(&self.fabric.hops[next.0 as usize]);
+        if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet))
+            && let Some(hop) = self.fabric.hops.get(next.0 as usize)
+        {
+            prefetch(hop);
             self.agenda.prefetch(Due::Link(next));
         }
         if let Some(next) = link.waiting(PLACE).and_then(|packet| self.next_link(on, packet))
-            && let Link::Computed(link) = &self.fabric.hops[next.0 as usize].link
+            && let Some(Hop { link: Link::Computed(link), .. }) = self.fabric.hops.get(next.0 as usize)
         {
             link.prefetch_place();
         }
@@ -60,7 +64,7 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(never)]
     pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
         let at = packet.flow as usize;
-        if self.fabric.hops[on.0 as usize].to == packet.destination
+        if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.to == packet.destination)
             && let Some(endpoint) = self.hosts.endpoints.get(at)
         {
             prefetch(endpoint);

@@ -1,8 +1,9 @@
-//! What applications make the world do: writes in the course of time, and datagrams.
+//! The work of applications in the world: writes in the course of time, and datagrams.
 
 use super::{Endpoint, Task, World};
 use crate::agenda::Due;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
+use crate::fabric::Hop;
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
@@ -81,13 +82,16 @@ impl<T: Tap, B: Border> World<T, B> {
         if let Due::Datagrams(place) = among_few {
             let out = self.hosts.datagrams.heading(place).out;
             prefetch(&self.hosts.datagrams.senders[place]);
-            prefetch(&self.fabric.hops[out.0 as usize]);
             prefetch(&self.hosts.datagrams.receivers[place]);
             self.agenda.prefetch(among_few);
-            self.agenda.prefetch(Due::Link(out));
+            if let Some(hop) = self.fabric.hops.get(out.0 as usize) {
+                prefetch(hop);
+                self.agenda.prefetch(Due::Link(out));
+            }
         }
         if let Due::Datagrams(place) = among_more
-            && let Link::Computed(link) = &self.fabric.hops[self.hosts.datagrams.heading(place).out.0 as usize].link
+            && let out = self.hosts.datagrams.heading(place).out
+            && let Some(Hop { link: Link::Computed(link), .. }) = self.fabric.hops.get(out.0 as usize)
         {
             link.prefetch_place();
         }

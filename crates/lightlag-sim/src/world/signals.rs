@@ -1,4 +1,4 @@
-//! What stations make the world do: messages to the ends of flows, through the network or at once.
+//! The work of stations in the world: messages to the ends of flows, through the network or at once.
 
 use super::World;
 use crate::agenda::Due;

@@ -1,4 +1,4 @@
-//! How traffic is read, kind by kind.
+//! Reads traffic, kind by kind.
 
 use super::super::Varied;
 use super::{
@@ -220,7 +220,7 @@ fn count(table: &mut Table, errors: &mut Errors) -> Option<u64> {
 fn stop(table: &mut Table, errors: &mut Errors) -> Option<Duration> {
     let stop: Option<Duration> = table.optional("stop", errors);
     if stop == Some(Duration::ZERO) {
-        errors.push(table.path("stop"), "0 s is the begin of the run: nothing is sent; write a later time");
+        errors.push(table.path("stop"), "0 s is the start of the run: nothing is sent; write a later time");
     }
     stop
 }

@@ -9,8 +9,10 @@ pub enum Names {
     None,
     /// Those of flows.
     Flows,
-    /// Those of link directions.
+    /// Those of link directions, and behind them of interfaces to media.
     Links,
+    /// Those of nodes.
+    Nodes,
     /// These.
     These(&'static [&'static str]),
 }

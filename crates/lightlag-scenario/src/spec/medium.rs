@@ -1,0 +1,205 @@
+//! Radio media: the physical layer, the MAC and the routing that the nodes on one share.
+
+use super::model::Chosen;
+use super::{Model, settings};
+use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
+use lightlag_mobility::{Mobility, Placement};
+use lightlag_net::setting::{self, Described};
+use lightlag_radio::propagation::Loss;
+use lightlag_radio::{MediumConfig, Radio};
+use lightlag_routing::{Protocol, arp};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// The name of a medium where nothing is said, and of that of a swarm.
+pub(crate) const AIR: &str = "air";
+
+/// A radio medium: a channel, the radios on it, and how their nodes find their ways.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MediumSpec {
+    /// Its name.
+    pub name: String,
+    /// The channel.
+    pub config: MediumConfig,
+    /// The radios, where a node says nothing else.
+    pub radio: Radio,
+    /// The routing protocol of the nodes.
+    pub routing: Model<Protocol>,
+    /// Whether nodes have to ask for addresses on the medium.
+    pub arp: arp::Mode,
+}
+
+/// Differences of a node's radios from the others of their media: keys of a radio by their number, with their values.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RadioChanges(Vec<(usize, setting::Value)>);
+
+impl RadioChanges {
+    /// A radio with these differences.
+    pub(crate) fn of(&self, mut radio: Radio, at: &Path, errors: &mut Errors) -> Radio {
+        let settings = Radio::settings();
+        for (index, value) in &self.0 {
+            settings[*index].set(&mut radio, value.clone());
+        }
+        for (index, _) in &self.0 {
+            if let Some(message) = (settings[*index].check)(&radio) {
+                errors.push(Path::Key(at, settings[*index].key), message);
+            }
+        }
+        radio
+    }
+}
+
+impl Default for MediumSpec {
+    fn default() -> Self {
+        Self {
+            name: AIR.to_owned(),
+            config: MediumConfig::default(),
+            radio: Radio::default(),
+            routing: Model::default(),
+            arp: arp::Mode::Off,
+        }
+    }
+}
+
+impl FromValue for MediumSpec {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table such as { standard = \"802.11n\" }", errors)?;
+        let name = table.optional::<NodeName>("name", errors).map_or_else(|| AIR.to_owned(), |name| name.0);
+        let mut config = settings::read(MediumConfig::default(), &mut table, at, errors);
+        config.propagation.loss = table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0;
+        let radio = settings::read(Radio::default(), &mut table, at, errors);
+        let routing = table.optional("routing", errors).unwrap_or_default();
+        let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(at, "arp"), errors));
+        let arp = arp.unwrap_or_default();
+        table.finish(errors);
+        if errors.len() == before
+            && let Err((key, message)) = radio.check(&config)
+        {
+            errors.push(Path::Key(at, key), message);
+        }
+        (errors.len() == before).then_some(Self { name, config, radio, routing, arp })
+    }
+}
+
+fn resolution(value: &Value, at: &Path, errors: &mut Errors) -> Option<arp::Mode> {
+    let mode = value.as_str().and_then(arp::Mode::named);
+    if mode.is_none() {
+        errors.push(at, format!("{} is not a way to find addresses; write \"off\" or \"ns3\"", shown(value)));
+    }
+    mode
+}
+
+impl FromValue for RadioChanges {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table such as { power = \"20 dBm\" }", errors)?;
+        let parameters = setting::parameters::<Radio>(Radio::settings());
+        let read = |(index, parameter)| Some((index, Key(parameter).read(&mut table, at, errors)?));
+        let changes = parameters.iter().enumerate().filter_map(read).collect();
+        table.finish(errors);
+        (errors.len() == before).then_some(Self(changes))
+    }
+}
+
+impl Serialize for MediumSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let usual = Self::default();
+        let mut table = Map::new();
+        table.insert("name".to_owned(), json!(self.name));
+        settings::write(&self.config, &usual.config, &mut table);
+        table.insert("propagation".to_owned(), json!(Model(self.config.propagation.loss)));
+        settings::write(&self.radio, &usual.radio, &mut table);
+        table.insert("routing".to_owned(), json!(self.routing));
+        if self.arp != usual.arp {
+            table.insert("arp".to_owned(), json!(self.arp.name()));
+        }
+        table.serialize(serializer)
+    }
+}
+
+impl Serialize for RadioChanges {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parameters = setting::parameters::<Radio>(Radio::settings());
+        let written = |(index, value): &(usize, setting::Value)| {
+            let parameter = &parameters[*index];
+            (parameter.key.to_owned(), Key(parameter).written(value))
+        };
+        self.0.iter().map(written).collect::<Map<_, _>>().serialize(serializer)
+    }
+}
+
+impl JsonSchema for MediumSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Medium".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (usual, mut properties) = (Self::default(), Map::new());
+        properties.insert("name".to_owned(), json!({ "type": "string", "default": AIR }));
+        settings::properties::<MediumConfig>(&mut properties, generator);
+        properties.insert("propagation".to_owned(), json!(generator.subschema_for::<Model<Loss>>()));
+        settings::properties::<Radio>(&mut properties, generator);
+        properties.insert("routing".to_owned(), json!(generator.subschema_for::<Model<Protocol>>()));
+        properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
+        json_schema!({
+            "description": "a radio medium: a channel, the radios on it, and the routing protocol of their nodes",
+            "type": "object", "properties": properties, "additionalProperties": false
+        })
+    }
+}
+
+impl JsonSchema for RadioChanges {
+    fn schema_name() -> Cow<'static, str> {
+        "Radio".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        settings::properties::<Radio>(&mut properties, generator);
+        json_schema!({
+            "description": "properties of a node's radios that differ from those of their media",
+            "type": "object", "properties": properties, "additionalProperties": false
+        })
+    }
+}
+
+impl Chosen for Loss {
+    const SCHEMA: &'static str = "Propagation";
+    const KEY: &'static str = "model";
+    const WHAT: &'static str = "a model of propagation";
+    fn usual() -> Self {
+        Self::default()
+    }
+}
+
+impl Chosen for Mobility {
+    const SCHEMA: &'static str = "Mobility";
+    const KEY: &'static str = "model";
+    const WHAT: &'static str = "a model of mobility";
+    fn usual() -> Self {
+        Self::Static(Default::default())
+    }
+}
+
+impl Chosen for Placement {
+    const SCHEMA: &'static str = "Placement";
+    const KEY: &'static str = "kind";
+    const WHAT: &'static str = "a placement";
+    fn usual() -> Self {
+        Self::Uniform(Default::default())
+    }
+}
+
+impl Chosen for Protocol {
+    const SCHEMA: &'static str = "RoutingProtocol";
+    const KEY: &'static str = "protocol";
+    const WHAT: &'static str = "a routing protocol";
+    fn usual() -> Self {
+        Self::Aodv(Default::default())
+    }
+}

@@ -1,0 +1,44 @@
+//! The keys of one model that declares them, among others of a table.
+
+use crate::read::{Errors, Key, Path, Table};
+use lightlag_net::setting::{Described, parameters};
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value};
+
+/// Reads the keys of a model from a table that has others, too; `given` is the model where nothing is said.
+pub(crate) fn read<C: Described>(mut given: C, table: &mut Table, at: &Path, errors: &mut Errors) -> C {
+    let settings = C::settings();
+    let before = errors.len();
+    for (setting, parameter) in settings.iter().zip(parameters::<C>(C::settings())) {
+        if let Some(value) = Key(&parameter).read(table, at, errors) {
+            setting.set(&mut given, value);
+        }
+    }
+    for setting in settings.iter().filter(|_| errors.len() == before).collect::<Vec<_>>() {
+        if let Some(message) = (setting.check)(&given) {
+            errors.push(Path::Key(at, setting.key), message);
+        }
+    }
+    given
+}
+
+/// Writes the keys of a model that are not as in `usual`.
+pub(crate) fn write<C: Described>(of: &C, usual: &C, table: &mut Map<String, Value>) {
+    for (setting, parameter) in C::settings().iter().zip(parameters::<C>(C::settings())) {
+        let value = setting.get(of);
+        if value != setting.get(usual) {
+            table.insert(setting.key.to_owned(), Key(&parameter).written(&value));
+        }
+    }
+}
+
+/// Adds the schema of these keys.
+pub(crate) fn properties<C: Described>(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
+    for parameter in parameters::<C>(C::settings()) {
+        let mut schema = Key(&parameter).schema(generator);
+        if let Some(table) = schema.as_object_mut() {
+            table.insert("default".to_owned(), Key(&parameter).written(&parameter.default));
+        }
+        properties.insert(parameter.key.to_owned(), schema);
+    }
+}

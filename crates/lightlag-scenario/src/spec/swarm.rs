@@ -1,0 +1,102 @@
+//! The generator of swarms: nodes that fly, on one radio medium.
+
+use super::{Coordinates, FlowTemplate, MediumSpec, Model, many};
+use crate::read::{Errors, Path, Table};
+use lightlag_core::RandomStream;
+use lightlag_mobility::{Mobility, Placement, Vector};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The most nodes of a swarm.
+const MOST: u64 = 10_000;
+
+/// `uav1`, `uav2`, … on the medium `air`, each on its own way through a box.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Swarm {
+    /// Nodes, at least 1.
+    pub nodes: u64,
+    /// The box in which they fly, from the origin on; by default 400 m by 400 m, 100 m high.
+    #[schemars(default = "default_area")]
+    pub area: Coordinates,
+    /// Their places at the start; by default random.
+    #[schemars(default)]
+    pub placement: Model<Placement>,
+    /// Their flight; by default they stay.
+    #[schemars(default)]
+    pub mobility: Model<Mobility>,
+    /// The medium and the radios of the nodes.
+    #[schemars(default)]
+    pub medium: MediumSpec,
+    /// Flows between nodes drawn at random, no pair twice; by default half as many as there are nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// Each of these flows; by default it sends until the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowTemplate>,
+}
+
+fn default_area() -> Coordinates {
+    Coordinates(Vector::new(400.0, 400.0, 100.0))
+}
+
+impl Swarm {
+    /// Reads the keys beside `kind`.
+    pub(crate) fn read_from(table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let nodes = many(table, at, "nodes", MOST, errors);
+        let area = table.optional("area", errors).unwrap_or_else(default_area);
+        let Vector { x, y, z } = area.0;
+        if let Some((index, length)) = [x, y, z].into_iter().enumerate().find(|(_, length)| *length < 0.0) {
+            let message = format!("{length} m is below 0 m; the box starts at the origin");
+            errors.push(Path::Index(&Path::Key(at, "area"), index), message);
+        }
+        let placement = table.optional("placement", errors).unwrap_or_default();
+        let mobility = table.optional("mobility", errors).unwrap_or_default();
+        let medium = table.optional("medium", errors).unwrap_or_default();
+        let flow = table.optional("flow", errors);
+        let flows: Option<u64> = table.optional("flows", errors);
+        if let (Some(nodes), Some(flows)) = (nodes, flows)
+            && flows > nodes * (nodes - 1)
+        {
+            let message = format!("{flows} flows are more than the {} pairs of {nodes} nodes", nodes * (nodes - 1));
+            errors.push(Path::Key(at, "flows"), message);
+        }
+        let swarm = Self { nodes: nodes?, area, placement, mobility, medium, flows, flow };
+        (errors.len() == before).then_some(swarm)
+    }
+
+    /// Number of its flows.
+    pub(crate) fn pair_count(&self) -> u64 {
+        self.flows.unwrap_or(self.nodes / 2)
+    }
+
+    /// The name of a node, counted from 0.
+    pub(crate) fn node(at: u64) -> String {
+        format!("uav{}", at + 1)
+    }
+
+    /// The flows of a run with this seed: first each node is in at most one, then pairs are drawn that are not there yet.
+    pub(crate) fn pairs(&self, seed: u64) -> Vec<[String; 2]> {
+        let mut random = RandomStream::new(seed, "swarm pairs");
+        let mut below = |limit: u64| ((random.uniform() * limit as f64) as u64).min(limit - 1);
+        let mut order: Vec<u64> = (0..self.nodes).collect();
+        for at in (1..order.len()).rev() {
+            order.swap(at, below(at as u64 + 1) as usize);
+        }
+        let mut taken = std::collections::BTreeSet::new();
+        let mut pairs = Vec::new();
+        let disjoint = order.chunks_exact(2).map(|pair| (pair[0], pair[1])).take(self.pair_count() as usize);
+        for pair in disjoint {
+            taken.insert(pair);
+            pairs.push(pair);
+        }
+        while (pairs.len() as u64) < self.pair_count() && self.nodes > 1 {
+            let pair = (below(self.nodes), below(self.nodes));
+            if pair.0 != pair.1 && taken.insert(pair) {
+                pairs.push(pair);
+            }
+        }
+        pairs.into_iter().map(|(from, to)| [Self::node(from), Self::node(to)]).collect()
+    }
+}

@@ -1,0 +1,554 @@
+//! Nodes on radio media: the media, and at each node on one its interface with a routing agent.
+//!
+//! An interface has the number of a link behind those of all links, so routes and endpoints name it like a link. A packet
+//! that is given to it waits in its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
+//!
+//! - [`waiting`]: packets that wait for a route.
+//! - [`trail`]: the nodes that a packet has crossed.
+
+mod trail;
+mod waiting;
+
+pub(crate) use trail::Trail;
+use waiting::Waiting;
+
+use crate::body::{Packet, UDP_HEADER};
+use crate::results::Paths;
+use lightlag_core::Instant;
+use lightlag_mobility::Vector;
+use lightlag_net::queue::DropCause;
+use lightlag_net::{LinkId, NodeId};
+use lightlag_radio::{AirDrop, Happening, Medium, Msdu, Station, To};
+use lightlag_routing::{
+    Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Surroundings, Verdict, arp,
+};
+use lightlag_scenario::Network;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A packet on a medium, or on its way there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parcel {
+    pub(crate) packet: Packet,
+    /// The node at which it came to the medium, and the one at which it leaves it.
+    pub(crate) origin: NodeId,
+    pub(crate) toward: NodeId,
+    /// The neighbour from which it came; none at its origin.
+    pub(crate) from: Option<NodeId>,
+    /// The header that the agents add to it.
+    pub(crate) extra: Extra,
+    pub(crate) trail: Trail,
+}
+
+impl Parcel {
+    /// The parts of it that agents read.
+    fn heading(&self) -> Heading {
+        let Self { packet, origin, toward, .. } = self;
+        Heading { origin: *origin, destination: *toward, ttl: packet.ttl, size: u32::from(packet.size) }
+    }
+}
+
+/// The payload of frames.
+#[derive(Clone, Debug)]
+pub(crate) enum Load {
+    Packet(Parcel),
+    /// A message between agents.
+    Routing(Arc<Message>),
+    /// A question for an address on the medium, or its answer.
+    Address(arp::Packet),
+}
+
+impl Load {
+    /// Whether it is the packet of an endpoint.
+    fn is_packet(&self) -> bool {
+        matches!(self, Self::Packet(_))
+    }
+}
+
+/// A frame for a neighbour whose address is not known yet.
+#[derive(Clone, Debug)]
+struct Unaddressed {
+    next: NodeId,
+    size: u32,
+    load: Load,
+}
+
+/// All media, and the interfaces of nodes on them.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    /// The number of the first interface, as a link.
+    first: u32,
+    pub(crate) media: Vec<Air>,
+    pub(crate) interfaces: Vec<Interface>,
+    /// Bytes of an IP header.
+    ip_header: u32,
+    /// Packets that interfaces and media dropped, for conservation.
+    pub(crate) dropped: u64,
+    /// Happenings of packets that are still to be passed on.
+    outcomes: VecDeque<Outcome>,
+    /// Ways of flows, and the last way of each.
+    pub(crate) paths: Paths,
+    trails: Vec<Trail>,
+}
+
+/// A medium, and the interfaces on it.
+#[derive(Debug)]
+pub(crate) struct Air {
+    pub(crate) medium: Medium<Load>,
+    /// The node that stands for it in route tables.
+    hub: NodeId,
+    /// The interface of its first station.
+    first: usize,
+    /// The station of each node of the network that is on it.
+    stations: Vec<Option<Station>>,
+    /// The node of each station.
+    nodes: Vec<NodeId>,
+    /// Room for the neighbours of a node.
+    neighbours: Vec<NodeId>,
+}
+
+/// A node's interface to a medium.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    pub(crate) node: NodeId,
+    pub(crate) medium: usize,
+    pub(crate) station: Station,
+    pub(crate) agent: Box<dyn Agent>,
+    resolver: arp::Resolver,
+    unaddressed: Vec<Unaddressed>,
+    outbox: VecDeque<Parcel>,
+    waiting: Waiting,
+    /// Packets that it dropped because there was no route.
+    pub(crate) no_route: u64,
+    /// Links of which the agent was told that they broke.
+    pub(crate) broken: u64,
+}
+
+/// Something that happened to a packet.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It came out of the air at an interface.
+    Arrived { interface: usize, parcel: Parcel },
+    /// An interface dropped it.
+    Dropped { interface: usize, packet: Packet, cause: DropCause },
+}
+
+impl Nodes {
+    /// The interfaces of a network, if it has any.
+    pub(crate) fn new(network: &Network, seed: u64) -> Option<Self> {
+        if network.media.is_empty() {
+            return None;
+        }
+        let (mut media, mut interfaces) = (Vec::new(), Vec::new());
+        for (number, plan) in network.media.iter().enumerate() {
+            let first = interfaces.len();
+            let mut stations = vec![None; network.nodes.len()];
+            for (at, member) in plan.members.iter().enumerate() {
+                let station = Station(at as u32);
+                stations[member.node.0 as usize] = Some(station);
+                let name = format!("{}@{}", network.nodes[member.node.0 as usize], plan.name);
+                let identity = Identity { node: member.node, name: &name, seed };
+                interfaces.push(Interface {
+                    node: member.node,
+                    medium: number,
+                    station,
+                    agent: plan.routing.build(&identity),
+                    resolver: arp::Resolver::new(plan.arp, &identity),
+                    unaddressed: Vec::new(),
+                    outbox: VecDeque::new(),
+                    waiting: Waiting::default(),
+                    no_route: 0,
+                    broken: 0,
+                });
+            }
+            let stations_of = plan.members.iter().map(|member| member.station.clone()).collect();
+            media.push(Air {
+                medium: Medium::new(&plan.config, stations_of, seed, &plan.name),
+                hub: network.hub(number),
+                first,
+                stations,
+                nodes: plan.members.iter().map(|member| member.node).collect(),
+                neighbours: Vec::new(),
+            });
+        }
+        Some(Self {
+            first: network.links.len() as u32,
+            media,
+            interfaces,
+            ip_header: network.ip.header(),
+            dropped: 0,
+            outcomes: VecDeque::new(),
+            paths: Paths::default(),
+            trails: vec![Trail::default(); network.flows.len()],
+        })
+    }
+
+    /// The number of an interface as that of a link.
+    pub(crate) fn link(&self, interface: usize) -> LinkId {
+        LinkId(self.first + interface as u32)
+    }
+
+    /// The interface whose number as that of a link this is.
+    pub(crate) fn of_link(&self, on: LinkId) -> usize {
+        (on.0 - self.first) as usize
+    }
+
+    /// Whether a node is on the medium of an interface.
+    pub(crate) fn is_on(&self, interface: usize, node: NodeId) -> bool {
+        self.media[self.interfaces[interface].medium].stations[node.0 as usize].is_some()
+    }
+
+    /// The node that stands for the medium of an interface in route tables.
+    pub(crate) fn hub(&self, interface: usize) -> NodeId {
+        self.media[self.interfaces[interface].medium].hub
+    }
+
+    /// Bytes of the headers of a routing message.
+    pub(crate) fn message_header(&self) -> u32 {
+        self.ip_header + UDP_HEADER
+    }
+
+    /// Starts all agents.
+    pub(crate) fn start(&mut self) {
+        for interface in 0..self.interfaces.len() {
+            self.interfaces[interface].agent.start(Instant::ZERO);
+            self.act(Instant::ZERO, interface);
+        }
+    }
+
+    /// A packet comes to an interface from an endpoint or a link; it leaves the medium at the node `toward`.
+    pub(crate) fn take_up(&mut self, interface: usize, toward: NodeId, packet: &Packet) {
+        let origin = self.interfaces[interface].node;
+        let (extra, trail) = (Extra::None, Trail::default());
+        let parcel = Parcel { packet: *packet, origin, toward, from: None, extra, trail };
+        self.interfaces[interface].outbox.push_back(parcel);
+    }
+
+    /// A packet came out of the air, and goes on over the same interface.
+    pub(crate) fn forward(&mut self, now: Instant, interface: usize, parcel: Parcel) {
+        self.route(now, interface, parcel);
+        self.act(now, interface);
+    }
+
+    /// A packet came out of the air at its destination; `flow`: of its data.
+    pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel, flow: Option<u32>) {
+        if let Some(from) = parcel.from {
+            self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
+        }
+        let Some(flow) = flow else { return };
+        let last = &mut self.trails[flow as usize];
+        if *last != parcel.trail {
+            *last = parcel.trail;
+            self.paths.note(
+                now,
+                flow,
+                parcel.trail.nodes().chain([self.interfaces[interface].node]),
+                parcel.trail.hops(),
+            );
+        }
+    }
+
+    /// The turn of a medium.
+    pub(crate) fn medium_wakes(&mut self, now: Instant, medium: usize) {
+        self.media[medium].medium.medium_wakes(now);
+        self.listen(now, medium);
+    }
+
+    /// When a medium has its next turn.
+    pub(crate) fn medium_wake(&self, medium: usize) -> Option<Instant> {
+        self.media[medium].medium.next_wake()
+    }
+
+    /// The turn of an interface.
+    pub(crate) fn interface_wakes(&mut self, now: Instant, interface: usize) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        if self.media[medium].medium.station_wake(station).is_some_and(|wake| wake <= now) {
+            self.media[medium].medium.station_wakes(now, station);
+            self.listen(now, medium);
+        }
+        let Self { interfaces, media, .. } = self;
+        let of = &mut interfaces[interface];
+        if of.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            of.agent.handle_timeout(now, &mut media[medium]);
+        }
+        if of.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            of.resolver.handle_timeout(now);
+        }
+        while let Some(parcel) = self.interfaces[interface].outbox.pop_front() {
+            self.route(now, interface, parcel);
+        }
+        while let Some(parcel) = self.interfaces[interface].waiting.expired(now) {
+            self.drop_unrouted(interface, parcel);
+        }
+        self.act(now, interface);
+    }
+
+    /// When an interface has its next turn.
+    pub(crate) fn wake(&self, interface: usize) -> Option<Instant> {
+        let Interface { medium, station, agent, resolver, waiting, .. } = &self.interfaces[interface];
+        let station = self.media[*medium].medium.station_wake(*station);
+        station.into_iter().chain(agent.poll_timeout()).chain(resolver.poll_timeout()).chain(waiting.expiry()).min()
+    }
+
+    /// Tells of the media and interfaces whose next turn may be earlier than was known.
+    pub(crate) fn rearm(&mut self, mut arm: impl FnMut(Turn, Instant)) {
+        for medium in 0..self.media.len() {
+            let air = &mut self.media[medium];
+            if let Some(wake) = air.medium.next_wake() {
+                arm(Turn::Medium(medium), wake);
+            }
+            let first = air.first;
+            let Air { medium, .. } = air;
+            medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
+        }
+    }
+
+    /// The next thing that happened to a packet.
+    pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
+    }
+
+    /// Packets that are in the air, or wait for it or for a route.
+    pub(crate) fn in_flight(&self) -> u64 {
+        let unaddressed = |of: &Interface| of.unaddressed.iter().filter(|of| of.load.is_packet()).count();
+        let waiting = |of: &Interface| of.outbox.len() + of.waiting.len() + unaddressed(of);
+        let waiting = self.interfaces.iter().map(waiting).sum::<usize>();
+        let mut on_air = 0;
+        for air in &self.media {
+            air.medium.pending(|load| on_air += u64::from(load.is_packet()));
+        }
+        waiting as u64 + on_air
+    }
+
+    /// Asks the agent of an interface where a packet goes.
+    fn route(&mut self, now: Instant, interface: usize, mut parcel: Parcel) {
+        let Self { interfaces, media, .. } = self;
+        let of = &mut interfaces[interface];
+        let heading = parcel.heading();
+        match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut media[of.medium]) {
+            Verdict::Via(next) => self.send(now, interface, next, parcel),
+            Verdict::Wait => self.keep(now, interface, parcel),
+            Verdict::Unreachable => self.drop_unrouted(interface, parcel),
+        }
+    }
+
+    /// Keeps a packet until there is a route.
+    fn keep(&mut self, now: Instant, interface: usize, parcel: Parcel) {
+        if let Some(oldest) = self.interfaces[interface].waiting.keep(now, parcel) {
+            self.drop_unrouted(interface, oldest);
+        }
+    }
+
+    fn drop_unrouted(&mut self, interface: usize, parcel: Parcel) {
+        self.interfaces[interface].no_route += 1;
+        self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause: DropCause::NoRoute });
+    }
+
+    /// Sends a packet to a neighbour.
+    fn send(&mut self, now: Instant, interface: usize, next: NodeId, mut parcel: Parcel) {
+        parcel.trail.add(self.interfaces[interface].node);
+        let size = u32::from(parcel.packet.size) + parcel.extra.size();
+        self.address(now, interface, Unaddressed { next, size, load: Load::Packet(parcel) });
+    }
+
+    /// Sends a frame to a neighbour as soon as its address is known.
+    fn address(&mut self, now: Instant, interface: usize, frame: Unaddressed) {
+        let of = &mut self.interfaces[interface];
+        match of.resolver.ask(now, frame.next) {
+            arp::Answer::Known => self.offer(now, interface, frame),
+            arp::Answer::Wait => of.unaddressed.push(frame),
+            arp::Answer::Drop => self.drop_unaddressed(interface, frame),
+        }
+    }
+
+    fn drop_unaddressed(&mut self, interface: usize, frame: Unaddressed) {
+        if let Load::Packet(parcel) = frame.load {
+            self.drop_unrouted(interface, parcel);
+        }
+    }
+
+    /// Gives a frame for a neighbour to the medium.
+    fn offer(&mut self, now: Instant, interface: usize, frame: Unaddressed) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        let air = &mut self.media[medium];
+        let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
+        let Unaddressed { size, load: payload, .. } = frame;
+        air.medium.offer(now, station, Msdu { to: To::One(to), size, payload });
+        self.listen(now, medium);
+    }
+
+    /// Gives a frame for all to the medium.
+    fn broadcast(&mut self, now: Instant, interface: usize, size: u32, payload: Load) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        let msdu = Msdu { to: To::All, size, payload };
+        self.media[medium].medium.offer(now, station, msdu);
+        self.listen(now, medium);
+    }
+
+    /// Does what the agent and the resolver of an interface ask for, until they ask for nothing.
+    fn act(&mut self, now: Instant, interface: usize) {
+        loop {
+            if let Some(action) = self.interfaces[interface].agent.poll_action() {
+                self.route_as_asked(now, interface, action);
+            } else if let Some(action) = self.interfaces[interface].resolver.poll_action() {
+                self.resolve_as_asked(now, interface, action);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn route_as_asked(&mut self, now: Instant, interface: usize, action: Action) {
+        match action {
+            Action::Send { to, message, .. } => {
+                let size = self.message_header() + message.size();
+                let load = Load::Routing(Arc::new(message));
+                match to {
+                    Receiver::All => self.broadcast(now, interface, size, load),
+                    Receiver::One(next) => self.address(now, interface, Unaddressed { next, size, load }),
+                }
+            }
+            Action::Release { destination } => {
+                for parcel in self.interfaces[interface].waiting.take(destination) {
+                    self.route(now, interface, parcel);
+                }
+            }
+            Action::Discard { destination } => {
+                for parcel in self.interfaces[interface].waiting.take(destination) {
+                    self.drop_unrouted(interface, parcel);
+                }
+            }
+        }
+    }
+
+    fn resolve_as_asked(&mut self, now: Instant, interface: usize, action: arp::Action) {
+        let of = &mut self.interfaces[interface];
+        let for_neighbour = |of: &mut Interface, next: NodeId| -> Vec<Unaddressed> {
+            of.unaddressed.extract_if(.., |frame| frame.next == next).collect()
+        };
+        match action {
+            arp::Action::Send { to, packet } => {
+                let (size, load) = (arp::Packet::SIZE, Load::Address(packet));
+                match to {
+                    Receiver::All => self.broadcast(now, interface, size, load),
+                    Receiver::One(next) => self.offer(now, interface, Unaddressed { next, size, load }),
+                }
+            }
+            arp::Action::Release { neighbour } => {
+                for frame in for_neighbour(of, neighbour) {
+                    self.offer(now, interface, frame);
+                }
+            }
+            arp::Action::Discard { neighbour } => {
+                for frame in for_neighbour(of, neighbour) {
+                    self.drop_unaddressed(interface, frame);
+                }
+            }
+        }
+    }
+
+    /// Takes what happened on a medium: packets wait to be passed on, agents hear at once.
+    fn listen(&mut self, now: Instant, medium: usize) {
+        while let Some(happening) = self.media[medium].medium.next_happening() {
+            match happening {
+                Happening::Received { at, from, to, payload, snr_db } => {
+                    let air = &self.media[medium];
+                    let (interface, from) = (air.first + at.0 as usize, air.nodes[from.0 as usize]);
+                    match payload {
+                        Load::Packet(mut parcel) => {
+                            parcel.from = Some(from);
+                            self.outcomes.push_back(Outcome::Arrived { interface, parcel });
+                        }
+                        Load::Routing(message) => {
+                            let to = if to == To::All {
+                                Receiver::All
+                            } else {
+                                Receiver::One(self.interfaces[interface].node)
+                            };
+                            let Self { interfaces, media, .. } = self;
+                            interfaces[interface].agent.hear(now, from, to, &message, snr_db, &mut media[medium]);
+                            self.act(now, interface);
+                        }
+                        Load::Address(packet) => {
+                            self.interfaces[interface].resolver.hear(now, &packet);
+                            self.act(now, interface);
+                        }
+                    }
+                }
+                Happening::Acknowledged { at, to, .. } => {
+                    let air = &self.media[medium];
+                    let (interface, to) = (air.first + at.0 as usize, air.nodes[to.0 as usize]);
+                    self.interfaces[interface].agent.sent(now, to);
+                    self.act(now, interface);
+                }
+                Happening::Dropped { at, to, payload, cause, arrived } => {
+                    let interface = self.media[medium].first + at.0 as usize;
+                    self.gave_up(now, interface, to, payload, cause, arrived);
+                }
+            }
+        }
+    }
+
+    /// The MAC of an interface dropped a frame; `arrived`: only its acknowledgement was lost.
+    fn gave_up(&mut self, now: Instant, interface: usize, to: To, load: Load, cause: AirDrop, arrived: bool) {
+        let parcel = match load {
+            Load::Packet(parcel) => Some(parcel),
+            Load::Routing(_) | Load::Address(_) => None,
+        };
+        let fate = match to {
+            To::All => Fate::Lost,
+            To::One(to) => {
+                let reason = match cause {
+                    AirDrop::Retry => Break::Retry,
+                    AirDrop::Queue => Break::Queue,
+                    AirDrop::Lifetime => Break::Lifetime,
+                };
+                let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
+                let of = &mut self.interfaces[interface];
+                of.broken += u64::from(reason == Break::Retry);
+                of.agent.broken(now, to, reason, parcel.map(|parcel| parcel.heading()).as_ref())
+            }
+        };
+        if let Some(parcel) = parcel.filter(|_| !arrived) {
+            match fate {
+                Fate::Wait => self.keep(now, interface, parcel),
+                Fate::Again => self.route(now, interface, parcel),
+                Fate::Lost => {
+                    let cause = match cause {
+                        AirDrop::Retry => DropCause::Retry,
+                        AirDrop::Queue => DropCause::Queue,
+                        AirDrop::Lifetime => DropCause::Lifetime,
+                    };
+                    self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause });
+                }
+            }
+        }
+        self.act(now, interface);
+    }
+}
+
+/// A part that has turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    Medium(usize),
+    Interface(usize),
+}
+
+impl Surroundings for Air {
+    fn position(&mut self, node: NodeId, now: Instant) -> Vector {
+        match self.stations[node.0 as usize] {
+            Some(station) => self.medium.position(station, now),
+            None => Vector::ZERO,
+        }
+    }
+
+    fn neighbours(&mut self, node: NodeId, now: Instant) -> &[NodeId] {
+        self.neighbours.clear();
+        let Self { medium, stations, nodes, neighbours, .. } = self;
+        if let Some(station) = stations[node.0 as usize] {
+            medium.in_range(station, now, |other| neighbours.push(nodes[other.0 as usize]));
+            neighbours.sort_unstable();
+        }
+        neighbours
+    }
+}

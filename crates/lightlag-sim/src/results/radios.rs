@@ -1,0 +1,200 @@
+//! The radios of nodes, the ways of flows over media, and the positions of nodes.
+
+use super::table::{Names, recorded, rows};
+use crate::nodes::{Interface, Nodes};
+use lightlag_core::{Duration, Instant};
+use lightlag_mobility::Motion;
+use lightlag_net::NodeId;
+use lightlag_routing::Kind;
+use lightlag_scenario::Network;
+use std::collections::BTreeMap;
+
+rows! {
+    /// A node's interface to a medium.
+    pub struct RadioSummary, hashed by
+        node, medium, sent_frames, received_frames, retries, collisions, utilisation
+    {
+        /// Name of the interface, `node@medium`.
+        name: String ["", label],
+        /// Node.
+        node: String [""],
+        /// Medium.
+        medium: String [""],
+        /// Frames sent: data and management, each attempt counted; no answers.
+        sent_frames: u64 ["frames"],
+        /// Frames received intact that were for the node, or for all.
+        received_frames: u64 ["frames"],
+        /// Attempts that repeat a frame.
+        retries: u64 ["frames"],
+        /// Frames that the receiver had locked on and lost while another frame was on the air there.
+        collisions: u64 ["frames"],
+        /// Frames that noise alone destroyed, after the receiver had locked on them.
+        errors: u64 ["frames"],
+        /// Share of the run in which the radio transmitted.
+        utilisation: f64 [""],
+        /// Share of the run in which the radio sensed the medium busy, its own transmissions included.
+        busy: f64 [""],
+        /// Seconds in which it sent frames for one station: packets, and messages of routing.
+        unicast_airtime_s: f64 ["s"],
+        /// Seconds in which it sent frames for all: messages of routing.
+        broadcast_airtime_s: f64 ["s"],
+        /// Seconds in which it sent answers and requests: ACK, RTS, CTS.
+        control_airtime_s: f64 ["s"],
+        /// Frames dropped because the queue was full.
+        dropped_queue: u64 ["frames"],
+        /// Frames given up after the last retry.
+        dropped_retry: u64 ["frames"],
+        /// Frames dropped because they had waited too long.
+        dropped_lifetime: u64 ["frames"],
+        /// Packets dropped because no route was found.
+        dropped_no_route: u64 ["packets"],
+        /// The most frames in the queue at once.
+        max_queue_packets: u64 ["frames"],
+        /// Messages of routing sent: datagrams.
+        routing_packets: u64 ["packets"],
+        /// Their bytes, with the headers of UDP and IP.
+        routing_bytes: u64 ["B"],
+        /// Route requests sent, those of others passed on included.
+        route_requests: u64 [""],
+        /// Number of times that a route appeared, vanished, or got another next hop or length.
+        route_changes: u64 [""],
+        /// Links to neighbours that the agent was told were broken.
+        broken_links: u64 [""],
+    }
+}
+
+recorded! {
+    /// The ways of flows over media, whenever they change: a row is one node on the way of a packet with data that arrived.
+    pub struct Paths, hashed by time_s, flow, hops, hop, node {
+        /// Seconds since the start of the run at which the first packet arrived this way.
+        time_s: f64 ["s"],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Hops of the whole way on the medium.
+        hops: u32 [""],
+        /// Place of the node on the way, from 0 on.
+        hop: u32 [""],
+        /// Node.
+        node: u32 ["", named(Names::Nodes)],
+    }
+
+    /// The positions of nodes over time.
+    pub struct Positions, hashed by time_s, node, x_m, y_m, z_m {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// Node.
+        node: u32 ["", named(Names::Nodes)],
+        /// To the east.
+        x_m: f64 ["m"],
+        /// To the north.
+        y_m: f64 ["m"],
+        /// Up.
+        z_m: f64 ["m"],
+    }
+}
+
+impl Paths {
+    /// A packet of a flow arrived over these nodes.
+    pub(crate) fn note(&mut self, now: Instant, flow: u32, nodes: impl Iterator<Item = NodeId>, hops: u32) {
+        for (hop, node) in (0..).zip(nodes) {
+            self.time_s.push(now.as_secs_f64());
+            self.flow.push(flow);
+            self.hops.push(hops);
+            self.hop.push(hop);
+            self.node.push(node.0);
+        }
+    }
+}
+
+/// Facts of a result about a radio beside numbers, and the path of its node.
+pub(super) struct RadioIdentity {
+    pub(super) name: String,
+    node: String,
+    medium: String,
+    /// The number of its node, and the way that the node takes.
+    number: u32,
+    motion: Motion,
+}
+
+impl RadioIdentity {
+    /// The radios of all media, in the order of the media and of the nodes on each.
+    pub(super) fn all(network: &Network) -> Vec<Self> {
+        let of = |medium: &lightlag_scenario::Medium| -> Vec<Self> {
+            let member = |member: &lightlag_scenario::Member| {
+                let node = network.nodes[member.node.0 as usize].clone();
+                Self {
+                    name: format!("{node}@{}", medium.name),
+                    node,
+                    medium: medium.name.clone(),
+                    number: member.node.0,
+                    motion: member.station.motion.clone(),
+                }
+            };
+            medium.members.iter().map(member).collect()
+        };
+        network.media.iter().flat_map(of).collect()
+    }
+}
+
+/// The positions of all nodes with radios, at the start and once each interval.
+pub(super) fn positions(radios: &[RadioIdentity], interval: Option<Duration>, end: Instant) -> Positions {
+    let mut positions = Positions::default();
+    let Some(interval) = interval else { return positions };
+    let mut nodes = BTreeMap::new();
+    for radio in radios {
+        nodes.entry(radio.number).or_insert_with(|| radio.motion.clone());
+    }
+    let mut now = Instant::ZERO;
+    while now <= end && !nodes.is_empty() {
+        for (node, motion) in &mut nodes {
+            let place = motion.position(now);
+            positions.time_s.push(now.as_secs_f64());
+            positions.node.push(*node);
+            positions.x_m.push(place.x);
+            positions.y_m.push(place.y);
+            positions.z_m.push(place.z);
+        }
+        now += interval;
+    }
+    positions
+}
+
+/// One for each radio.
+pub(super) fn radio_summaries(
+    nodes: Option<&Nodes>,
+    identities: Vec<RadioIdentity>,
+    end: Instant,
+) -> Vec<RadioSummary> {
+    let Some(nodes) = nodes else { return Vec::new() };
+    let elapsed = end.as_secs_f64().max(1e-9);
+    let summary = |(interface, identity): (&Interface, RadioIdentity)| {
+        let counters = nodes.media[interface.medium].medium.counters(interface.station);
+        let traffic = interface.agent.traffic();
+        RadioSummary {
+            name: identity.name,
+            node: identity.node,
+            medium: identity.medium,
+            routing_packets: traffic.datagrams(),
+            routing_bytes: traffic.payload() + traffic.datagrams() * u64::from(nodes.message_header()),
+            route_requests: traffic.messages(Kind::RouteRequest),
+            route_changes: interface.agent.changes(),
+            broken_links: interface.broken,
+            dropped_no_route: interface.no_route,
+            sent_frames: counters.sent,
+            received_frames: counters.received,
+            retries: counters.retries,
+            collisions: counters.collisions,
+            errors: counters.errors,
+            utilisation: counters.airtime().as_secs_f64() / elapsed,
+            busy: counters.busy.as_secs_f64() / elapsed,
+            unicast_airtime_s: counters.unicast_airtime.as_secs_f64(),
+            broadcast_airtime_s: counters.broadcast_airtime.as_secs_f64(),
+            control_airtime_s: counters.control_airtime.as_secs_f64(),
+            dropped_queue: counters.dropped_queue,
+            dropped_retry: counters.dropped_retry,
+            dropped_lifetime: counters.dropped_lifetime,
+            max_queue_packets: counters.max_queue,
+        }
+    };
+    nodes.interfaces.iter().zip(identities).map(summary).collect()
+}

@@ -1,0 +1,120 @@
+//! Packets on radio media.
+//!
+//! A medium and each interface have turns of their own. A packet that an endpoint or another link gives to an interface
+//! waits for the turn of the interface, at the same instant. In its turn an interface passes on what its agent and its MAC
+//! have to do until nothing is left.
+
+use super::World;
+use crate::agenda::Due;
+use crate::body::Packet;
+use crate::nodes::{Nodes, Outcome, Parcel, Turn};
+use crate::partition::border::Border;
+use crate::tap::Tap;
+use lightlag_core::Instant;
+use lightlag_net::LinkId;
+use lightlag_net::queue::{DropCause, Dropped};
+
+impl<T: Tap, B: Border> World<T, B> {
+    /// Wakes every interface that has something to do at the start.
+    pub(crate) fn arm_radios(&mut self) {
+        let Some(nodes) = self.nodes.as_deref() else { return };
+        for interface in 0..nodes.interfaces.len() {
+            if let Some(wake) = nodes.wake(interface) {
+                self.agenda.arm(Due::Radio(interface), wake);
+            }
+        }
+        for medium in 0..nodes.media.len() {
+            if let Some(wake) = nodes.medium_wake(medium) {
+                self.agenda.arm(Due::Medium(medium), wake);
+            }
+        }
+    }
+
+    /// A packet is given to the interface of a node.
+    #[cold]
+    pub(super) fn transmit_on_air(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        let nodes = self.nodes.as_deref_mut().expect("a number behind the links is that of an interface");
+        let interface = nodes.of_link(on);
+        let hub = nodes.hub(interface);
+        let toward = if nodes.is_on(interface, packet.destination) {
+            Some(packet.destination)
+        } else {
+            self.fabric.routes.neighbour(hub, packet.destination)
+        };
+        nodes.take_up(interface, toward.unwrap_or(packet.destination), packet);
+        self.agenda.arm(Due::Radio(interface), now);
+    }
+
+    /// A frame ends on a medium.
+    #[cold]
+    pub(super) fn frame_ends(&mut self, now: Instant, medium: usize) {
+        let nodes = self.nodes.as_deref_mut().expect("a medium has nodes");
+        nodes.medium_wakes(now, medium);
+        self.pass_on(now);
+        let wake = self.nodes.as_deref().and_then(|nodes| nodes.medium_wake(medium));
+        self.agenda.settle(Due::Medium(medium), wake);
+    }
+
+    /// An interface has its turn.
+    #[cold]
+    pub(super) fn radio_wakes(&mut self, now: Instant, interface: usize) {
+        let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
+        nodes.interface_wakes(now, interface);
+        self.pass_on(now);
+        let wake = self.nodes.as_deref().and_then(|nodes| nodes.wake(interface));
+        self.agenda.settle(Due::Radio(interface), wake);
+    }
+
+    /// Takes what the media and agents have brought about, until there is nothing.
+    fn pass_on(&mut self, now: Instant) {
+        while let Some(outcome) = self.nodes.as_deref_mut().and_then(Nodes::next_outcome) {
+            match outcome {
+                Outcome::Arrived { interface, parcel } => self.comes_from_air(now, interface, parcel),
+                Outcome::Dropped { interface, packet, cause } => self.drop_on_air(now, interface, &packet, cause),
+            }
+        }
+        let Self { nodes, agenda, .. } = self;
+        let Some(nodes) = nodes.as_deref_mut() else { return };
+        nodes.rearm(|turn, at| {
+            let due = match turn {
+                Turn::Medium(medium) => Due::Medium(medium),
+                Turn::Interface(interface) => Due::Radio(interface),
+            };
+            agenda.arm(due, at);
+        });
+    }
+
+    /// A packet comes out of the air at the node of an interface.
+    fn comes_from_air(&mut self, now: Instant, interface: usize, mut parcel: Parcel) {
+        let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
+        let (on, node) = (nodes.link(interface), nodes.interfaces[interface].node);
+        parcel.packet.cross();
+        let packet = parcel.packet;
+        if packet.destination == node {
+            let (flow, backward) = self.hosts.addressees().of(&packet);
+            nodes.delivered(now, interface, &parcel, (!backward).then_some(flow));
+            return self.deliver(now, &packet);
+        }
+        if packet.ttl == 0 {
+            nodes.dropped += 1;
+            let dropped = Dropped { at: now, packet, cause: DropCause::Ttl };
+            self.tap.expired(now, node, &packet);
+            return self.recorder.dropped(on, &dropped, self.hosts.addressees());
+        }
+        let next = self.fabric.routes.next(node, packet.destination);
+        let next = next.expect("every destination was checked to be reachable");
+        self.tap.forwarded(now, node, next, &packet);
+        let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
+        if next == on { nodes.forward(now, interface, parcel) } else { self.transmit(now, next, &packet) }
+    }
+
+    /// An interface has dropped a packet.
+    fn drop_on_air(&mut self, now: Instant, interface: usize, packet: &Packet, cause: DropCause) {
+        let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
+        nodes.dropped += 1;
+        let on = nodes.link(interface);
+        let dropped = Dropped { at: now, packet: *packet, cause };
+        self.tap.dropped(on, &dropped);
+        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+    }
+}
