@@ -77,6 +77,13 @@ impl Area {
         Vector::new(place.x.clamp(least.x, most.x), place.y.clamp(least.y, most.y), place.z.clamp(least.z, most.z))
     }
 
+    /// The part of it at this height.
+    #[must_use]
+    pub fn at_height(&self, z: f64) -> Self {
+        let Self { least, most } = *self;
+        Self { least: Vector { z, ..least }, most: Vector { z, ..most } }
+    }
+
     /// A place in it, uniformly distributed.
     pub fn draw(&self, random: &mut RandomStream) -> Vector {
         let size = self.size();

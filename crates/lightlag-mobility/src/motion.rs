@@ -23,6 +23,8 @@ pub(crate) struct Start<'a> {
     /// `None` leaves the choice to the model.
     pub(crate) place: Option<Vector>,
     pub(crate) random: RandomStream,
+    /// The seed of the run, for the paths of other nodes.
+    pub(crate) seed: u64,
 }
 
 impl Start<'_> {
@@ -32,14 +34,8 @@ impl Start<'_> {
     }
 }
 
-/// A model at work.
-pub(crate) trait Model: Sized {
-    /// Its parameters.
-    type Config;
-
-    /// The model and the first piece of the path, from [`Instant::ZERO`] on.
-    fn start(config: &Self::Config, start: Start<'_>) -> (Self, Piece);
-
+/// A node at work: the parts of its path, one after another.
+pub(crate) trait Walk: Clone {
     /// The piece after `last`, which starts where `last` ends.
     fn next(&mut self, last: &Piece) -> Piece;
 
@@ -57,7 +53,7 @@ impl Motion {
             panic!("{node_name}: {refusal}");
         }
         let random = RandomStream::new(seed, &format!("node {node_name} mobility"));
-        let (course, piece) = Course::start(config, Start { area, place, random });
+        let (course, piece) = Course::start(config, Start { area, place, random, seed });
         Self { piece, before: piece, course }
     }
 

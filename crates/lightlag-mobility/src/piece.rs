@@ -4,7 +4,7 @@
 //! circle to p₀, R a rotation about the vertical, and v the drift of the centre. A line has no arm.
 
 use crate::{Area, Vector};
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 
 /// A part of a path.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -39,10 +39,22 @@ impl Piece {
         Self::straight(from, until, place, Vector::ZERO)
     }
 
+    /// A straight flight to `goal` at `speed` metres per second.
+    pub(crate) fn flight(from: Instant, place: Vector, goal: Vector, speed: f64) -> Self {
+        let time = flight_time(place.distance(goal), speed);
+        Self::straight(from, from + time, place, (goal - place) * (1.0 / time.as_secs_f64()))
+    }
+
     /// A horizontal arc from `place` on about `centre`, at `rate` radians a second counterclockwise seen from above.
     pub fn arc(from: Instant, until: Instant, place: Vector, centre: Vector, rate: f64) -> Self {
         let turn = Turn { arm: (place.x - centre.x, place.y - centre.y), rate };
         Self { from, until, place, drift: Vector::ZERO, turn: Some(turn), walls: None }
+    }
+
+    /// The same path up to this instant, if it does not end before.
+    #[must_use]
+    pub fn ending(self, until: Instant) -> Self {
+        Self { until: self.until.min(until), ..self }
     }
 
     /// The same path, pressed against the walls of `area` where it would leave it.
@@ -122,10 +134,15 @@ impl Piece {
     }
 }
 
+/// The time of a flight over this distance in metres, rounded up to a nanosecond, so that nothing exceeds its speed.
+pub(crate) fn flight_time(distance: f64, speed: f64) -> Duration {
+    // `as` saturates.
+    Duration::from_nanos(libm::ceil(distance / speed * 1e9) as u64).max(Duration::from_nanos(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_core::Duration;
     use std::f64::consts::PI;
 
     fn at(seconds: f64) -> Instant {

@@ -1,8 +1,9 @@
 //! The models by name: their settings in a scenario, and their start.
 
-use crate::models::{GaussMarkov, Static, Waypoints};
-use crate::motion::{Model, Start};
+use crate::models::{GaussMarkov, Group, Paparazzi, RandomWaypoint, SmoothTurn, Static, Trace, Waypoints};
+use crate::motion::{Start, Walk};
 use crate::{Area, Piece, Vector};
+use lightlag_net::setting::Described;
 use std::fmt;
 
 /// The reason why a model does not go with an area or a place.
@@ -33,12 +34,18 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The demands of a model on the area and the place of a node.
-pub(crate) trait Rules {
+/// The parameters of a model, from which paths are made.
+pub(crate) trait Model: Described {
+    /// A node at work.
+    type Walk: Walk;
+
     /// The reason why the parameters do not go with the area or the place, if there is one.
     fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
         in_area(area, place)
     }
+
+    /// The path of a node, and its first piece, from the start of the run on.
+    fn start(&self, start: Start<'_>) -> (Self::Walk, Piece);
 }
 
 /// Refuses a place outside the area.
@@ -60,7 +67,7 @@ pub(crate) fn extent(area: &Area) -> String {
 
 /// Makes the enums of models, as configured and at work, from a line for each.
 macro_rules! models {
-    ($($variant:ident, $name:literal, $config:ty => $model:ty;)*) => {
+    ($($variant:ident, $name:literal, $config:ty;)*) => {
         lightlag_net::registry! {
             /// A model of mobility and its parameters.
             #[derive(Clone, PartialEq, Debug)]
@@ -76,47 +83,52 @@ macro_rules! models {
             /// The reason why it does not.
             pub fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
                 match self {
-                    $(Self::$variant(config) => Rules::check(config, area, place),)*
+                    $(Self::$variant(config) => Model::check(config, area, place),)*
                 }
             }
         }
 
-        /// A model at work.
+        /// A node at work.
         #[derive(Clone, Debug)]
         pub(crate) enum Course {
-            $($variant($model),)*
+            $($variant(<$config as Model>::Walk),)*
         }
 
         impl Course {
             pub(crate) fn start(config: &Mobility, start: Start<'_>) -> (Self, Piece) {
                 match config {
                     $(Mobility::$variant(config) => {
-                        let (model, piece) = <$model as Model>::start(config, start);
-                        (Self::$variant(model), piece)
+                        let (walk, piece) = Model::start(config, start);
+                        (Self::$variant(walk), piece)
                     })*
                 }
             }
 
             pub(crate) fn next(&mut self, last: &Piece) -> Piece {
                 match self {
-                    $(Self::$variant(model) => model.next(last),)*
+                    $(Self::$variant(walk) => Walk::next(walk, last),)*
                 }
             }
 
             pub(crate) fn max_speed(&self) -> f64 {
                 match self {
-                    $(Self::$variant(model) => model.max_speed(),)*
+                    $(Self::$variant(walk) => Walk::max_speed(walk),)*
                 }
             }
         }
     };
 }
 
-// One line per model: its variant, its name in a scenario, its parameters, the model at work.
+// One line per model: its variant, its name in a scenario, its parameters.
 models! {
-    Static, "static", Static => Static;
-    Waypoints, "waypoints", Waypoints => crate::track::Follower;
-    GaussMarkov, "gauss-markov", GaussMarkov => crate::models::gauss_markov::Walk;
+    Static, "static", Static;
+    Waypoints, "waypoints", Waypoints;
+    GaussMarkov, "gauss-markov", GaussMarkov;
+    RandomWaypoint, "random-waypoint", RandomWaypoint;
+    SmoothTurn, "smooth-turn", SmoothTurn;
+    Paparazzi, "paparazzi", Paparazzi;
+    Trace, "trace", Trace;
+    Group, "group", Group;
 }
 
 #[cfg(test)]

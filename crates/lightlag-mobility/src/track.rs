@@ -1,6 +1,6 @@
 //! Paths through given places: straight between two, at rest before the first and after the last.
 
-use crate::motion::{Model, Start};
+use crate::motion::Walk;
 use crate::{Piece, Vector};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
@@ -86,13 +86,7 @@ impl Follower {
     }
 }
 
-impl Model for Follower {
-    type Config = crate::models::Waypoints;
-
-    fn start(config: &Self::Config, start: Start<'_>) -> (Self, Piece) {
-        config.follow(start)
-    }
-
+impl Walk for Follower {
     fn next(&mut self, last: &Piece) -> Piece {
         self.leg(last.until)
     }

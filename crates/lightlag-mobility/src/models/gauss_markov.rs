@@ -11,8 +11,8 @@
 //! and the velocity (v cos θ cos φ, v sin θ cos φ, v sin φ) lasts for Δt. The state starts at the means, and the first step
 //! already has noise. The rules at the walls are those of ns-3's `GaussMarkovMobilityModel`.
 
-use crate::motion::{Model, Start};
-use crate::registry::Rules;
+use crate::motion::{Start, Walk};
+use crate::registry::Model;
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};
 use lightlag_net::setting::{Described, Setting};
@@ -116,8 +116,6 @@ impl Described for GaussMarkov {
     }
 }
 
-impl Rules for GaussMarkov {}
-
 /// Speed, direction and pitch, in metres per second and radians.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct State {
@@ -136,15 +134,21 @@ impl State {
 
 /// A node at work.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct GaussMarkovWalk {
     config: GaussMarkov,
     area: Area,
     random: RandomStream,
     mean: State,
     state: State,
+    /// The velocity of this step, and its end.
+    velocity: Vector,
+    until: Instant,
 }
 
-impl Walk {
+/// A place so near to a wall is on it, in metres.
+const AT_WALL: f64 = 1e-6;
+
+impl GaussMarkovWalk {
     fn uniform(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.random.uniform()
     }
@@ -211,25 +215,58 @@ impl Walk {
             self.draw_means();
         }
         self.drift();
-        let velocity = self.mirrored(place);
-        Piece::straight(from, from + self.config.time_step, place, velocity).within(self.area)
+        self.velocity = self.mirrored(place);
+        self.until = from + self.config.time_step;
+        self.glide(from, place)
+    }
+
+    /// Goes on from `place` until the step ends or a wall is met, along the walls that are met already. Only a step longer
+    /// than the area meets one after its mirror.
+    fn glide(&mut self, from: Instant, place: Vector) -> Piece {
+        let (least, most) = (self.area.least(), self.area.most());
+        let mut velocity = self.velocity;
+        let mut left = self.until.since(from).as_secs_f64();
+        let axes = [
+            (&mut velocity.x, place.x, least.x, most.x),
+            (&mut velocity.y, place.y, least.y, most.y),
+            (&mut velocity.z, place.z, least.z, most.z),
+        ];
+        for (speed, place, least, most) in axes {
+            let room = if *speed > 0.0 { most - place } else { place - least };
+            if room < AT_WALL {
+                *speed = 0.0;
+            } else if *speed != 0.0 {
+                left = left.min(room / speed.abs());
+            }
+        }
+        let met = from + Duration::from_secs_f64(left).max(Duration::from_nanos(1));
+        Piece::straight(from, met.min(self.until), place, velocity)
     }
 }
 
-impl Model for Walk {
-    type Config = GaussMarkov;
+impl Model for GaussMarkov {
+    type Walk = GaussMarkovWalk;
 
-    fn start(config: &GaussMarkov, mut start: Start<'_>) -> (Self, Piece) {
+    fn start(&self, mut start: Start<'_>) -> (GaussMarkovWalk, Piece) {
         let place = start.place();
-        let (mean, state) = (State::default(), State::default());
-        let mut walk = Self { config: *config, area: *start.area, random: start.random, mean, state };
+        let mut walk = GaussMarkovWalk {
+            config: *self,
+            area: *start.area,
+            random: start.random,
+            mean: State::default(),
+            state: State::default(),
+            velocity: Vector::ZERO,
+            until: Instant::ZERO,
+        };
         let piece = walk.step(Instant::ZERO, place);
         (walk, piece)
     }
+}
 
+impl Walk for GaussMarkovWalk {
     fn next(&mut self, last: &Piece) -> Piece {
-        let place = last.position(last.until);
-        self.step(last.until, place)
+        let place = self.area.clamp(last.position(last.until));
+        if last.until < self.until { self.glide(last.until, place) } else { self.step(last.until, place) }
     }
 
     /// The sum of a geometric series of the largest noise: √(1 − α²) N / (1 − α) = N √((1 + α) / (1 − α)).
@@ -241,5 +278,107 @@ impl Model for Walk {
         // The largest normal number of a stream with 53 bits: √(2 · 53 ln 2) = 8.57.
         let noise = bound.min(8.58 * libm::sqrt(speed_variance));
         speed_most + noise * libm::sqrt((1.0 + alpha) / (1.0 - alpha))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mobility, Motion};
+
+    fn vast() -> Area {
+        let corner = Vector::new(1e8, 1e8, 1e8);
+        Area::new(-corner, corner).unwrap()
+    }
+
+    /// The velocities of so many steps.
+    fn velocities(config: GaussMarkov, steps: usize) -> Vec<Vector> {
+        let start = Some(Vector::ZERO);
+        let mut motion = Motion::new(&Mobility::GaussMarkov(config), &vast(), start, 1, "a");
+        (0..steps).map(|step| motion.velocity(Instant::ZERO + config.time_step * step as u64)).collect()
+    }
+
+    /// Variance and lag-1 autocorrelation.
+    fn moments(values: &[f64]) -> (f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+        let lagged = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
+        (variance, lagged / variance)
+    }
+
+    #[test]
+    fn states_have_the_variance_of_the_noise_and_the_memory_alpha() {
+        let config = GaussMarkov {
+            alpha: 0.85,
+            speed_least: 50.0,
+            speed_most: 50.0,
+            direction_least: 40.0,
+            direction_most: 40.0,
+            speed_variance: 4.0,
+            direction_variance: 0.01,
+            pitch_variance: 0.02,
+            ..GaussMarkov::default()
+        };
+        let velocities = &velocities(config, 200_100)[100..];
+        let part = |of: fn(&Vector) -> f64| moments(&velocities.iter().map(of).collect::<Vec<f64>>());
+        let speed = part(|v| v.length());
+        let direction = part(|v| libm::atan2(v.y, v.x));
+        let pitch = part(|v| libm::asin(v.z / v.length()));
+        for ((variance, memory), expected) in [(speed, 4.0), (direction, 0.01), (pitch, 0.02)] {
+            // 200 000 steps are worth 200 000 (1 − α²) / (1 + α²) = 32 000 independent ones: 0.8 % for a variance.
+            assert!((variance / expected - 1.0).abs() < 0.03, "{variance} against {expected}");
+            assert!((memory - 0.85).abs() < 0.005, "{memory}");
+        }
+    }
+
+    #[test]
+    fn without_noise_the_means_are_kept() {
+        let config = GaussMarkov { speed_least: 10.0, speed_most: 20.0, ..GaussMarkov::default() };
+        let velocities = velocities(config, 100);
+        let speed = velocities[0].length();
+        assert!((10.0..=20.0).contains(&speed));
+        assert!(velocities.iter().all(|v| v.distance(velocities[0]) < 1e-9), "alpha = 1 flies straight");
+    }
+
+    #[test]
+    fn walls_mirror_the_step_and_the_means() {
+        let area = Area::new(Vector::ZERO, Vector::new(100.0, 100.0, 100.0)).unwrap();
+        let towards = |direction: f64, pitch: f64, place| {
+            let config = GaussMarkov {
+                speed_least: 2.0,
+                speed_most: 2.0,
+                direction_least: direction,
+                direction_most: direction,
+                pitch_least: pitch,
+                pitch_most: pitch,
+                ..GaussMarkov::default()
+            };
+            let mut motion = Motion::new(&Mobility::GaussMarkov(config), &area, Some(place), 1, "a");
+            let mut place = |seconds| motion.position(Instant::ZERO + Duration::from_secs(seconds));
+            (place(1), place(2))
+        };
+        let near = |a: Vector, b: Vector| a.distance(b) < 1e-9;
+        let (one, two) = towards(0.0, 0.0, Vector::new(99.0, 50.0, 50.0));
+        assert!(near(one, Vector::new(97.0, 50.0, 50.0)) && near(two, Vector::new(95.0, 50.0, 50.0)));
+        // Both walls of a corner at once; √2 m a second each way.
+        let (one, two) = towards(45.0, 0.0, Vector::new(99.0, 99.0, 50.0));
+        let step = libm::sqrt(2.0);
+        assert!(near(one, Vector::new(99.0 - step, 99.0 - step, 50.0)), "{one:?}");
+        assert!(near(two, Vector::new(99.0 - 2.0 * step, 99.0 - 2.0 * step, 50.0)), "{two:?}");
+        let (one, two) = towards(90.0, 30.0, Vector::new(50.0, 50.0, 99.5));
+        assert!(near(one, Vector::new(50.0, 50.0 + libm::sqrt(3.0), 98.5)), "{one:?}");
+        assert!(near(two, Vector::new(50.0, 50.0 + 2.0 * libm::sqrt(3.0), 97.5)), "{two:?}");
+    }
+
+    #[test]
+    fn a_step_longer_than_the_area_ends_at_its_wall() {
+        let area = Area::new(Vector::ZERO, Vector::new(10.0, 100.0, 0.0)).unwrap();
+        let config = GaussMarkov { speed_least: 15.0, speed_most: 15.0, direction_most: 0.0, ..GaussMarkov::default() };
+        let mobility = Mobility::GaussMarkov(config);
+        let mut motion = Motion::new(&mobility, &area, Some(Vector::new(5.0, 5.0, 0.0)), 1, "a");
+        let mut place = |millis| motion.position(Instant::ZERO + Duration::from_millis(millis));
+        assert!(place(200).distance(Vector::new(2.0, 5.0, 0.0)) < 1e-6);
+        assert!(place(900).distance(Vector::new(0.0, 5.0, 0.0)) < 1e-6);
     }
 }

@@ -1,9 +1,19 @@
 //! The models, a file each.
 
 pub mod gauss_markov;
+pub mod group;
+pub mod paparazzi;
+pub mod random_waypoint;
+pub mod smooth_turn;
 pub mod stationary;
+pub mod trace;
 pub mod waypoints;
 
 pub use gauss_markov::GaussMarkov;
+pub use group::{Group, Leader};
+pub use paparazzi::Paparazzi;
+pub use random_waypoint::RandomWaypoint;
+pub use smooth_turn::SmoothTurn;
 pub use stationary::Static;
+pub use trace::Trace;
 pub use waypoints::Waypoints;

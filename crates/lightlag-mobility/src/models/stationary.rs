@@ -1,8 +1,8 @@
 //! Nodes that stay where they are.
 
 use crate::Piece;
-use crate::motion::{Model, Start};
-use crate::registry::Rules;
+use crate::motion::{Start, Walk};
+use crate::registry::Model;
 use lightlag_core::Instant;
 use lightlag_net::setting::{Described, Setting};
 
@@ -18,15 +18,19 @@ impl Described for Static {
     }
 }
 
-impl Rules for Static {}
+/// A node that rests.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest;
 
 impl Model for Static {
-    type Config = Self;
+    type Walk = Rest;
 
-    fn start(_: &Self, mut start: Start<'_>) -> (Self, Piece) {
-        (Self, Piece::rest(Instant::ZERO, Instant::MAX, start.place()))
+    fn start(&self, mut start: Start<'_>) -> (Rest, Piece) {
+        (Rest, Piece::rest(Instant::ZERO, Instant::MAX, start.place()))
     }
+}
 
+impl Walk for Rest {
     fn next(&mut self, last: &Piece) -> Piece {
         *last
     }

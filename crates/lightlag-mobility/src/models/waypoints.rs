@@ -1,7 +1,8 @@
 //! Paths by hand: places with times, or places with the speed to each.
 
 use crate::motion::Start;
-use crate::registry::{Refusal, Rules, extent, in_area, shown};
+use crate::piece::flight_time;
+use crate::registry::{Model, Refusal, extent, in_area, shown};
 use crate::track::{Fix, Follower, Track};
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant};
@@ -66,7 +67,9 @@ fn refused_places(config: &Waypoints) -> Option<&'static str> {
     None
 }
 
-impl Rules for Waypoints {
+impl Model for Waypoints {
+    type Walk = Follower;
+
     fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
         let (key, rows, skip) = match self.times.as_slice() {
             [] => ("places", &self.places, 0),
@@ -88,14 +91,14 @@ impl Rules for Waypoints {
         }
         in_area(area, place)
     }
-}
 
-impl Waypoints {
-    pub(crate) fn follow(&self, start: Start<'_>) -> (Follower, Piece) {
+    fn start(&self, start: Start<'_>) -> (Follower, Piece) {
         let track = if self.times.is_empty() { self.flown(start.place) } else { self.timed() };
         Follower::new(track, self.repeats)
     }
+}
 
+impl Waypoints {
     fn timed(&self) -> Track {
         let fix = |row: &Vec<f64>| Fix {
             at: Instant::ZERO + Duration::from_secs_f64(row[0]),
@@ -117,8 +120,8 @@ impl Waypoints {
                 None => fixes.push(Fix { at: Instant::ZERO, place }),
                 Some(last) if last.place.distance(place) < SAME => {}
                 Some(last) => {
-                    let time = Duration::from_secs_f64(last.place.distance(place) / speed);
-                    fixes.push(Fix { at: last.at + time.max(Duration::from_nanos(1)), place });
+                    let at = last.at + flight_time(last.place.distance(place), speed);
+                    fixes.push(Fix { at, place });
                 }
             }
         }
