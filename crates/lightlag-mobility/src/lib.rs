@@ -11,10 +11,12 @@
 //! - [`registry`]: the models by name, with their parameters.
 //! - [`models`]: a file for each model.
 //! - [`track`]: paths through given places.
+//! - [`paths`]: files of paths.
 
 pub mod area;
 pub mod models;
 pub mod motion;
+pub mod paths;
 pub mod piece;
 pub mod placement;
 pub mod registry;
@@ -23,6 +25,7 @@ pub mod vector;
 
 pub use area::{Area, AreaError};
 pub use motion::Motion;
+pub use paths::{Doubt, Path, PathError, Paths};
 pub use piece::Piece;
 pub use placement::Placement;
 pub use registry::{Mobility, Refusal};

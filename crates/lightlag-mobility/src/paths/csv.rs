@@ -1,0 +1,130 @@
+//! CSV: a row for each place of a node.
+//!
+//! The header names the columns in any order: `time`, `node` and either `x`, `y`, `z` or `lat`, `lon`, `alt`, each with its
+//! unit behind it or not (`time_s`, `x_m`, `lat_deg`). Rows of different nodes may alternate.
+
+use super::geodesy::{Geodetic, Local};
+use super::{Draft, PathError, Paths, append, finish, lines, metres, number, time};
+use crate::{Fix, Vector};
+use std::collections::BTreeMap;
+
+/// The columns, with their units.
+const COLUMNS: [(&str, &str); 8] = [
+    ("time", "time_s"),
+    ("node", "node"),
+    ("x", "x_m"),
+    ("y", "y_m"),
+    ("z", "z_m"),
+    ("lat", "lat_deg"),
+    ("lon", "lon_deg"),
+    ("alt", "alt_m"),
+];
+
+/// The kind of places in a file, with the columns of the three coordinates.
+enum Kind {
+    Local([usize; 3]),
+    Geodetic([usize; 3]),
+}
+
+struct Header {
+    columns: usize,
+    time: usize,
+    node: usize,
+    kind: Kind,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
+    let mut lines = lines(bytes)?;
+    let fail = |line: usize, message: String| PathError { line, message };
+    let Some((_, first)) = lines.next() else {
+        let message = "the file is empty; it starts with a header such as time,node,x,y,z";
+        return Err(fail(1, message.to_owned()));
+    };
+    let header = header(first).map_err(|message| fail(1, message))?;
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut local = None;
+    for (line, row) in lines {
+        let (node, fix) = place(row, &header, &mut local).map_err(|message| fail(line, message))?;
+        let index = *known.entry(node.to_owned()).or_insert_with(|| {
+            drafts.push(Draft { node: node.to_owned(), fixes: Vec::new(), line });
+            drafts.len() - 1
+        });
+        append(&mut drafts[index].fixes, fix, node).map_err(|message| fail(line, message))?;
+    }
+    if drafts.is_empty() {
+        return Err(fail(1, "there is no row after the header".to_owned()));
+    }
+    finish(drafts)
+}
+
+fn header(line: &str) -> Result<Header, String> {
+    let mut places = [None; COLUMNS.len()];
+    let mut columns = 0;
+    for name in line.split(',').map(str::trim) {
+        let Some(column) = COLUMNS.iter().position(|(short, long)| name == *short || name == *long) else {
+            return Err(format!("{name:?} is not a column; there are time, node, x, y, z or lat, lon, alt"));
+        };
+        if places[column].is_some() {
+            return Err(format!("the column {name} is there twice"));
+        }
+        places[column] = Some(columns);
+        columns += 1;
+    }
+    let required = |index: usize| {
+        let name = COLUMNS[index].0;
+        places[index]
+            .ok_or_else(|| format!("the column {name} is missing; a place has time, node, x, y, z or lat, lon, alt"))
+    };
+    let has_any = |from: usize| places[from..from + 3].iter().any(Option::is_some);
+    if has_any(2) && has_any(5) {
+        return Err("x, y, z do not go with lat, lon, alt; leave one kind out".to_owned());
+    }
+    let kind = if has_any(5) {
+        Kind::Geodetic([required(5)?, required(6)?, required(7)?])
+    } else {
+        Kind::Local([required(2)?, required(3)?, required(4)?])
+    };
+    Ok(Header { columns, time: required(0)?, node: required(1)?, kind })
+}
+
+/// The node of a row, and its place. The first place of a file is the origin of local coordinates.
+fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Result<(&'a str, Fix), String> {
+    let mut fields = [""; COLUMNS.len()];
+    let mut count = 0;
+    for field in line.split(',').map(str::trim) {
+        if let Some(place) = fields.get_mut(count) {
+            *place = field;
+        }
+        count += 1;
+    }
+    if count != header.columns {
+        return Err(format!("{count} fields where the header has {}", header.columns));
+    }
+    let node = fields[header.node];
+    if node.is_empty() {
+        return Err("node: the name is empty".to_owned());
+    }
+    let at = time("time", fields[header.time])?;
+    let place = match header.kind {
+        Kind::Local([x, y, z]) => {
+            Vector::new(metres("x", fields[x])?, metres("y", fields[y])?, metres("z", fields[z])?)
+        }
+        Kind::Geodetic([latitude, longitude, height]) => {
+            let angle = |name, field: &str, most: f64| {
+                let angle = number(name, field)?;
+                let is_right = angle.abs() <= most;
+                is_right
+                    .then_some(angle)
+                    .ok_or_else(|| format!("{name}: {field} is not from -{most} to {most} degrees"))
+            };
+            let of = Geodetic {
+                latitude: angle("lat", fields[latitude], 90.0)?,
+                longitude: angle("lon", fields[longitude], 180.0)?,
+                height: metres("alt", fields[height])?,
+            };
+            local.get_or_insert_with(|| Local::at(of)).place(of)
+        }
+    };
+    Ok((node, Fix { at, place }))
+}
