@@ -8,9 +8,12 @@
 
 mod curve;
 mod nist;
+mod table;
+mod yans;
 
 use super::mode::{CodeRate, Mode, Modulation};
 use curve::Curve;
+use table::Length;
 
 /// A model of errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,6 +21,17 @@ pub enum ErrorModel {
     /// Union bounds of the convolutional code over an AWGN channel, after Pei and Henderson (2010).
     #[default]
     Nist,
+    /// The first terms of the union bound, after Lacage and Henderson (2006).
+    Yans,
+    /// Fitted to link simulations, as ns-3 does since 3.33.
+    Table(Coding),
+}
+
+impl ErrorModel {
+    /// The names that a scenario uses, in the order of [`ErrorModel::ALL`].
+    pub const NAMES: [&'static str; 4] = ["nist", "yans", "table-bcc", "table-ldpc"];
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Nist, Self::Yans, Self::Table(Coding::Bcc), Self::Table(Coding::Ldpc)];
 }
 
 /// The error-correcting code of a frame.
@@ -37,36 +51,71 @@ const HOPELESS: f64 = -40.0;
 /// The curves of a model, for all modes.
 #[derive(Clone, Debug)]
 pub struct ErrorCurves {
+    /// By [`scheme_index`].
     curves: Vec<Curve>,
+    /// Those of pieces with fewer than [`table::SHORT`] bits, where they differ.
+    short: Vec<Curve>,
+    /// Whether the curves are over the energy of a coded bit, not over the SINR.
+    by_energy: bool,
 }
 
 impl ErrorCurves {
     /// The curves of this model.
     pub fn new(model: ErrorModel) -> Self {
+        let all = |curve: &dyn Fn(usize) -> Curve| (0..SCHEMES.len()).map(curve).collect();
+        let table = |coding, length| all(&|index| simulated(coding, length, index));
         let curves = match model {
-            ErrorModel::Nist => SCHEMES.iter().map(|scheme| Curve::new(|sinr| nist::error(*scheme, sinr))).collect(),
+            ErrorModel::Nist => all(&|index| Curve::new(|sinr| nist::error(SCHEMES[index], sinr))),
+            ErrorModel::Yans => all(&|index| Curve::new(|energy| yans::error(SCHEMES[index], energy))),
+            ErrorModel::Table(coding) => table(coding, Length::Long),
         };
-        Self { curves }
+        let short = match model {
+            ErrorModel::Table(Coding::Bcc) => table(Coding::Bcc, Length::Short),
+            _ => Vec::new(),
+        };
+        Self { curves, short, by_energy: model == ErrorModel::Yans }
     }
 
     /// The logarithm of the probability that so many bits of a mode survive at this SINR, a ratio of powers: 0 if they
     /// certainly do, and minus infinity if they do not.
     #[inline]
     pub fn ln_success(&self, mode: Mode, sinr: f64, bits: u32) -> f64 {
-        self.lookup(scheme_index(mode.scheme()), sinr, bits)
+        let level = if self.by_energy { sinr * energy(mode) } else { sinr };
+        self.lookup(scheme_index(mode.scheme()), level, bits)
     }
 
     /// The same for the bits of a header.
     #[inline]
     pub fn ln_header_success(&self, sinr: f64, bits: u32) -> f64 {
-        self.lookup(0, sinr, bits)
+        let level = if self.by_energy { sinr * SLOWEST_ENERGY } else { sinr };
+        self.lookup(0, level, bits)
     }
 
     #[inline]
-    fn lookup(&self, curve: usize, sinr: f64, bits: u32) -> f64 {
-        certain_or_hopeless(f64::from(bits) * self.curves[curve].at(sinr))
+    fn lookup(&self, curve: usize, level: f64, bits: u32) -> f64 {
+        let is_short = bits < table::SHORT && !self.short.is_empty();
+        let curves = if is_short { &self.short } else { &self.curves };
+        certain_or_hopeless(f64::from(bits) * curves[curve].at(level))
     }
 }
+
+/// The curve of the link simulations. They have no rate of 9 Mbit/s, where ns-3 takes the model of 2006.
+fn simulated(coding: Coding, length: Length, index: usize) -> Curve {
+    match index {
+        0 => Curve::new(|sinr| table::error(coding, length, 0, sinr)),
+        1 => Curve::new(|sinr| yans::error(SCHEMES[1], sinr * SLOWEST_ENERGY)),
+        _ => Curve::new(|sinr| table::error(coding, length, index - 1, sinr)),
+    }
+}
+
+/// The energy of a coded bit over the SINR: the width times the time of a coded bit.
+fn energy(mode: Mode) -> f64 {
+    let width_by_symbol = u64::from(mode.width().mhz()) * mode.symbol().as_nanos();
+    width_by_symbol as f64 / (1e3 * f64::from(mode.coded_bits_per_symbol()))
+}
+
+/// That of 6 Mbit/s, at which headers are sent, and of 9 Mbit/s: 20 MHz · 4 µs / 48.
+const SLOWEST_ENERGY: f64 = 20.0 * 4.0 / 48.0;
 
 /// The probability of a logarithm, or of a sum of logarithms, from [`ErrorCurves::ln_success`].
 pub fn success(ln: f64) -> f64 {

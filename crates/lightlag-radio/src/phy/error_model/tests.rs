@@ -77,3 +77,60 @@ fn pieces_add_up() {
     assert_eq!(curves.ln_success(legacy(6), ratio(40.0), 500_000), 0.0);
     assert_eq!(curves.ln_success(legacy(54), ratio(0.0), 100), f64::NEG_INFINITY);
 }
+
+/// The SNRs of a tenth lost, MCS 0 to 8.
+fn all_at_tenth(model: ErrorModel) -> Vec<f64> {
+    let curves = ErrorCurves::new(model);
+    (0..9).map(|index| snr_at_tenth(&curves, mcs(index))).collect()
+}
+
+#[test]
+fn tables_lose_a_tenth_at_the_snr_of_the_link_simulations() {
+    let bcc = [0.94, 3.95, 6.44, 9.72, 12.82, 17.07, 18.39, 19.66, 23.74];
+    let ldpc = [-0.61, 2.40, 4.86, 7.93, 10.94, 15.14, 16.49, 18.00, 21.69];
+    for (coding, expected) in [(Coding::Bcc, bcc), (Coding::Ldpc, ldpc)] {
+        let found = all_at_tenth(ErrorModel::Table(coding));
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 0.035, "{coding:?} {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn yans_success_at_24_mbps() {
+    let curves = ErrorCurves::new(ErrorModel::Yans);
+    let survives = |snr| 1.0 - per(&curves, legacy(24), snr, 1536);
+    // As ns-3.37 has them; its R counts the bits of the code: 48 Mbit/s.
+    assert!((survives(7.95) - 0.002811).abs() < 1e-5, "{}", survives(7.95));
+    assert!((survives(9.0) - 0.334708).abs() < 1e-4, "{}", survives(9.0));
+    assert!((survives(10.4) - 0.943748).abs() < 1e-4, "{}", survives(10.4));
+}
+
+#[test]
+fn yans_depends_on_the_rate_and_not_on_the_modulation_alone() {
+    let curves = ErrorCurves::new(ErrorModel::Yans);
+    let ht = Mode::ht(3, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap();
+    // 52 subcarriers in place of 48 share the same power: 10·lg(52/48) = 0.348 dB.
+    let shift = snr_at_tenth(&curves, ht) - snr_at_tenth(&curves, legacy(24));
+    assert!((shift - 0.348).abs() < 0.002, "{shift}");
+}
+
+#[test]
+fn short_pieces_take_the_curve_of_short_frames() {
+    let curves = ErrorCurves::new(ErrorModel::Table(Coding::Bcc));
+    let per_bit = |bytes: u32| curves.ln_success(mcs(3), ratio(8.5), 8 * bytes) / f64::from(8 * bytes);
+    assert!((per_bit(399) - per_bit(32)).abs() < 1e-15 && (per_bit(400) - per_bit(1458)).abs() < 1e-15);
+    assert!((per_bit(399) - per_bit(400)).abs() > 1e-6);
+}
+
+#[test]
+fn better_signals_never_do_worse() {
+    for model in ErrorModel::ALL {
+        let curves = ErrorCurves::new(model);
+        for curve in curves.curves.iter().chain(&curves.short) {
+            let values: Vec<f64> = (0..6000).map(|step| curve.at(ratio(-15.0 + 0.01 * f64::from(step)))).collect();
+            assert!(values.is_sorted(), "{model:?}");
+            assert!(values[0] < -0.01 && values[5999] == 0.0, "{model:?} {} {}", values[0], values[5999]);
+        }
+    }
+}
