@@ -80,7 +80,7 @@ fn fnv1a(text: &[u8]) -> u64 {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): neighbouring inputs, unrelated outputs.
-fn mix(input: u64) -> u64 {
+pub fn mix(input: u64) -> u64 {
     let z = input.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

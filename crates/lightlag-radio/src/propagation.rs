@@ -1,20 +1,35 @@
 //! Propagation: the share of a sender's power that reaches a receiver, and the time that it takes.
 //!
 //! - [`Loss`]: the loss over a distance, one of several models.
+//! - [`Fading`], [`Shadowing`]: the power of one frame around its mean, and the mean of one pair around the loss.
 //! - [`Channel`]: a loss at a frequency, ready to be asked for one receiver or for all of them at once.
 //! - [`delay`]: the time at the speed of light.
 //!
 //! Powers are in milliwatts and ratios of powers are plain numbers inside a run; decibels are for settings and people.
 
+mod air_to_ground;
 pub mod channel;
 pub mod decibels;
+pub mod draws;
+mod fading;
 mod friis;
 mod log_distance;
 mod power_law;
+mod shadowing;
+mod sight;
+mod tr36777;
+mod two_ray;
 
+pub use air_to_ground::{AirToGround, Environment};
 pub use channel::{Channel, Place, Places, Propagation};
+pub use draws::{Draw, Draws};
+pub use fading::{Fading, Nakagami, Rician, Steady};
 pub use friis::Friis;
 pub use log_distance::LogDistance;
+pub use shadowing::Shadowing;
+pub use sight::{Sight, Sighted};
+pub use tr36777::{Area, Tr36777};
+pub use two_ray::TwoRay;
 
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
@@ -32,6 +47,9 @@ lightlag_net::registry! {
     pub enum Loss {
         LogDistance, "log-distance", LogDistance;
         Friis, "friis", Friis;
+        TwoRay, "two-ray", TwoRay;
+        AirToGround, "air-to-ground", AirToGround;
+        Tr36777, "tr36777", Tr36777;
     }
 }
 
@@ -58,6 +76,16 @@ trait Model {
     fn power_law(&self, _frequency: f64) -> Option<PowerLaw> {
         None
     }
+
+    /// Its losses with and without a line of sight, if it tells them apart.
+    fn sight(&self, _from: Vector, _to: Vector, _frequency: f64) -> Option<Sighted> {
+        None
+    }
+
+    /// The largest deviation in dB of a shadowing of its own.
+    fn deviation(&self) -> f64 {
+        0.0
+    }
 }
 
 impl Loss {
@@ -65,12 +93,20 @@ impl Loss {
         match self {
             Self::LogDistance(of) => of,
             Self::Friis(of) => of,
+            Self::TwoRay(of) => of,
+            Self::AirToGround(of) => of,
+            Self::Tr36777(of) => of,
         }
     }
 
     /// The loss in dB at a frequency in hertz. Where it depends on the line of sight, the mean of both cases.
     pub fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
         self.model().decibels(from, to, frequency)
+    }
+
+    /// Its losses with and without a line of sight, if it tells them apart.
+    pub fn sight(&self, from: Vector, to: Vector, frequency: f64) -> Option<Sighted> {
+        self.model().sight(from, to, frequency)
     }
 
     /// A distance in metres beyond which the loss is never below so many dB.

@@ -84,7 +84,7 @@ impl Mode {
 
     /// The encoders of the binary convolutional code (N_ES), from the rate with a short guard interval.
     fn encoders(self) -> u64 {
-        // IEEE 802.11-2020 §19.3.11.4 and §21.5: one for each 320 Mbit/s of HT, or 600 Mbit/s of VHT.
+        // IEEE 802.11-2020 §19.5 and §21.5: one for each 320 Mbit/s of HT, or 600 Mbit/s of VHT.
         let bits_per_microsecond = |most: u64| u64::from(self.bits_per_symbol()) * 10 / (most * 36);
         match self.format() {
             Format::Legacy => 1,

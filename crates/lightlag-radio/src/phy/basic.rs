@@ -7,7 +7,7 @@ use super::mode::{Band, Format, LEGACY_MBPS, Mode};
 pub struct BasicRates(u8);
 
 impl BasicRates {
-    /// The rates that every station must have: 6, 12 and 24 Mbit/s (IEEE 802.11-2020 §17.2.3.4).
+    /// The rates that every station must have: 6, 12 and 24 Mbit/s (IEEE 802.11-2020 §17.1).
     pub const MANDATORY: Self = Self(0b0001_0101);
 
     /// A set of rates in Mbit/s; `None` if it is empty or one of them is no rate of OFDM.
@@ -29,7 +29,7 @@ impl BasicRates {
 
     /// The rate of the ACK, CTS or BlockAck that answers a frame: the fastest in the set that is no faster than the frame.
     ///
-    /// IEEE 802.11-2020 §10.6.6.5.2: an HT or VHT frame counts as the OFDM rate of its modulation and code. If all are
+    /// IEEE 802.11-2020 §10.6.6: an HT or VHT frame counts as the OFDM rate of its modulation and code. If all are
     /// faster, the mandatory rates take the place of the set.
     pub fn answer(self, mode: Mode) -> Mode {
         let up_to = u8::MAX >> (7 - reference(mode));
@@ -38,7 +38,7 @@ impl BasicRates {
     }
 }
 
-/// The OFDM rate with the modulation and the code of a mode (IEEE 802.11-2020, table 10-10).
+/// The OFDM rate with the modulation and the code of a mode (IEEE 802.11-2020 §10.6.11).
 fn reference(mode: Mode) -> u8 {
     match mode.format() {
         Format::Legacy => mode.index() as u8,

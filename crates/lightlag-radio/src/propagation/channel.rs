@@ -1,8 +1,9 @@
 //! A channel: the gain from a sender to one receiver, or to all of them at once.
 
-use super::Loss;
 use super::decibels::ratio;
+use super::draws::{Draw, Draws};
 use super::power_law::PowerLaw;
+use super::{Fading, Loss, Shadowing};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 
@@ -11,6 +12,10 @@ use lightlag_mobility::Vector;
 pub struct Propagation {
     /// The loss over the distance.
     pub loss: Loss,
+    /// Its deviations.
+    pub shadowing: Shadowing,
+    /// The power of each frame around its mean.
+    pub fading: Fading,
 }
 
 /// A station and its place.
@@ -42,45 +47,100 @@ impl Places<'_> {
     }
 }
 
+/// Shadowing beyond so many deviations is left out of a reach: one draw in 3.5 million.
+const DEVIATIONS: f64 = 5.0;
+
 /// The propagation of a medium at its frequency.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    loss: Loss,
+    propagation: Propagation,
     /// In hertz.
     frequency: f64,
     power_law: Option<PowerLaw>,
+    sights: Draws,
+    shadows: Draws,
+    fades: Draws,
 }
 
 impl Channel {
     /// The channel of the medium called `name` in the run with this `seed`; the frequency is in hertz.
-    pub fn new(propagation: &Propagation, frequency: f64, _seed: u64, _name: &str) -> Self {
-        let loss = propagation.loss;
-        Self { loss, frequency, power_law: loss.model().power_law(frequency) }
-    }
-
-    /// The share of the power of a sender at one place that reaches the other: the same in both directions.
-    pub fn gain(&self, from: Place, to: Place, _now: Instant) -> f64 {
-        match self.power_law {
-            Some(law) => law.gain((to.at - from.at).square()),
-            None => ratio(-self.loss.decibels(from.at, to.at, self.frequency)),
+    pub fn new(propagation: &Propagation, frequency: f64, seed: u64, name: &str) -> Self {
+        let draws = |purpose| Draws::new(seed, &format!("{name} {purpose}"));
+        Self {
+            propagation: *propagation,
+            frequency,
+            power_law: propagation.loss.model().power_law(frequency),
+            sights: draws("line of sight"),
+            shadows: draws("shadowing"),
+            fades: draws("fading"),
         }
     }
 
-    /// The power that reaches each place from a sender of `power`, in the same unit. Each of the coordinates must be as
-    /// long as `out` at least; the sender may be among the places.
+    /// The share of the power of a sender at one place that reaches the other, without fading. It is the same in both
+    /// directions.
+    pub fn gain(&self, from: Place, to: Place, now: Instant) -> f64 {
+        if let Some(law) = self.power_law {
+            return law.gain((to.at - from.at).square()) * self.shadow(from.station, to.station, now, 0.0);
+        }
+        let loss = self.propagation.loss;
+        let (decibels, deviation) = match loss.model().sight(from.at, to.at, self.frequency) {
+            Some(sighted) => {
+                let epoch = self.propagation.shadowing.epoch_at(now);
+                sighted.choose(self.sights.between(from.station, to.station, epoch).uniform())
+            }
+            None => (loss.decibels(from.at, to.at, self.frequency), 0.0),
+        };
+        ratio(-decibels) * self.shadow(from.station, to.station, now, deviation)
+    }
+
+    /// The factor of shadowing between two stations, with the deviation of a model in dB beside that of the medium.
+    fn shadow(&self, a: u32, b: u32, now: Instant, deviation: f64) -> f64 {
+        let shadowing = &self.propagation.shadowing;
+        if shadowing.deviation == 0.0 && deviation == 0.0 {
+            return 1.0;
+        }
+        let [normal, _] = self.shadows.between(a, b, shadowing.epoch_at(now)).normals();
+        ratio(libm::hypot(shadowing.deviation, deviation) * normal)
+    }
+
+    /// The power that reaches each place from a sender of `power`, in the same unit, without fading. Each of the
+    /// coordinates must be as long as `out` at least; the sender may be among the places.
     pub fn powers(&self, from: Place, power: f64, to: Places<'_>, now: Instant, out: &mut [f64]) {
-        match self.power_law {
-            Some(law) => law.powers(from.at, to, power, out),
-            None => {
-                for (index, out) in out.iter_mut().enumerate() {
-                    *out = power * self.gain(from, to.get(index), now);
-                }
+        let Some(law) = self.power_law else {
+            for (index, out) in out.iter_mut().enumerate() {
+                *out = power * self.gain(from, to.get(index), now);
+            }
+            return;
+        };
+        law.powers(from.at, to, power, out);
+        if self.propagation.shadowing.deviation > 0.0 {
+            for (index, out) in out.iter_mut().enumerate() {
+                *out *= self.shadow(from.station, to.get(index).station, now, 0.0);
             }
         }
     }
 
-    /// A distance in metres beyond which no receiver gets more than `least` of a sender's `power`, both in dBm.
+    /// Whether frames differ in power from their mean.
+    pub fn fades(&self) -> bool {
+        !matches!(self.propagation.fading, Fading::None(_))
+    }
+
+    /// The factor of fading on the power of the frames of an exchange. A frame and its answer share one, so they need the
+    /// same number for `exchange`; no two exchanges of a pair should.
+    pub fn fade(&self, from: Place, to: Place, exchange: u64) -> f64 {
+        if !self.fades() {
+            return 1.0;
+        }
+        let draw: Draw = self.fades.between(from.station, to.station, exchange);
+        self.propagation.fading.factor(from.at.distance(to.at), draw)
+    }
+
+    /// A distance in metres beyond which no receiver gets more than `least` of a sender's `power`, both in dBm: with
+    /// shadowing up to five deviations and all but one in 10^8 draws of fading.
     pub fn reach(&self, power: f64, least: f64) -> f64 {
-        self.loss.reach(power - least, self.frequency)
+        let Propagation { loss, shadowing, fading } = &self.propagation;
+        let deviation = libm::hypot(shadowing.deviation, loss.model().deviation());
+        let margin = fading.margin() + DEVIATIONS * deviation;
+        loss.reach(power - least + margin, self.frequency)
     }
 }

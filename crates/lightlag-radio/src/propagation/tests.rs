@@ -8,6 +8,24 @@ fn east(distance: f64) -> Vector {
     Vector::new(distance, 0.0, 0.0)
 }
 
+fn channel(loss: Loss) -> Channel {
+    Channel::new(&Propagation { loss, ..Propagation::default() }, FREQUENCY, 1, "air")
+}
+
+fn at(station: u32, at: Vector) -> Place {
+    Place { station, at }
+}
+
+/// Each model, with each use of a line of sight.
+fn losses() -> Vec<Loss> {
+    let of_areas = [Area::Rural, Area::UrbanMacro, Area::UrbanMicro]
+        .map(|area| Loss::Tr36777(Tr36777 { area, sight: Sight::Drawn, shadowing: false }));
+    let of_environments =
+        Environment::ALL.map(|environment| Loss::AirToGround(AirToGround { environment, sight: Sight::Mean }));
+    let simple = [Loss::default(), Loss::Friis(Friis {}), Loss::TwoRay(TwoRay::default())];
+    simple.into_iter().chain(of_areas).chain(of_environments).collect()
+}
+
 fn log_distance(distance: f64) -> f64 {
     Loss::default().decibels(Vector::ZERO, east(distance), FREQUENCY)
 }
@@ -25,7 +43,7 @@ fn log_distance_powers_are_those_of_ns_3() {
 fn ranges_end_where_the_power_does() {
     let reach = |exponent, least| {
         let loss = Loss::LogDistance(LogDistance { exponent, ..LogDistance::default() });
-        Channel::new(&Propagation { loss }, FREQUENCY, 1, "air").reach(POWER, least)
+        channel(loss).reach(POWER, least)
     };
     assert!((reach(3.0, -82.0) - 51.5).abs() < 0.05);
     assert!((reach(3.0, -101.0) - 221.0).abs() < 0.5);
@@ -47,7 +65,7 @@ fn free_space_is_the_formula_of_friis() {
 #[test]
 fn gains_are_the_losses_of_their_model() {
     for loss in [Loss::default(), Loss::Friis(Friis {})] {
-        let channel = Channel::new(&Propagation { loss }, FREQUENCY, 1, "air");
+        let channel = channel(loss);
         let here = Place { station: 0, at: Vector::ZERO };
         for distance in [0.0, 0.3, 1.0, 44.0, 1000.0] {
             let there = Place { station: 1, at: east(distance) };
@@ -65,4 +83,126 @@ fn signals_travel_at_the_speed_of_light() {
     assert_eq!(delay(0.0), Duration::ZERO);
     // 44 m / c = 146.77 ns
     assert_eq!(delay(44.0), Duration::from_nanos(147));
+}
+
+#[test]
+fn two_rays_are_free_space_up_to_their_crossover() {
+    let loss = |height: f64, distance: f64| {
+        let model = Loss::TwoRay(TwoRay { antenna_height: height });
+        model.decibels(Vector::ZERO, east(distance), FREQUENCY)
+    };
+    let free = |distance| Loss::Friis(Friis {}).decibels(Vector::ZERO, east(distance), FREQUENCY);
+    // 4π·1.5²·5.18e9/c = 488.5 m
+    assert_eq!(loss(1.5, 480.0), free(480.0));
+    // 40·lg 1000 − 20·lg 2.25 = 112.9563
+    assert!((loss(1.5, 1000.0) - 112.9563).abs() < 1e-4);
+    // With antennas 50 m up the crossover is at 543 km.
+    assert_eq!(loss(50.0, 540e3), free(540e3));
+    assert!(loss(50.0, 546e3) > free(546e3));
+}
+
+#[test]
+fn nothing_is_heard_beyond_a_reach() {
+    let mut places = Draws::new(3, "places").at(0, 0);
+    for loss in losses() {
+        for budget in [70.0, 90.0, 110.0, 130.0] {
+            let reach = loss.reach(budget, FREQUENCY);
+            for _ in 0..300 {
+                let [x, y, z] = [(); 3].map(|()| places.uniform() - 0.5);
+                let direction = Vector::new(x, y, z);
+                let far = direction * (reach * (1.0 + 3.0 * places.uniform()) / direction.length());
+                let from = Vector::new(0.0, 0.0, 300.0 * places.uniform());
+                let least = match loss.sight(from, from + far, FREQUENCY) {
+                    Some(of) if of.probability == 1.0 => of.clear,
+                    Some(of) => of.clear.min(of.blocked),
+                    None => loss.decibels(from, from + far, FREQUENCY),
+                };
+                assert!(least > budget - 1e-6, "{loss:?}: {least} dB at {reach} m for {budget} dB");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_model_is_the_same_for_one_receiver_and_for_many() {
+    let (x, y, z) = ([0.0, 10.0, 200.0, 3000.0], [0.0, 5.0, 100.0, 0.0], [1.5, 30.0, 120.0, 1.5]);
+    let to = Places { x: &x, y: &y, z: &z, stations: None };
+    for loss in losses() {
+        let shadowing = Shadowing { deviation: 4.0, ..Shadowing::default() };
+        let channel = Channel::new(&Propagation { loss, shadowing, ..Propagation::default() }, FREQUENCY, 1, "air");
+        let (from, now) = (at(2, Vector::new(200.0, 100.0, 120.0)), Instant::ZERO);
+        let mut powers = [0.0; 4];
+        channel.powers(from, 40.0, to, now, &mut powers);
+        for (index, power) in powers.into_iter().enumerate() {
+            let gain = channel.gain(from, at(index as u32, Vector::new(x[index], y[index], z[index])), now);
+            assert!((power / (40.0 * gain) - 1.0).abs() < 1e-12, "{loss:?}");
+            let back = channel.gain(at(index as u32, Vector::new(x[index], y[index], z[index])), from, now);
+            assert_eq!(gain, back, "{loss:?}");
+        }
+    }
+}
+
+#[test]
+fn shadowing_is_normal_and_holds_for_an_epoch() {
+    let shadowing = Shadowing { deviation: 6.0, epoch: Duration::from_millis(100) };
+    let channel = Channel::new(&Propagation { shadowing, ..Propagation::default() }, FREQUENCY, 1, "air");
+    let loss = |pair: u32, millis: u64| {
+        let now = Instant::from_nanos(1_000_000 * millis);
+        -decibels::decibels(channel.gain(at(pair, Vector::ZERO), at(pair + 1, east(100.0)), now)) - log_distance(100.0)
+    };
+    assert_eq!(loss(1, 0), loss(1, 99));
+    assert_ne!(loss(1, 99), loss(1, 100));
+    assert_ne!(loss(1, 0), loss(2, 0));
+    let values: Vec<f64> = (0..50_000).map(|epoch| loss(1, 100 * epoch)).collect();
+    let mean = values.iter().sum::<f64>() / 50_000.0;
+    let variance = values.iter().map(|of| (of - mean) * (of - mean)).sum::<f64>() / 50_000.0;
+    // Five standard errors: 5·6/√50000 = 0.13 and 5·36·√(2/50000) = 1.14.
+    assert!(mean.abs() < 0.13 && (variance - 36.0).abs() < 1.14, "{mean} {variance}");
+}
+
+#[test]
+fn a_drawn_line_of_sight_has_its_probability() {
+    let drawn = AirToGround { environment: Environment::Urban, sight: Sight::Drawn };
+    let channel = channel(Loss::AirToGround(drawn));
+    let up = Vector::new(100.0, 0.0, 100.0 * libm::tan(20f64.to_radians()));
+    let clear = (0..40_000u64)
+        .filter(|second| {
+            let now = Instant::from_nanos(second * 1_000_000_000);
+            let loss = -decibels::decibels(channel.gain(at(0, Vector::ZERO), at(1, up), now));
+            let free = Loss::Friis(Friis {}).decibels(Vector::ZERO, up, FREQUENCY);
+            let excess = loss - free;
+            assert!((excess - 1.0).abs() < 1e-6 || (excess - 20.0).abs() < 1e-6, "{excess}");
+            excess < 10.0
+        })
+        .count();
+    // 0.354 at 20°; five standard errors are 0.012.
+    assert!((clear as f64 / 40_000.0 - 0.354).abs() < 0.0125, "{clear}");
+}
+
+#[test]
+fn a_frame_and_its_answer_fade_together() {
+    let fading = Fading::Rician(Rician { k: 6.0 });
+    let channel = Channel::new(&Propagation { fading, ..Propagation::default() }, FREQUENCY, 1, "air");
+    let (a, b, c) = (at(1, Vector::ZERO), at(2, east(50.0)), at(3, east(50.0)));
+    assert_eq!(channel.fade(a, b, 7), channel.fade(b, a, 7));
+    assert_ne!(channel.fade(a, b, 7), channel.fade(a, b, 8));
+    assert_ne!(channel.fade(a, b, 7), channel.fade(a, c, 7));
+    assert!(channel.fades() && channel.reach(POWER, -101.0) > 221.0);
+}
+
+#[test]
+fn settings_of_every_model_are_in_the_registry() {
+    use lightlag_net::setting::Registered;
+    assert_eq!(Loss::NAMES, ["log-distance", "friis", "two-ray", "air-to-ground", "tr36777"]);
+    for name in Loss::NAMES {
+        let loss = Loss::named(name).unwrap();
+        assert_eq!(loss.name(), *name);
+        let settings = loss.parameters();
+        assert!((0..settings.len()).all(|index| loss.get(index) == settings[index].default));
+        assert!(!loss.about().is_empty());
+    }
+    assert_eq!(Fading::NAMES, ["none", "rician", "nakagami"]);
+    let mut fading = Fading::named("nakagami").unwrap();
+    fading.set(4, lightlag_net::setting::Value::Number(10.0));
+    assert_eq!(fading.check(4), Some("must not be below distance1"));
 }

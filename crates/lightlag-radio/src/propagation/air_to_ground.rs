@@ -1,0 +1,134 @@
+//! Air to ground: free space and an excess loss, which depends on the line of sight.
+//!
+//! Al-Hourani, Kandeepan and Lardner, IEEE Wireless Communications Letters, 2014. With the elevation θ in degrees,
+//! `P_LoS = 1/(1 + a·exp(−b·(θ − a)))`; the excess is η_LoS or η_NLoS.
+
+use super::Model;
+use super::friis::{Friis, free_space};
+use super::sight::{Sight, Sighted, along_ground};
+use lightlag_mobility::Vector;
+use lightlag_net::setting::{Described, Setting};
+
+/// The buildings on the ground.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Environment {
+    /// A suburb.
+    Suburban,
+    /// A town.
+    #[default]
+    Urban,
+    /// A dense town.
+    DenseUrban,
+    /// A town of high buildings.
+    HighRise,
+}
+
+impl Environment {
+    const NAMES: &'static [&'static str] = &["suburban", "urban", "dense-urban", "high-rise"];
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Suburban, Self::Urban, Self::DenseUrban, Self::HighRise];
+
+    /// a, b, η_LoS and η_NLoS as the paper has them for 2 GHz.
+    const fn parameters(self) -> [f64; 4] {
+        match self {
+            Self::Suburban => [4.88, 0.43, 0.1, 21.0],
+            Self::Urban => [9.61, 0.16, 1.0, 20.0],
+            Self::DenseUrban => [12.08, 0.11, 1.6, 23.0],
+            Self::HighRise => [27.23, 0.08, 2.3, 34.0],
+        }
+    }
+
+    /// The probability of a line of sight at an elevation in degrees.
+    pub fn line_of_sight(self, elevation: f64) -> f64 {
+        let [a, b, ..] = self.parameters();
+        1.0 / (1.0 + a * libm::exp(-b * (elevation - a)))
+    }
+}
+
+/// Parameters of the loss between the air and the ground.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct AirToGround {
+    /// The buildings on the ground.
+    pub environment: Environment,
+    /// The way in which the line of sight enters.
+    pub sight: Sight,
+}
+
+impl Described for AirToGround {
+    const ABOUT: &'static str = "Free space and an excess that buildings cause. The higher the elevation, the likelier is a line of \
+         sight; sight says whether the mean loss counts or one case is drawn for each pair and epoch (Al-Hourani et al. 2014).";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::word(
+                "environment",
+                "an environment",
+                Environment::NAMES,
+                |of: &Self| of.environment as usize,
+                |of, index| of.environment = Environment::ALL[index],
+            ),
+            Setting::word(
+                "sight",
+                "a use of the line of sight",
+                Sight::NAMES,
+                |of: &Self| of.sight as usize,
+                |of, index| of.sight = Sight::ALL[index],
+            ),
+        ]
+    }
+}
+
+impl Model for AirToGround {
+    fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
+        self.sighted(from, to, frequency).mean()
+    }
+
+    fn reach(&self, decibels: f64, frequency: f64) -> f64 {
+        let [.., excess, _] = self.environment.parameters();
+        Friis {}.reach(decibels - excess, frequency)
+    }
+
+    fn sight(&self, from: Vector, to: Vector, frequency: f64) -> Option<Sighted> {
+        Some(self.sighted(from, to, frequency))
+    }
+}
+
+impl AirToGround {
+    fn sighted(&self, from: Vector, to: Vector, frequency: f64) -> Sighted {
+        let elevation = libm::atan2((to.z - from.z).abs(), along_ground(from, to)).to_degrees();
+        let [.., clear, blocked] = self.environment.parameters();
+        let free = free_space(from.distance(to), frequency);
+        Sighted {
+            probability: self.environment.line_of_sight(elevation),
+            clear: free + clear,
+            blocked: free + blocked,
+            deviations: [0.0; 2],
+            sight: self.sight,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_town_is_seen_at_the_probabilities_of_the_paper() {
+        for (elevation, probability) in [(10.0, 0.100), (20.0, 0.354), (45.0, 0.968)] {
+            let found = Environment::Urban.line_of_sight(elevation);
+            assert!((found - probability).abs() < 0.0006, "{elevation}°: {found}");
+        }
+    }
+
+    #[test]
+    fn the_mean_loss_lies_between_the_two_cases() {
+        // 100 m up at 100 m: 45°, 141.4 m. P = 0.968; free space at 2 GHz 81.48 dB, 1 dB with sight and 20 dB without.
+        let model = AirToGround::default();
+        let found = model.decibels(Vector::ZERO, Vector::new(100.0, 0.0, 100.0), 2e9);
+        let p = Environment::Urban.line_of_sight(45.0);
+        let free = free_space(libm::sqrt(20_000.0), 2e9);
+        assert!((free - 81.48).abs() < 0.01, "{free}");
+        assert!((found - (free + p + (1.0 - p) * 20.0)).abs() < 1e-9, "{found}");
+        assert_eq!(found, model.decibels(Vector::new(100.0, 0.0, 100.0), Vector::ZERO, 2e9));
+    }
+}
