@@ -44,8 +44,9 @@ protocols! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testbed::{Bed, End, Graph, at, wifi};
     use lightlag_net::NodeId;
-    use lightlag_net::setting::Registered;
+    use lightlag_net::setting::{Registered, Value};
 
     #[test]
     fn every_setting_keeps_its_default() {
@@ -61,5 +62,60 @@ mod tests {
             assert_eq!(agent.changes(), 0);
         }
         assert_eq!(Protocol::named("rip"), None);
+    }
+
+    fn grid(name: &str, seed: u64) -> Bed {
+        let protocol = Protocol::named(name).unwrap();
+        let agent = |node| protocol.build(&Identity { node: NodeId(node), name: &format!("n{node}"), seed });
+        Bed::new(Graph::grid(4), (0..16).map(agent).collect(), wifi)
+    }
+
+    #[test]
+    fn every_protocol_crosses_a_grid_by_a_shortest_way() {
+        for name in Protocol::NAMES {
+            let mut bed = grid(name, 3);
+            bed.run(at(60.0));
+            let packets: Vec<usize> = [(0, 15), (12, 3), (5, 6)].map(|(a, b)| bed.send(a, b)).into();
+            bed.run(at(62.0));
+            for (packet, hops) in packets.into_iter().zip([6, 6, 1]) {
+                let End::Delivered { path, .. } = &bed.ends[&packet] else { panic!("{name}: {:?}", bed.ends) };
+                assert_eq!(path.len(), hops, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_messages() {
+        for name in Protocol::NAMES {
+            let run = |seed| {
+                let mut bed = grid(name, seed);
+                bed.send(0, 15);
+                bed.run(at(20.0));
+                bed.sent
+            };
+            let first = run(1);
+            assert_eq!(first, run(1), "{name}");
+            assert_eq!(first == run(2), first.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_do_not_go_together_are_refused() {
+        use lightlag_core::Duration;
+        let seconds = |seconds| Value::Time(Duration::from_secs_f64(seconds));
+        let cases = [
+            ("aodv", "net_diameter", Value::Count(6), "ttl_threshold"),
+            ("aodv", "jitter", seconds(0.0015), "jitter"),
+            ("olsr", "hello_interval", seconds(0.9), "jitter"),
+            ("gpsr", "beacon_interval", seconds(3.1), "neighbour_timeout"),
+        ];
+        for (name, changed, value, refused) in cases {
+            let mut protocol = Protocol::named(name).unwrap();
+            let parameters = protocol.parameters();
+            let place = |key| parameters.iter().position(|parameter| parameter.key == key).unwrap();
+            protocol.set(place(changed), value);
+            let reasons: Vec<_> = (0..parameters.len()).filter(|index| protocol.check(*index).is_some()).collect();
+            assert_eq!(reasons, [place(refused)], "{name}.{changed}");
+        }
     }
 }

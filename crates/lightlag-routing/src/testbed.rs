@@ -37,6 +37,7 @@ impl Graph {
         let mut graph = Self::new((side * side) as usize);
         for (x, y) in (0..side).flat_map(|x| (0..side).map(move |y| (x, y))) {
             let node = y * side + x;
+            graph.positions[node as usize] = Vector::new(f64::from(x), f64::from(y), 0.0) * 10.0;
             if x + 1 < side {
                 graph.join(node, node + 1);
             }

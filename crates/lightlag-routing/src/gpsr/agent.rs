@@ -126,7 +126,8 @@ impl Gpsr {
         let me = header.sender;
         let planar = self.planar_neighbours(me);
         let (next, _) = next_counter_clockwise(me, header.destination, &planar)?;
-        header.mode = Mode::Perimeter { entered: me, face: me, first_edge: (self.node, next) };
+        let ground = Place { z: 0, ..me };
+        header.mode = Mode::Perimeter { entered: ground, face: ground, first_edge: (self.node, next) };
         Some(next)
     }
 

@@ -51,9 +51,9 @@ pub enum Mode {
     Greedy,
     /// Around a face of the planar graph.
     Perimeter {
-        /// L_p: where the packet left greedy mode.
+        /// L_p: where the packet left greedy mode, on the ground.
         entered: Place,
-        /// L_f: where it entered the present face.
+        /// L_f: where it entered the present face, on the ground.
         face: Place,
         /// e_0: the first edge on the present face.
         first_edge: (NodeId, NodeId),

@@ -65,7 +65,7 @@ impl Described for Config {
             Setting::time("tc_interval", |c: &mut Self| &mut c.tc_interval),
             Setting::time("duplicate_hold", |c: &mut Self| &mut c.duplicate_hold),
             Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter).checked(|c| {
-                // RFC 3626 §18.2: a quarter of the interval.
+                // RFC 3626 §18.2 takes a quarter of the interval. Beyond a half, HELLOs could come in the wrong order.
                 (c.jitter > c.hello_interval / 2).then_some("is more than half of hello_interval; choose less")
             }),
             Setting::word(
