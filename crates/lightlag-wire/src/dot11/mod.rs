@@ -48,7 +48,7 @@ impl Address {
     #[must_use]
     pub const fn of_network(number: u32) -> Self {
         let [a, b, c, d] = number.to_be_bytes();
-        Self([2, 1, a, b, c, d])
+        Self([6, 0, a, b, c, d])
     }
 
     /// Whether it addresses several stations.

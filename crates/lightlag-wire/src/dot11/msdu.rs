@@ -1,6 +1,5 @@
 //! The network packet in a captured data frame.
 
-use super::write::RETRY;
 use super::{Address, FrameError, Sequence, Tid};
 
 /// The header of LLC and SNAP in front of the type (RFC 1042).
@@ -13,6 +12,7 @@ const BRIDGE_TUNNEL: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0xf8];
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const MORE_FRAGMENTS: u8 = 0x04;
+pub(super) const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
 const HT_CONTROL: u8 = 0x80;
 

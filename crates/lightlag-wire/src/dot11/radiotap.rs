@@ -57,6 +57,8 @@ pub enum Modulation {
         width: Width,
         /// The guard interval.
         guard: Guard,
+        /// The code against errors.
+        coding: Coding,
     },
     /// 802.11ac.
     Vht {
@@ -68,6 +70,8 @@ pub enum Modulation {
         width: Width,
         /// The guard interval.
         guard: Guard,
+        /// The code against errors.
+        coding: Coding,
     },
 }
 
@@ -91,6 +95,15 @@ pub enum Guard {
     Long,
     /// 400 ns.
     Short,
+}
+
+/// The code against errors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Coding {
+    /// Convolutional.
+    Bcc,
+    /// Low-density parity check.
+    Ldpc,
 }
 
 /// The A-MPDU of a frame.
@@ -152,16 +165,22 @@ const OFDM: u16 = 0x0040;
 const BAND_2_GHZ: u16 = 0x0080;
 const BAND_5_GHZ: u16 = 0x0100;
 
-/// Bits of the MCS field: the known parts (width, index, guard interval), and the short guard interval.
+/// Bits of the MCS field: the known parts, short guard interval, and LDPC.
 const MCS_WIDTH: u8 = 0x01;
 const MCS_INDEX: u8 = 0x02;
 const MCS_GUARD: u8 = 0x04;
+const MCS_CODING: u8 = 0x10;
+/// All parts: also the format, which is mixed, STBC and the extension streams, of which there are none.
+const MCS_ALL: u8 = 0x7f;
 const MCS_SHORT: u8 = 0x04;
+const MCS_LDPC: u8 = 0x10;
 
-/// Bits of the VHT field: the known parts (guard interval, width), and the short guard interval.
+/// Bits of the VHT field: the known parts (STBC, guard interval, width), short guard interval, and LDPC.
+const VHT_STBC: u16 = 0x0001;
 const VHT_GUARD: u16 = 0x0004;
 const VHT_WIDTH: u16 = 0x0040;
 const VHT_SHORT: u8 = 0x04;
+const VHT_LDPC: u8 = 0x01;
 
 /// Bits of the A-MPDU field: it is known which frame is the last; this one is.
 const LAST_KNOWN: u16 = 0x0004;
@@ -210,7 +229,7 @@ pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
     if let Some(dbm) = header.noise_dbm {
         put(NOISE, &dbm.to_le_bytes());
     }
-    if let Some(Modulation::Ht { mcs, width, guard }) = header.modulation {
+    if let Some(Modulation::Ht { mcs, width, guard, coding }) = header.modulation {
         assert!(mcs <= 76, "802.11n has no MCS {mcs} above 76");
         let width = match width {
             Width::Mhz20 => 0,
@@ -218,14 +237,15 @@ pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
             wide => panic!("802.11n has no channel of {wide:?}"),
         };
         let short = if guard == Guard::Short { MCS_SHORT } else { 0 };
-        put(MCS, &[MCS_WIDTH | MCS_INDEX | MCS_GUARD, width | short, mcs]);
+        let ldpc = if coding == Coding::Ldpc { MCS_LDPC } else { 0 };
+        put(MCS, &[MCS_ALL, width | short | ldpc, mcs]);
     }
     if let Some(Aggregate { number, is_last }) = header.aggregate {
         let [a, b, c, d] = number.to_le_bytes();
         let [e, f] = (LAST_KNOWN | if is_last { LAST } else { 0 }).to_le_bytes();
         put(AMPDU, &[a, b, c, d, e, f, 0, 0]);
     }
-    if let Some(Modulation::Vht { mcs, streams, width, guard }) = header.modulation {
+    if let Some(Modulation::Vht { mcs, streams, width, guard, coding }) = header.modulation {
         assert!(mcs < 16 && (1..16).contains(&streams), "no field holds MCS {mcs} with {streams} streams");
         let width = match width {
             Width::Mhz20 => 0,
@@ -234,8 +254,9 @@ pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
             Width::Mhz160 => 11,
         };
         let short = if guard == Guard::Short { VHT_SHORT } else { 0 };
-        let [known, more] = (VHT_GUARD | VHT_WIDTH).to_le_bytes();
-        put(VHT, &[known, more, short, width, mcs << 4 | streams, 0, 0, 0, 0, 0, 0, 0]);
+        let ldpc = if coding == Coding::Ldpc { VHT_LDPC } else { 0 };
+        let [known, more] = (VHT_STBC | VHT_GUARD | VHT_WIDTH).to_le_bytes();
+        put(VHT, &[known, more, short, width, mcs << 4 | streams, 0, 0, 0, ldpc, 0, 0, 0]);
     }
     let len = out.len() as u16;
     out[2..4].copy_from_slice(&len.to_le_bytes());
@@ -293,18 +314,20 @@ impl Radiotap {
                 let is_wide = known & MCS_WIDTH != 0 && flags & 3 == 1;
                 let width = if is_wide { Width::Mhz40 } else { Width::Mhz20 };
                 let guard = guard(known & MCS_GUARD != 0 && flags & MCS_SHORT != 0);
-                self.modulation = Some(Modulation::Ht { mcs, width, guard });
+                let coding = coding(known & MCS_CODING != 0 && flags & MCS_LDPC != 0);
+                self.modulation = Some(Modulation::Ht { mcs, width, guard, coding });
             }
             (AMPDU, &[a, b, c, d, e, f, ..]) => {
                 let flags = u16::from_le_bytes([e, f]);
                 let is_last = flags & (LAST_KNOWN | LAST) == LAST_KNOWN | LAST;
                 self.aggregate = Some(Aggregate { number: u32::from_le_bytes([a, b, c, d]), is_last });
             }
-            (VHT, &[low, high, flags, width, first, ..]) if first & 0xf != 0 => {
+            (VHT, &[low, high, flags, width, first, _, _, _, codes, ..]) if first & 0xf != 0 => {
                 let known = u16::from_le_bytes([low, high]);
                 let width = if known & VHT_WIDTH != 0 { vht_width(width) } else { Width::Mhz20 };
                 let guard = guard(known & VHT_GUARD != 0 && flags & VHT_SHORT != 0);
-                self.modulation = Some(Modulation::Vht { mcs: first >> 4, streams: first & 0xf, width, guard });
+                let coding = coding(codes & VHT_LDPC != 0);
+                self.modulation = Some(Modulation::Vht { mcs: first >> 4, streams: first & 0xf, width, guard, coding });
             }
             _ => {}
         }
@@ -313,6 +336,10 @@ impl Radiotap {
 
 fn guard(is_short: bool) -> Guard {
     if is_short { Guard::Short } else { Guard::Long }
+}
+
+fn coding(is_ldpc: bool) -> Coding {
+    if is_ldpc { Coding::Ldpc } else { Coding::Bcc }
 }
 
 /// The width of a VHT channel by its code, which also says which part of a wider channel it is.

@@ -1,7 +1,7 @@
 //! Turns any bytes into a frame, or an error.
 
-use super::msdu::{address, unpack};
-use super::write::{ADDBA_REQUEST, ADDBA_RESPONSE, BLOCK_ACK_CATEGORY, COMPRESSED, IMMEDIATE, RETRY, kind};
+use super::msdu::{RETRY, address, unpack};
+use super::write::{ADDBA_REQUEST, ADDBA_RESPONSE, BLOCK_ACK_CATEGORY, COMPRESSED, IMMEDIATE, kind};
 use super::{AckPolicy, Action, Agreement, Body, FCS_LEN, Frame, FrameError, Header, Qos, Sequence, Tid, fcs};
 use lightlag_core::Duration;
 

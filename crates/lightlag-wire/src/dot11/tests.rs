@@ -1,4 +1,4 @@
-use super::radiotap::{Aggregate, Flags, Guard, Modulation, Radiotap, Width};
+use super::radiotap::{Aggregate, Coding, Flags, Guard, Modulation, Radiotap, Width};
 use super::*;
 use lightlag_core::{Instant, Rate};
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn the_check_sequence_is_that_of_ethernet() {
 fn addresses_of_nodes_and_networks_differ() {
     assert_eq!(Address::of_node(0).to_string(), "02:00:00:00:00:01");
     assert_eq!(Address::of_node(0x1234).to_string(), "02:00:00:00:12:35");
-    assert_eq!(Address::of_network(3).to_string(), "02:01:00:00:00:03");
+    assert_eq!(Address::of_network(3).to_string(), "06:00:00:00:00:03");
     assert!(Address::BROADCAST.is_group() && !ALICE.is_group() && !NETWORK.is_group());
 }
 
@@ -75,7 +75,7 @@ fn a_data_frame_has_its_fields_in_place() {
         &[0x88, 0x08, 44, 0][..],
         &[2, 0, 0, 0, 0, 2],
         &[2, 0, 0, 0, 0, 1],
-        &[2, 1, 0, 0, 0, 0],
+        &[6, 0, 0, 0, 0, 0],
         &[0x30, 0x12, 0x65, 0],
         &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 0x45],
     ]
@@ -303,17 +303,19 @@ fn bodies(payload: &[u8]) -> impl Strategy<Value = Body<'_>> {
 
 fn modulations() -> impl Strategy<Value = Modulation> {
     let guard = || prop::sample::select(vec![Guard::Long, Guard::Short]);
+    let coding = || prop::sample::select(vec![Coding::Bcc, Coding::Ldpc]);
     let narrow = prop::sample::select(vec![Width::Mhz20, Width::Mhz40]);
     let any_width = prop::sample::select(vec![Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160]);
     prop_oneof![
         (1..=255_u64).prop_map(|halves| Modulation::Legacy(Rate::from_bps(500_000 * halves).unwrap())),
-        (0..=76_u8, narrow, guard()).prop_map(|(mcs, width, guard)| Modulation::Ht { mcs, width, guard }),
-        (0..16_u8, 1..16_u8, any_width, guard()).prop_map(|(mcs, streams, width, guard)| Modulation::Vht {
+        (0..=76_u8, narrow, guard(), coding()).prop_map(|(mcs, width, guard, coding)| Modulation::Ht {
             mcs,
-            streams,
             width,
-            guard
+            guard,
+            coding
         }),
+        (0..16_u8, 1..16_u8, any_width, guard(), coding())
+            .prop_map(|(mcs, streams, width, guard, coding)| Modulation::Vht { mcs, streams, width, guard, coding }),
     ]
 }
 

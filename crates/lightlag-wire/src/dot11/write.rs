@@ -1,11 +1,8 @@
 //! Turns a frame into bytes.
 
-use super::msdu::SNAP;
+use super::msdu::{RETRY, SNAP};
 use super::{AckPolicy, Action, Agreement, Body, Frame, Header, Sequence, Tid, fcs};
 use lightlag_core::Duration;
-
-/// The retry bit of the second byte (§9.2.4.1).
-pub(super) const RETRY: u8 = 0x08;
 
 /// The first byte of each kind of frame: subtype, type, version 0 (table 9-1).
 pub(super) mod kind {

@@ -1,0 +1,149 @@
+"""Frames of 802.11 and messages of routing protocols, read by tshark: nothing malformed, right sums and fields."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Lightlag
+
+ROOT = Path(__file__).parents[1]
+TSHARK = shutil.which("tshark")
+CARGO = shutil.which("cargo")
+
+pytestmark = [
+    pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark"),
+    pytest.mark.skipif(CARGO is None, reason="cargo is missing, which builds the example: https://rustup.rs"),
+]
+
+WARNING = 6_291_456
+"""Severity of an expert message from which on it says that something is wrong."""
+
+CHECKS = [
+    option
+    for name in ("wlan.check_checksum", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum")
+    for option in ("-o", f"{name}:TRUE")
+]
+
+ACK, CTS, RTS, BLOCK_ACK, REQUEST, ACTION = ("0x001d", "0x001c", "0x001b", "0x0019", "0x0018", "0x000d")
+DATA, QOS = ("0x0020", "0x0028")
+
+FRAMES = [
+    *[(DATA, "arp"), (DATA, "arp"), (ACK, "wlan")],
+    *[(DATA, "aodv"), (DATA, "aodv"), (ACK, "wlan"), (DATA, "aodv"), (ACK, "wlan"), (DATA, "aodv"), (DATA, "aodv")],
+    *[(DATA, "olsr"), (DATA, "data"), (DATA, "data"), (DATA, "data"), (ACK, "wlan")],
+    *[(RTS, "wlan"), (CTS, "wlan"), (DATA, "tcp"), (DATA, "tcp"), (ACK, "wlan")],
+    *[(DATA, "tcp"), (ACK, "wlan"), (DATA, "tcp"), (ACK, "wlan")],
+    *[(ACTION, "wlan"), (ACK, "wlan"), (ACTION, "wlan"), (ACK, "wlan")],
+    *[(QOS, "data"), (QOS, "data"), (QOS, "data"), (BLOCK_ACK, "wlan"), (QOS, "data")],
+    *[(REQUEST, "wlan"), (BLOCK_ACK, "wlan")],
+]
+"""Subtype and last protocol of each frame that the example writes."""
+
+
+@pytest.fixture(scope="module")
+def air(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capture that ``crates/lightlag-wire/examples/on_the_air.rs`` writes."""
+    assert CARGO
+    capture = tmp_path_factory.mktemp("air") / "air.pcapng"
+    command = [CARGO, "run", "--quiet", "--package", "lightlag-wire", "--example", "on_the_air", "--", str(capture)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return capture
+
+
+def fields(capture: Path, *columns: str, only: str = "frame") -> Iterator[list[str]]:
+    """Fields of the frames that a filter keeps. Port 269 belongs to MANET packets (RFC 5498), which DSDV's are not."""
+    assert TSHARK
+    command = [TSHARK, "-r", str(capture), *CHECKS, "-d", "udp.port==269,data", "-Y", only, "-T", "fields"]
+    command += [part for column in columns for part in ("-e", column)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        yield line.split("\t")
+
+
+def test_every_frame_is_dissected_without_a_complaint(air: Path) -> None:
+    columns = ("wlan.fc.type_subtype", "frame.protocols", "wlan.fcs.status", "_ws.malformed")
+    sums = ("ip.checksum.status", "udp.checksum.status", "tcp.checksum.status")
+    found = []
+    for row in fields(air, *columns, "_ws.expert.severity", "_ws.expert.message", *sums):
+        subtype, protocols, fcs, malformed, severities, messages, *states = row
+        assert fcs == "1", "good"
+        assert not malformed, messages
+        assert all(int(severity) < WARNING for severity in severities.split(",") if severity), messages
+        assert all(state in ("1", "") for state in states), row
+        found.append((subtype, protocols.split(":")[-1]))
+    assert found == FRAMES
+
+
+def test_the_radio_is_described(air: Path) -> None:
+    radio = ("radiotap.channel.freq", "radiotap.dbm_antsignal", "radiotap.dbm_antnoise", "radiotap.datarate")
+    heard = [row[:3] for row in fields(air, *radio)]
+    assert heard == [["5180", "-62", "-94"]] * len(FRAMES)
+    assert [rate for *_, rate in fields(air, *radio, only="arp")] == ["6", "24"]
+    ht = ("radiotap.mcs.index", "radiotap.mcs.bw", "radiotap.ampdu.reference", "radiotap.ampdu.flags.lastknown")
+    aggregate = fields(air, *ht, "radiotap.ampdu.flags.last", only="radiotap.present.mcs == 1")
+    assert list(aggregate) == [["7", "0", "1", "1", str(int(last))] for last in (False, False, True)]
+    vht = ("radiotap.vht.mcs.0", "radiotap.vht.nss.0", "radiotap.vht.gi", "radiotap.vht.coding.0", "wlan_radio.phy")
+    assert list(fields(air, *vht, only="radiotap.present.vht == 1")) == [["8", "1", "1", "1", "8"]]
+
+
+def test_addresses_numbers_and_reservations_are_those_of_the_frames(air: Path) -> None:
+    columns = ("wlan.ra", "wlan.ta", "wlan.bssid", "wlan.duration", "wlan.seq", "wlan.fc.retry")
+    here, there, network = ("02:00:00:00:00:01", "02:00:00:00:00:02", "06:00:00:00:00:00")
+    syn = list(fields(air, *columns, only="tcp.flags == 0x02"))
+    assert syn == [[there, here, network, "44", "8", retry] for retry in "01"]
+    assert list(fields(air, "wlan.ra", "wlan.ta", "wlan.duration", only="wlan.fc.type_subtype == 27")) == [
+        [there, here, "172"]
+    ]
+    agreement = ("wlan.fixed.action_code", "wlan.fixed.baparams.tid", "wlan.fixed.baparams.buffersize")
+    policy = ("wlan.fixed.baparams.policy", "wlan.fixed.ssc.sequence", "wlan.fixed.status_code")
+    found = list(fields(air, *agreement, *policy, only="wlan.fc.type_subtype == 13"))
+    assert found == [["0x00", "0x0000", "64", "1", "0", ""], ["0x01", "0x0000", "64", "1", "", "0x0000"]]
+    answers = ("wlan.ba.control.ba_type", "wlan.ba.basic.tidinfo", "wlan.fixed.ssc.sequence", "wlan.ba.bm")
+    assert list(fields(air, *answers, only="wlan.fc.type_subtype == 25")) == [
+        ["0x0002", "0x0000", "0", "0700000000000000"],
+        ["0x0002", "0x0000", "3", "0100000000000000"],
+    ]
+
+
+def test_messages_of_aodv_are_read(air: Path) -> None:
+    columns = ("aodv.type", "aodv.hopcount", "aodv.dest_ip", "aodv.orig_ip", "aodv.lifetime", "aodv.unreach_dest_ip")
+    assert list(fields(air, *columns, only="aodv")) == [
+        ["1", "0", "10.0.0.9", "10.0.0.1", "", ""],
+        ["2", "1", "10.0.0.9", "10.0.0.1", "6000", ""],
+        ["4", "", "", "", "", ""],
+        ["2", "0", "10.0.0.1", "10.0.0.1", "6000", ""],
+        ["3", "", "", "", "", "10.0.0.9,10.0.0.10"],
+    ]
+    flags = ("aodv.flags.rreq_gratuitous", "aodv.flags.rreq_destinationonly", "aodv.flags.rreq_unknown")
+    assert list(fields(air, *flags, "ip.ttl", only="aodv.type == 1")) == [["1", "0", "1", "3"]]
+
+
+def test_messages_of_olsr_are_read(air: Path) -> None:
+    columns = ("olsr.message_type", "olsr.vtime", "olsr.htime", "olsr.willingness", "olsr.ttl", "olsr.origin_addr")
+    [found] = fields(air, *columns, "olsr.link_type", "olsr.neighbor_addr", "olsr.ansn", only="olsr")
+    kinds, validity, interval, willingness, ttl, origins, links, neighbours, ansn = (cell.split(",") for cell in found)
+    assert (kinds, ttl, origins) == (["1", "2"], ["1", "254"], ["10.0.0.1", "10.0.0.4"])
+    assert [float(seconds) for seconds in validity + interval] == [6.0, 15.0, 2.0]
+    assert (willingness, ansn) == (["3"], ["1"])
+    assert [int(link) for link in links] == [0x06, 0x0A, 0x01]
+    assert neighbours == [f"10.0.0.{node + 1}" for node in (1, 2, 3, 4, 0, 5)]
+
+
+def test_inspect_takes_a_retransmission_of_the_mac_for_no_retransmission_of_tcp(lightlag: Lightlag, air: Path) -> None:
+    done = lightlag("inspect", air, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # Frames of the MAC, ARP, and the second copy of the SYN.
+    assert (found["tcp_packets"], found["others"]) == (6, {"UDP": 10, "not IP": 19})
+    [connection] = found["connections"]
+    forward = connection["forward"]
+    counts = ("packets", "unique_bytes", "retransmitted_segments", "retransmitted_controls", "checksum_errors")
+    assert [forward[name] for name in counts] == [5, 3 * 1448, 0, 0, 0]
