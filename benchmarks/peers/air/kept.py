@@ -35,9 +35,7 @@ class Run:
             If it prints none.
         """
         command = [str(_BUILT / self.program), *self._arguments()]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(_NICE)
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(_NICE))
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode != 0 or len(lines) != 1:
             raise SystemExit(f"{self.key}: gave no numbers (exit {done.returncode}): {done.stderr.strip()[-500:]}")

@@ -35,4 +35,4 @@ def sign_test(wins: int, count: int) -> float:
     >>> sign_test(9, 10)
     0.0107421875
     """
-    return sum(math.comb(count, k) for k in range(wins, count + 1)) / 2**count
+    return math.ldexp(sum(math.comb(count, k) for k in range(wins, count + 1)), -count)

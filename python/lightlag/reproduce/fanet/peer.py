@@ -16,13 +16,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
+from lightlag.reproduce.fanet.setting import FULL_SPEED, MIDDLE, NODES, SECONDS, SPEEDS, Reading
 
 CLASSES = {"CUBIC": "TcpCubic", "BBR": "TcpBbr"}
 """The classes of ns-3 by the paper's names."""
 
 
-def outcomes(algorithm: str, power_dbm: float, nodes: int, speed: float, *, ack_every: int = 2) -> list[Outcome]:
+def outcomes(
+    algorithm: str, power_dbm: float, nodes: int, speed: float, *, ack_every: int = 2, aggregate: bool = True
+) -> list[Outcome]:
     """The runs of a point, by their seeds; none where ns-3 did not run it."""
     wanted = {
         "algorithm": CLASSES[algorithm],
@@ -30,9 +34,15 @@ def outcomes(algorithm: str, power_dbm: float, nodes: int, speed: float, *, ack_
         "nodes": f"{nodes}",
         "speed": f"{speed:g}",
         "ack-every": f"{ack_every}",
+        "seconds": f"{SECONDS}",
     }
-    found = [(int(options["seed"]), outcome) for options, outcome in _kept() if wanted.items() <= options.items()]
-    return [outcome for _, outcome in sorted(found, key=lambda one: one[0])]
+    if not aggregate:
+        wanted["aggregate"] = "0"
+    by_seed = {}
+    for options, outcome in _kept():
+        if {name: value for name, value in options.items() if name != "seed"} == wanted:
+            by_seed[int(options["seed"])] = outcome
+    return [by_seed[seed] for seed in sorted(by_seed)]
 
 
 @cache
@@ -53,7 +63,19 @@ def outcome_of(numbers: dict[str, Any]) -> Outcome:
         for _, _, received, seconds, delay_ms, timeouts, hops in numbers["flows"]
     )
     lost = numbers["frames_given_up"] + numbers["frames_dropped"]
-    air = Air(
-        numbers["acked_frames"], numbers["failed_attempts"], lost, numbers["rerr"], numbers["routing_bytes"]
-    )
+    air = Air(numbers["acked_frames"], numbers["failed_attempts"], lost, numbers["rerr"], numbers["routing_bytes"])
     return Outcome(flows, air, numbers["seconds"], numbers["cpu_s"])
+
+
+def sweep(varies: str, reading: Reading) -> Sweep | None:
+    """ns-3's runs of a figure: the points at which it ran both algorithms, with the seeds that both have."""
+    found: dict[str, dict[int, list[Outcome]]] = {"CUBIC": {}, "BBR": {}}
+    for point in NODES if varies == "nodes" else SPEEDS:
+        nodes, speed = (point, FULL_SPEED) if varies == "nodes" else (MIDDLE, point)
+        runs = {name: outcomes(name, reading.power_dbm, nodes, speed) for name in CLASSES}
+        if all(runs.values()):
+            count = min(map(len, runs.values()))
+            for name, those in runs.items():
+                found[name][point] = those[:count]
+    points = tuple(found["CUBIC"])
+    return Sweep(varies, points, found["CUBIC"], found["BBR"]) if points else None
