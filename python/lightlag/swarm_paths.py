@@ -1,0 +1,125 @@
+"""Places of the nodes of a swarm, links between them and ways of flows at a time, from tables.
+
+``positions`` has the columns ``time_s``, ``node``, ``x_m``, ``y_m`` and ``z_m``; between its rows nodes fly straight.
+``routes`` has ``time_s``, ``node``, ``destination`` and ``next_hop``; a row holds until the next one of the same node
+and destination, and an empty ``next_hop`` ends a route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Radio", "Swarm", "way"]
+
+Numbers = npt.NDArray[np.float64]
+
+POSITIONS = ("time_s", "node", "x_m", "y_m", "z_m")
+ROUTES = ("time_s", "node", "destination", "next_hop")
+
+
+@dataclass(frozen=True)
+class Radio:
+    """The signal of one node at another, without fading: a log-distance loss.
+
+    Attributes
+    ----------
+    power_dbm
+        Of a transmitter.
+    exponent
+        Of the loss.
+    reference_db
+        Loss at 1 m.
+    noise_dbm
+        Of a receiver: 20 MHz and a noise figure of 7 dB.
+    least_snr_db
+        The least that a full data frame needs.
+
+    Examples
+    --------
+    >>> float(Radio().snr_db(44.0).round(1))
+    14.0
+    """
+
+    power_dbm: float = 16.0206
+    exponent: float = 3.0
+    reference_db: float = 46.6777
+    noise_dbm: float = -93.97
+    least_snr_db: float = 14.0
+
+    def snr_db(self, distance_m: float | Numbers) -> Numbers:
+        """Signal over noise at a distance; below 1 m that at 1 m."""
+        far = np.maximum(np.asarray(distance_m, dtype=np.float64), 1.0)
+        return self.power_dbm - self.reference_db - 10 * self.exponent * np.log10(far) - self.noise_dbm
+
+
+class Swarm:
+    """The paths of nodes."""
+
+    def __init__(self, positions: pl.DataFrame) -> None:
+        _need(positions, POSITIONS, "positions")
+        if positions.is_empty():
+            raise InputError("positions: no row; record the positions of the swarm")
+        parts = positions.sort("time_s", maintain_order=True).partition_by("node", maintain_order=True)
+        parts.sort(key=lambda part: _order(str(part["node"][0])))
+        self.nodes = [str(part["node"][0]) for part in parts]
+        self._times = [part["time_s"].to_numpy().astype(np.float64) for part in parts]
+        self._places = [part.select(POSITIONS[2:]).to_numpy().astype(np.float64) for part in parts]
+        self.start_s = float(min(times[0] for times in self._times))
+        self.end_s = float(max(times[-1] for times in self._times))
+        every = np.concatenate(self._places)
+        self.low, self.high = every.min(axis=0), every.max(axis=0)
+
+    def at(self, time_s: float) -> Numbers:
+        """The places of all nodes in m: x, y and z in a row. Before and after its rows a node stands still."""
+        found = [
+            [np.interp(time_s, times, places[:, axis]) for axis in range(3)]
+            for times, places in zip(self._times, self._places, strict=True)
+        ]
+        return np.array(found)
+
+    def links(self, time_s: float, radio: Radio) -> list[tuple[int, int, float]]:
+        """Pairs of nodes that hear one another well enough for data, with their SNR in dB."""
+        places = self.at(time_s)
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        snr = radio.snr_db(apart)
+        first, second = np.nonzero(np.triu(snr >= radio.least_snr_db, 1))
+        return [(int(a), int(b), float(snr[a, b])) for a, b in zip(first, second, strict=True)]
+
+
+def way(routes: pl.DataFrame, time_s: float, source: str, destination: str) -> list[str]:
+    """The nodes on the way of a flow at a time, as far as routes lead; just the source without one.
+
+    A way that comes back to a node ends there.
+    """
+    _need(routes, ROUTES, "routes")
+    known = routes.filter((routes["time_s"] <= time_s) & (routes["destination"].cast(str) == destination))
+    hops = {str(row["node"]): row["next_hop"] for row in known.sort("time_s", maintain_order=True).to_dicts()}
+    found = [source]
+    while found[-1] != destination and hops.get(found[-1]) is not None:
+        following = str(hops[found[-1]])
+        if following in found:
+            break
+        found.append(following)
+    return found
+
+
+def _need(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise InputError(f"{name}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}")
+
+
+def _order(name: str) -> tuple[str, int, str]:
+    """Names in the order of the numbers at their ends."""
+    digits = len(name) - len(name.rstrip("0123456789"))
+    return (name[: len(name) - digits], int(name[-digits:]) if digits else -1, name)

@@ -1,0 +1,276 @@
+"""Figures of swarms: pure functions of tables. :mod:`lightlag.swarm_paths` names the columns of positions and routes.
+
+Examples
+--------
+>>> import polars as pl
+>>> rows = [(t, node, 20.0 * t + 30 * at, 50.0, 10.0) for t in (0.0, 1.0) for at, node in enumerate("ab")]
+>>> positions = pl.DataFrame(rows, schema=["time_s", "node", "x_m", "y_m", "z_m"], orient="row")
+>>> snapshot(positions, 0.5).axes[0].get_xlabel()
+'x (m)'
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from lightlag import style
+from lightlag._writing import new_file
+from lightlag.analyse import mean_interval
+from lightlag.errors import InputError
+from lightlag.style import Chart
+from lightlag.swarm_paths import Radio, Swarm, way
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["airtime", "animate", "route_timeline", "snapshot", "sweep"]
+
+Flows = Sequence[tuple[str, str]]
+"""Source and destination of each."""
+
+STRONG_DB = 30.0
+"""SNR of the darkest links."""
+WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
+
+
+@style.styled
+def snapshot(
+    positions: pl.DataFrame,
+    time_s: float,
+    *,
+    radio: Radio | None = None,
+    routes: pl.DataFrame | None = None,
+    flows: Flows = (),
+) -> Chart:
+    """The swarm from above at a time: nodes by height, links by SNR, and the ways of flows.
+
+    Parameters
+    ----------
+    positions, routes
+        Tables of a run.
+    time_s
+        Seconds since the start of the run.
+    radio
+        Decides which links there are; by default that of ns-3.30.1.
+    flows
+        Those whose ways are drawn: along ``routes``, or dotted straight lines where nothing leads.
+    """
+    swarm = Swarm(positions)
+    figure, axes = style.chart(size=(6.4, 5.6))
+    _scene(axes, swarm, time_s, radio or Radio(), routes, flows)
+    dots = axes.collections[-1]
+    figure.colorbar(dots, ax=axes, label="height (m)", shrink=0.7)
+    return figure
+
+
+def _scene(axes: Axes, swarm: Swarm, time_s: float, radio: Radio, routes: pl.DataFrame | None, flows: Flows) -> None:
+    places = swarm.at(time_s)
+    links = swarm.links(time_s, radio)
+    span = max(STRONG_DB - radio.least_snr_db, 1.0)
+    strength = [min(1.0, 0.15 + 0.85 * (snr - radio.least_snr_db) / span) for *_, snr in links]
+    axes.add_collection(
+        LineCollection(
+            [places[[a, b], :2] for a, b, _ in links], colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1
+        )
+    )
+    for at, (source, destination) in enumerate(flows):
+        _way(axes, swarm, places, routes, time_s, (source, destination), at)
+    axes.scatter(
+        places[:, 0],
+        places[:, 1],
+        c=places[:, 2],
+        cmap="viridis",
+        vmin=float(swarm.low[2]),
+        vmax=max(float(swarm.high[2]), float(swarm.low[2]) + 1),
+        s=26,
+        zorder=3,
+    )
+    axes.set_aspect("equal")
+    axes.grid(visible=False)
+    margin = 0.03 * max(float((swarm.high - swarm.low)[:2].max()), 1.0)
+    axes.set_xlim(swarm.low[0] - margin, swarm.high[0] + margin)
+    axes.set_ylim(swarm.low[1] - margin, swarm.high[1] + margin)
+    axes.set_xlabel("x (m)")
+    axes.set_ylabel("y (m)")
+    axes.set_title("Swarm", loc="left", fontweight="bold")
+    axes.set_title(
+        f"{time_s:.1f} s · {len(links)} link{'' if len(links) == 1 else 's'}",
+        loc="right",
+        fontsize=8.5,
+        color=style.GREY,
+    )
+
+
+def _way(
+    axes: Axes,
+    swarm: Swarm,
+    places: Any,
+    routes: pl.DataFrame | None,
+    time_s: float,
+    flow: tuple[str, str],
+    at: int,
+) -> None:
+    index = {name: number for number, name in enumerate(swarm.nodes)}
+    for name in flow:
+        if name not in index:
+            raise InputError(f'no node "{name}" in the positions; there are {", ".join(swarm.nodes[:10])}')
+    source, destination = flow
+    led = way(routes, time_s, source, destination) if routes is not None else [source]
+    colour = style.line_style(at)["color"]
+    here = places[[index[name] for name in led], :2]
+    if led[-1] == destination:
+        axes.plot(here[:, 0], here[:, 1], color=colour, linewidth=2.0, zorder=2)
+        return
+    ends = places[[index[source], index[destination]], :2]
+    axes.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.9, linestyle=style.DASHES[2], zorder=2)
+
+
+def animate(
+    positions: pl.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    every_s: float = 0.5,
+    per_second: int = 10,
+    radio: Radio | None = None,
+    routes: pl.DataFrame | None = None,
+    flows: Flows = (),
+) -> Path:
+    """Writes the flight of a swarm as a film; the suffix decides the format (.gif, .mp4).
+
+    Parameters
+    ----------
+    every_s
+        Simulated time between two pictures.
+    per_second
+        Pictures shown in a second.
+    """
+    from matplotlib.animation import FuncAnimation, writers
+
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in WRITERS:
+        raise InputError(f'{path}: "{suffix}" is not a format of films; end the name in {", ".join(WRITERS)}')
+    if not writers.is_available(WRITERS[suffix]):
+        raise InputError(f"{path}: {WRITERS[suffix]} is not installed; write a .gif")
+    if not every_s > 0:
+        raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
+    swarm = Swarm(positions)
+    times = np.arange(swarm.start_s, swarm.end_s + every_s / 2, every_s)
+    with matplotlib.rc_context(style.RC):
+        figure, axes = style.chart(size=(5.6, 5.6))
+
+        def draw(time_s: float) -> list[Any]:
+            axes.clear()
+            _scene(axes, swarm, float(time_s), radio or Radio(), routes, flows)
+            return []
+
+        film = FuncAnimation(figure, draw, frames=times.tolist(), blit=False, init_func=lambda: [])
+        with new_file(path) as partial:
+            # The writer takes its format from the suffix, which the unfinished file lacks.
+            named = partial.with_name(partial.name + suffix)
+            film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100)
+            named.replace(partial)
+    return path
+
+
+@style.styled
+def airtime(radios: pl.DataFrame) -> Chart:
+    """The time on the air of each node, the busiest first; every column ``airtime_KIND_s`` is a part of its bar.
+
+    A table with ``airtime_s`` alone has bars of one part.
+    """
+    kinds = [name for name in radios.columns if name.startswith("airtime_") and name.endswith("_s")] or []
+    kinds = [name for name in kinds if name != "airtime_s"] or ["airtime_s"]
+    if "node" not in radios.columns or any(name not in radios.columns for name in kinds):
+        raise InputError(f"radios: no column node or airtime_s; there are {', '.join(radios.columns)}")
+    total = sum((radios[name].to_numpy().astype(np.float64) for name in kinds), np.zeros(radios.height))
+    order = np.argsort(-total, kind="stable")
+    names = [str(radios["node"][int(at)]) for at in order]
+    figure, axes = style.chart()
+    base = np.zeros(len(order))
+    for at, kind in enumerate(kinds):
+        values = radios[kind].to_numpy().astype(np.float64)[order]
+        label = kind.removeprefix("airtime_").removesuffix("_s").replace("_", " ") or "all"
+        axes.bar(range(len(order)), values, 0.85, bottom=base, color=style.COLOURS[at], label=label, linewidth=0)
+        base = base + values
+    style.finish(axes, "Time on the air", f"{len(order)} nodes", legend=len(kinds) > 1)
+    axes.set_xlim(-0.6, len(order) - 0.4)
+    shown = range(0, len(order), max(1, len(order) // 15))
+    axes.set_xticks(list(shown), [names[at] for at in shown], rotation=90)
+    axes.set_ylabel("time (s)")
+    axes.set_xlabel("node")
+    return figure
+
+
+@style.styled
+def route_timeline(routes: pl.DataFrame, flows: Flows, end_s: float) -> Chart:
+    """The hops of each flow's way over time; a gap is a time without a way."""
+    if not flows:
+        raise InputError("flows: none named; name source and destination of each")
+    figure, axes = style.chart(size=(6.4, 1.1 + 0.22 * len(flows)))
+    changes = np.unique(np.concatenate(([0.0], routes["time_s"].to_numpy().astype(np.float64))))
+    changes = changes[changes < end_s]
+    longest = 1
+    for row, (source, destination) in enumerate(flows):
+        hops = []
+        for time_s in changes:
+            led = way(routes, float(time_s), source, destination)
+            hops.append(len(led) - 1 if led[-1] == destination else 0)
+        for (start, until), count in zip(_spans(changes, end_s), hops, strict=True):
+            if count:
+                longest = max(longest, count)
+                colour = style.COLOURS[min(count, len(style.COLOURS)) - 1]
+                axes.barh(row, until - start, 0.72, left=start, color=colour, linewidth=0)
+    for count in range(1, min(longest, len(style.COLOURS)) + 1):
+        text = f"{count} hop{'s' if count > 1 else ''}" + ("+" if count == len(style.COLOURS) else "")
+        axes.barh(0, 0, color=style.COLOURS[count - 1], label=text)
+    axes.set_yticks(range(len(flows)), [f"{source} → {destination}" for source, destination in flows], fontsize=7)
+    style.finish(axes, "Routes", end_s=end_s)
+    axes.set_ylim(len(flows) - 0.45, -0.55)
+    axes.set_xlabel("time (s)")
+    return figure
+
+
+def _spans(changes: Any, end_s: float) -> list[tuple[float, float]]:
+    return list(zip(changes.tolist(), [*changes.tolist()[1:], end_s], strict=True))
+
+
+@style.styled
+def sweep(points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label: str = "") -> Chart:
+    """The means of runs over something that varies, such as density or speed, with 95 % intervals.
+
+    Parameters
+    ----------
+    points
+        A row for each run.
+    x, y, by
+        Columns: what varies, what is measured, and what has a line of its own.
+    label
+        Of the y axis; by default the name of its column.
+    """
+    for name in (x, y, by):
+        if name not in points.columns:
+            raise InputError(f"points: no column {name}; there are {', '.join(points.columns)}")
+    figure, axes = style.chart()
+    for at, part in enumerate(points.partition_by(by, maintain_order=True)):
+        groups = sorted(part.partition_by(x), key=lambda group: float(group[x][0]))
+        found = [mean_interval(map(float, group[y])) for group in groups]
+        values = [float(group[x][0]) for group in groups]
+        look: dict[str, Any] = style.line_style(at)
+        axes.plot(values, [one.mean for one in found], marker="o", markersize=3, label=str(part[by][0]), **look)
+        half = [0.0 if one.count < 2 else one.half_width for one in found]
+        error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2}
+        axes.errorbar(values, [one.mean for one in found], yerr=half, fmt="none", **error)
+    style.finish(axes, f"{label or y} by {x}", "means and 95 % intervals")
+    axes.set_xlim(float(points[x].min()), float(points[x].max()))  # type: ignore[arg-type]
+    axes.set_xlabel(x.replace("_", " "))
+    axes.set_ylabel(label or y)
+    return figure

@@ -1,0 +1,174 @@
+"""Pictures of swarms, from tables: places between rows, links, ways, figures, films and the player."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import polars as pl
+import pytest
+
+from lightlag import swarm_player, swarm_plot
+from lightlag.errors import InputError
+from lightlag.swarm_paths import Radio, Swarm, way
+
+# Three nodes 40 m apart; the third flies away along x with 10 m/s.
+POSITIONS = pl.DataFrame(
+    [
+        (t, f"uav{n}", 40.0 * n + (10.0 * t if n == 2 else 0.0), 5.0 * n, 50.0 + n)
+        for t in (0.0, 10.0)
+        for n in range(3)
+    ],
+    schema=["time_s", "node", "x_m", "y_m", "z_m"],
+    orient="row",
+)
+ROUTES = pl.DataFrame(
+    [
+        (1.0, "uav0", "uav2", "uav1"),
+        (2.0, "uav1", "uav2", "uav2"),
+        (6.0, "uav1", "uav2", None),
+        (8.0, "uav1", "uav2", "uav0"),
+    ],
+    schema=["time_s", "node", "destination", "next_hop"],
+    orient="row",
+)
+FLOWS = [("uav0", "uav2")]
+
+
+def test_nodes_fly_straight_between_rows_and_stand_outside_of_them() -> None:
+    swarm = Swarm(POSITIONS)
+    assert swarm.nodes == ["uav0", "uav1", "uav2"]
+    assert swarm.at(2.5)[2].tolist() == pytest.approx([105, 10, 52])
+    assert swarm.at(99.0)[2].tolist() == pytest.approx([180, 10, 52])
+    assert (swarm.start_s, swarm.end_s) == (0.0, 10.0)
+
+
+def test_names_are_ordered_by_their_numbers() -> None:
+    rows = POSITIONS.with_columns(pl.col("node").replace({"uav0": "uav10", "uav1": "uav9", "uav2": "uav"}))
+    assert Swarm(rows).nodes == ["uav", "uav9", "uav10"]
+
+
+def test_links_need_the_snr_of_a_data_frame() -> None:
+    swarm = Swarm(POSITIONS)
+    first, second = swarm.links(0.0, Radio())
+    assert (first[:2], second[:2]) == ((0, 1), (1, 2))
+    far = math.sqrt(40**2 + 5**2 + 1)
+    assert first[2] == pytest.approx(16.0206 - 46.6777 - 30 * math.log10(far) + 93.97)
+    assert [link[:2] for link in swarm.links(5.0, Radio())] == [(0, 1)]
+    assert len(swarm.links(5.0, Radio(power_dbm=32.0206))) == 3
+
+
+def test_ways_follow_the_routes_that_hold() -> None:
+    assert way(ROUTES, 0.5, "uav0", "uav2") == ["uav0"]
+    assert way(ROUTES, 1.5, "uav0", "uav2") == ["uav0", "uav1"]
+    assert way(ROUTES, 3.0, "uav0", "uav2") == ["uav0", "uav1", "uav2"]
+    assert way(ROUTES, 7.0, "uav0", "uav2") == ["uav0", "uav1"]
+    # A loop ends where it closes.
+    assert way(ROUTES, 9.0, "uav0", "uav2") == ["uav0", "uav1"]
+
+
+def test_a_snapshot_shows_nodes_links_and_ways() -> None:
+    figure = swarm_plot.snapshot(POSITIONS, 3.0, routes=ROUTES, flows=FLOWS, radio=Radio(power_dbm=23))
+    axes = figure.axes[0]
+    assert axes.get_title(loc="right") == "3.0 s · 2 links"
+    assert np.asarray(axes.collections[-1].get_offsets()).shape == (3, 2)
+    assert len(axes.collections[0].get_segments()) == 2  # type: ignore[attr-defined]
+    (line,) = axes.lines
+    assert line.get_xdata().tolist() == [0, 40, 110]  # type: ignore[union-attr]
+    assert figure.axes[1].get_ylabel() == "height (m)"
+
+
+def test_a_flow_without_a_way_is_dotted() -> None:
+    (line,) = swarm_plot.snapshot(POSITIONS, 0.0, routes=ROUTES, flows=FLOWS).axes[0].lines
+    assert line.get_xdata().tolist() == [0, 80]  # type: ignore[union-attr]
+    assert line.get_linestyle() != "-"
+
+
+def test_airtime_puts_the_busiest_first_and_stacks_kinds() -> None:
+    radios = pl.DataFrame({"node": ["a", "b"], "airtime_data_s": [1.0, 3.0], "airtime_control_s": [0.5, 0.25]})
+    (axes,) = swarm_plot.airtime(radios).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["b", "a"]
+    tops = [patch.get_y() + patch.get_height() for patch in axes.patches[2:]]  # type: ignore[attr-defined]
+    assert tops == pytest.approx([3.25, 1.5])
+    (single,) = swarm_plot.airtime(pl.DataFrame({"node": ["a"], "airtime_s": [2.0]})).axes
+    assert [patch.get_height() for patch in single.patches] == [2.0]  # type: ignore[attr-defined]
+
+
+def test_the_timeline_of_routes_has_gaps() -> None:
+    (axes,) = swarm_plot.route_timeline(ROUTES, FLOWS, 10.0).axes
+    bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]  # type: ignore[attr-defined]
+    assert bars == [(2.0, 4.0)]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["uav0 → uav2"]
+
+
+def test_sweeps_have_means_and_intervals() -> None:
+    points = pl.DataFrame({"nodes": [40, 40, 80, 80], "kbps": [90.0, 110.0, 40.0, 60.0], "congestion": ["cubic"] * 4})
+    (axes,) = swarm_plot.sweep(points, x="nodes", y="kbps", label="throughput (kbit/s)").axes
+    assert np.asarray(axes.lines[0].get_ydata()).tolist() == [100, 50]
+    assert axes.get_ylabel() == "throughput (kbit/s)"
+    # t(0.975, 1) = 12.706, times sqrt(200 / 2).
+    bottom, top = axes.collections[0].get_segments()[0][:, 1]  # type: ignore[attr-defined]
+    assert (top - bottom) / 2 == pytest.approx(127.06, rel=1e-3)
+
+
+def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
+    from PIL import Image
+
+    paths = [swarm_plot.animate(POSITIONS, tmp_path / f"{name}.gif", every_s=5.0) for name in "ab"]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    with Image.open(paths[0]) as film:
+        assert film.n_frames == 3  # type: ignore[attr-defined]
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".gif"] == []
+
+
+def test_the_player_holds_every_picture_and_escapes_names() -> None:
+    odd = POSITIONS.with_columns(pl.col("node").replace({"uav2": "</script>"}))
+    page = swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio())
+    assert "&lt;swarm&gt;" in page
+    assert page.count("</script>") == 2
+    found = re.search(r'<script type="application/json">(.*?)</script>', page)
+    assert found is not None
+    data = json.loads(found[1])
+    assert data["times"] == [0, 2, 4, 6, 8, 10]
+    assert sorted(data["nodes"]) == ["</script>", "uav0", "uav1"]
+    assert len(data["places"]) == len(data["links"]) == len(data["ways"]) == 6
+    moving = data["nodes"].index("</script>")
+    assert [picture[moving][0] for picture in data["places"]] == [80, 100, 120, 140, 160, 180]
+    assert swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio()) == page
+
+
+def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
+    text = swarm_player.player(POSITIONS, every_s=3.0, routes=ROUTES, flows=FLOWS)
+    found = re.search(r'<script type="application/json">(.*?)</script>', text)
+    assert found is not None
+    assert json.loads(found[1])["ways"] == [[[]], [[0, 1, 2]], [[]], [[]]]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Swarm(POSITIONS.drop("z_m")), "positions: no column z_m"),
+        (lambda: Swarm(POSITIONS.head(0)), "positions: no row"),
+        (lambda: swarm_plot.snapshot(POSITIONS, 0.0, flows=[("uav0", "uav7")]), 'no node "uav7"'),
+        (lambda: swarm_plot.animate(POSITIONS, "x.avi"), '".avi" is not a format of films'),
+        (lambda: swarm_plot.animate(POSITIONS, "x.gif", every_s=0.0), "every_s: 0 s"),
+        (lambda: swarm_player.player(POSITIONS, every_s=1e-4), "5000 at most"),
+        (lambda: swarm_plot.airtime(POSITIONS), "radios: no column node or airtime_s"),
+        (lambda: swarm_plot.route_timeline(ROUTES, [], 10.0), "flows: none named"),
+        (lambda: swarm_plot.sweep(POSITIONS, x="speed", y="x_m", by="node"), "points: no column speed"),
+    ],
+)
+def test_bad_tables_and_values_get_one_clear_error(call: object, words: str) -> None:
+    assert callable(call)
+    with pytest.raises(InputError, match=re.escape(words)):
+        call()
+
+
+def test_figures_do_not_change_the_style_of_others() -> None:
+    before = dict(matplotlib.rcParams)
+    swarm_plot.snapshot(POSITIONS, 1.0)
+    assert dict(matplotlib.rcParams) == before
