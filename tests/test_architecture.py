@@ -17,7 +17,7 @@ IMPORTS: dict[str, set[str]] = {
     "wire": {"core", "net", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
     "scenario": {"core", "net", "control", "tcp", "wire"},
-    "sim": {"core", "net", "control", "tcp", "wire", "scenario"},
+    "sim": {"core", "net", "control", "routing", "tcp", "wire", "scenario"},
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),

@@ -17,7 +17,7 @@ use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Network};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::segment::Flags;
-use lightlag_wire::capture::{Direction, InterfaceId, Writer};
+use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
 use lightlag_wire::signal::{self, News};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::BTreeSet;
@@ -25,6 +25,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+#[cfg_attr(not(test), expect(dead_code, reason = "no medium gives frames yet"))]
+mod air;
 mod pending;
 
 use pending::Pending;
@@ -91,7 +93,14 @@ impl Setup {
             let mut writer = Writer::new(open(&file)?, application)?;
             let interface = writer.interface(name)?;
             writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
-            files.push(File { name: file, writer, interface, pending: Pending::default() });
+            files.push(File {
+                name: file,
+                place: name.clone(),
+                writer,
+                interface,
+                air: None,
+                pending: Pending::default(),
+            });
         }
         Ok(Captures {
             files,
@@ -120,6 +129,13 @@ fn shown_nodes(network: &Network, plan: &CapturePlan) -> Vec<(NodeId, String)> {
     nodes.into_iter().map(|node| (node, network.nodes[node.0 as usize].clone())).collect()
 }
 
+/// The contents of a record.
+enum Record {
+    Packet(Packet),
+    /// A frame of 802.11, in bytes.
+    Frame(Vec<u8>),
+}
+
 /// The captures of a run.
 pub(crate) struct Captures {
     files: Vec<File>,
@@ -141,17 +157,21 @@ pub(crate) struct Captures {
 
 struct File {
     name: String,
+    /// The name of the node or link direction.
+    place: String,
     writer: Writer<Output>,
     interface: InterfaceId,
+    /// The interface of frames on the air, once there was one.
+    air: Option<InterfaceId>,
     /// Packets that wait for the fate of the first one.
     pending: Pending,
 }
 
-/// A packet that was seen.
+/// A packet or a frame that was seen.
 struct Seen {
     at: Instant,
     direction: Direction,
-    packet: Packet,
+    record: Record,
     comment: String,
     /// The link on which it went on, until it is known what became of it there.
     awaits: Option<LinkId>,
@@ -161,29 +181,43 @@ impl Tap for Captures {
     #[cold]
     fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
-        let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_node[node.0 as usize], seen);
+        let seen = Seen {
+            at: now,
+            direction: Direction::Outbound,
+            record: Record::Packet(*packet),
+            comment,
+            awaits: Some(on),
+        };
+        self.see(self.at_node[node.0 as usize], packet.flow, seen);
     }
 
     #[cold]
     fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
         let comment = String::new();
-        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_node[node.0 as usize], seen);
+        let seen =
+            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: Some(on) };
+        self.see(self.at_node[node.0 as usize], packet.flow, seen);
     }
 
     #[cold]
     fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
         let comment = if self.comments { format!("dropped: {}", explain(DropCause::Ttl)) } else { String::new() };
-        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
-        self.see(self.at_node[node.0 as usize], seen);
+        let seen =
+            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
+        self.see(self.at_node[node.0 as usize], packet.flow, seen);
     }
 
     #[cold]
     fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let comment = String::new();
-        let seen = Seen { at: now, direction: Direction::Outbound, packet: *packet, comment, awaits: Some(on) };
-        self.see(self.at_link[on.0 as usize], seen);
+        let seen = Seen {
+            at: now,
+            direction: Direction::Outbound,
+            record: Record::Packet(*packet),
+            comment,
+            awaits: Some(on),
+        };
+        self.see(self.at_link[on.0 as usize], packet.flow, seen);
     }
 
     #[cold]
@@ -196,8 +230,9 @@ impl Tap for Captures {
     #[cold]
     fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let comment = self.comment(packet, state);
-        let seen = Seen { at: now, direction: Direction::Inbound, packet: *packet, comment, awaits: None };
-        self.see(self.at_node[packet.destination.0 as usize], seen);
+        let seen =
+            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
+        self.see(self.at_node[packet.destination.0 as usize], packet.flow, seen);
     }
 
     #[cold]
@@ -251,9 +286,13 @@ impl Captures {
         }
     }
 
-    fn see(&mut self, file: Option<usize>, mut seen: Seen) {
-        let flow = self.endpoints[seen.packet.flow as usize].flow;
-        let Some(file) = file.filter(|_| self.flows[flow as usize] && self.error.is_none()) else { return };
+    /// Whether packets with this number of an endpoint are captured.
+    fn wants(&self, endpoint: u32) -> bool {
+        self.flows[self.endpoints[endpoint as usize].flow as usize]
+    }
+
+    fn see(&mut self, file: Option<usize>, endpoint: u32, mut seen: Seen) {
+        let Some(file) = file.filter(|_| self.wants(endpoint) && self.error.is_none()) else { return };
         seen.awaits = seen.awaits.filter(|_| self.comments);
         self.files[file].pending.add(seen);
         self.write_known(file);
@@ -287,17 +326,34 @@ impl Captures {
     }
 
     fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
-        let Packet { flow, body, .. } = &seen.packet;
-        let End { flow, role, .. } = self.endpoints[*flow as usize];
-        let File { writer, interface, .. } = &mut self.files[file];
-        let ttl = match seen.direction {
-            Direction::Inbound => seen.packet.ttl.saturating_add(1),
-            _ => seen.packet.ttl,
-        };
-        let fields = IpFields { ecn: seen.packet.ecn(), ttl, ..IpFields::default() };
+        let Seen { at, direction, record, comment, .. } = seen;
+        if let Record::Packet(packet) = record {
+            let ttl = match direction {
+                Direction::Inbound => packet.ttl.saturating_add(1),
+                _ => packet.ttl,
+            };
+            self.put(packet, ttl);
+        }
+        let File { place, writer, interface, air, .. } = &mut self.files[file];
+        match record {
+            Record::Packet(_) => writer.packet(*interface, *at, *direction, &self.bytes, comment),
+            Record::Frame(bytes) => {
+                let air = match *air {
+                    Some(air) => air,
+                    None => *air.insert(writer.interface_of(&format!("{place} air"), LinkType::IEEE802_11_RADIOTAP)?),
+                };
+                writer.packet(air, *at, *direction, bytes, comment)
+            }
+        }
+    }
+
+    /// Puts the bytes of a packet in `bytes`.
+    fn put(&mut self, packet: &Packet, ttl: u8) {
+        let End { flow, role, .. } = self.endpoints[packet.flow as usize];
+        let fields = IpFields { ecn: packet.ecn(), ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
-        match body {
+        match &packet.body {
             Body::Segment(segment) => {
                 // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
                 // That of a SYN begins behind it.
@@ -320,8 +376,7 @@ impl Captures {
                 signal::encode(&mut self.bytes, &fields, &signal);
             }
         }
-        debug_assert_eq!(self.bytes.len(), usize::from(seen.packet.size), "a packet is as long as the network counted");
-        writer.packet(*interface, seen.at, seen.direction, &self.bytes, &seen.comment)
+        debug_assert_eq!(self.bytes.len(), usize::from(packet.size), "a packet is as long as the network counted");
     }
 }
 

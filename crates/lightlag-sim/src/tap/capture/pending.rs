@@ -2,7 +2,7 @@
 //!
 //! The fate of a packet is found by its identity, not by a search: links hold tens of thousands of packets.
 
-use super::Seen;
+use super::{Record, Seen};
 use crate::body::{Body, Other, Packet};
 use lightlag_net::LinkId;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,9 +40,9 @@ fn look(packet: &Packet) -> Look {
 impl Pending {
     /// Adds a packet behind the others.
     pub(super) fn add(&mut self, seen: Seen) {
-        if let Some(link) = seen.awaits {
+        if let (Some(link), Record::Packet(packet)) = (seen.awaits, &seen.record) {
             let number = self.first + self.seen.len() as u64;
-            self.alike.entry((link, look(&seen.packet))).or_default().push_back(number);
+            self.alike.entry((link, look(packet))).or_default().push_back(number);
         }
         self.seen.push_back(seen);
     }
@@ -60,7 +60,7 @@ impl Pending {
                 self.compared += 1;
             }
             let place = (alike[at] - self.first) as usize;
-            if self.seen[place].packet.body == packet.body {
+            if matches!(&self.seen[place].record, Record::Packet(seen) if seen.body == packet.body) {
                 alike.remove(at);
                 if alike.is_empty() {
                     self.alike.remove(&key);
@@ -117,7 +117,8 @@ mod tests {
 
     fn seen(packet: Packet, nanos: u64) -> Seen {
         let at = Instant::from_nanos(nanos);
-        Seen { at, direction: Direction::Outbound, packet, comment: String::new(), awaits: Some(LINK) }
+        let record = Record::Packet(packet);
+        Seen { at, direction: Direction::Outbound, record, comment: String::new(), awaits: Some(LINK) }
     }
 
     /// A full queue of 100,000 packets drops one behind each of them: a search from the front would compare 5·10⁹.
