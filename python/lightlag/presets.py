@@ -17,16 +17,21 @@ from lightlag.scenario import (
     Iot,
     Line,
     Link,
+    Medium,
+    Node,
+    Radio,
     Record,
     Rto,
     Satellite,
     Scenario,
+    Swarm,
     Tcp,
     Terrestrial,
 )
 
 __all__ = [
     "PRESETS",
+    "adhoc_chain",
     "dumbbell",
     "geo",
     "heterogeneous",
@@ -37,6 +42,9 @@ __all__ = [
     "satellite_iot",
     "scps_mars",
     "scps_moon",
+    "search_and_rescue",
+    "swarm",
+    "swarm_default_radio",
 ]
 
 DRAWN_START = {"uniform": ["0 s", "1 s"]}
@@ -377,6 +385,135 @@ def _scps(congestion: Congestion, receive_buffer: str) -> Tcp:
     )
 
 
+def swarm(
+    *,
+    nodes: int = 60,
+    flows: int = 30,
+    speed: str = "25 m/s",
+    power: str = "32.02 dBm",
+    routing: str = "aodv",
+    congestion: Congestion | None = None,
+    duration: str = "100 s",
+) -> Scenario:
+    """A swarm of drones on one radio channel, whose flows find their ways over each other.
+
+    The nodes fly through a box of 400 m x 400 m x 100 m (Gauss-Markov), share 802.11n at 24 Mbit/s, and 30 pairs of
+    them send as much as TCP allows. The set-up is that of a paper that compares CUBIC with BBR in FANETs, with 16 dB more
+    power than ns-3's default, so that most pairs can reach each other over a few hops.
+
+    Examples
+    --------
+    >>> swarm(nodes=40).topology.nodes
+    40
+    """
+    return _swarm("swarm", nodes, flows, speed, power, routing, congestion, duration)
+
+
+def swarm_default_radio(
+    *,
+    nodes: int = 60,
+    flows: int = 30,
+    speed: str = "25 m/s",
+    routing: str = "aodv",
+    congestion: Congestion | None = None,
+    duration: str = "100 s",
+) -> Scenario:
+    """The same swarm with the power of ns-3's default radio: frames of data reach 44 m, and few pairs are connected."""
+    return _swarm("swarm-default-radio", nodes, flows, speed, "16.0206 dBm", routing, congestion, duration)
+
+
+def _swarm(
+    name: str,
+    nodes: int,
+    flows: int,
+    speed: str,
+    power: str,
+    routing: str,
+    congestion: Congestion | None,
+    duration: str,
+) -> Scenario:
+    return Scenario(
+        name=name,
+        duration=duration,
+        defaults=None if congestion is None else Defaults(tcp=Tcp(congestion=congestion)),
+        topology=Swarm(
+            nodes=nodes,
+            area=["400 m", "400 m", "100 m"],
+            mobility=_flight(speed),
+            medium=Medium(standard="802.11n", rate="24 Mbit/s", power=power, routing=routing),
+            flows=flows,
+            flow=FlowTemplate(start=DRAWN_START),
+        ),
+    )
+
+
+def _flight(speed: str) -> dict[str, object]:
+    """Gauss-Markov with a constant speed and calm turns, as studies of swarms use it."""
+    return {
+        "model": "gauss-markov",
+        "alpha": 0.85,
+        "time_step": "500 ms",
+        "speed_least": "0 m/s",
+        "speed_most": speed,
+        "speed_variance": 0.0,
+        "direction_variance": 0.2,
+        "pitch_variance": 0.02,
+    }
+
+
+def search_and_rescue(
+    *,
+    nodes: int = 20,
+    routing: str = "aodv",
+    congestion: Congestion | None = None,
+    duration: str = "60 s",
+) -> Scenario:
+    """A swarm that searches, a gateway on the ground, and a geostationary satellite from there to the server.
+
+    Six drones each send a picture of 2 MB to the server. The gateway's radio is in the middle of the field, with an
+    antenna of 6 dB.
+    """
+    delay: Delay = {"orbit": "geo", "elevation": ["40 deg", "25 deg"], "processing": "40 ms"}
+    return Scenario(
+        name="search-and-rescue",
+        duration=duration,
+        defaults=None if congestion is None else Defaults(tcp=Tcp(congestion=congestion)),
+        topology=Swarm(
+            nodes=nodes,
+            area=["600 m", "600 m", "80 m"],
+            mobility=_flight("15 m/s"),
+            medium=Medium(standard="802.11n", rate="24 Mbit/s", power="32.02 dBm", routing=routing),
+            flows=0,
+        ),
+        nodes=(Node(name="gateway", at=["300 m", "300 m", "2 m"], radio=Radio(gain="6 dB")),),
+        links=(Link(between=("gateway", "server"), rate="5 Mbit/s", delay=delay, queue="1 bdp"),),
+        flows=tuple(Flow(from_=f"uav{at}", to="server", transfer="2 MB", start=DRAWN_START) for at in range(1, 7)),
+    )
+
+
+def adhoc_chain(
+    *,
+    hops: int = 4,
+    gap: float = 40,
+    routing: str = "static",
+    congestion: Congestion | None = None,
+    duration: str = "30 s",
+) -> Scenario:
+    """Nodes in a row, each in reach of its neighbours alone: one flow from the first to the last.
+
+    Neighbours are `gap` metres apart. With a sensitive receiver (detection at -101 dBm) a node hears two neighbours to
+    each side, so few of its frames meet hidden ones.
+    """
+    return Scenario(
+        name="adhoc-chain",
+        duration=duration,
+        defaults=None if congestion is None else Defaults(tcp=Tcp(congestion=congestion)),
+        media=(Medium(standard="802.11n", rate="24 Mbit/s", detection="-101 dBm", routing=routing),),
+        nodes=tuple(Node(name=f"node{at}", at=[f"{gap * at:g} m", "0 m", "0 m"]) for at in range(hops + 1)),
+        flows=(Flow(from_="node0", to=f"node{hops}"),),
+    )
+
+
 PRESETS: dict[str, Callable[[], Scenario]] = {
     "geo": geo,
     "meo": meo,
@@ -388,5 +525,9 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "heterogeneous": heterogeneous,
     "satellite-iot": satellite_iot,
     "dumbbell": dumbbell,
+    "swarm": swarm,
+    "swarm-default-radio": swarm_default_radio,
+    "search-and-rescue": search_and_rescue,
+    "adhoc-chain": adhoc_chain,
 }
 """Presets by name, with their defaults."""

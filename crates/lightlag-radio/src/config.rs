@@ -94,6 +94,13 @@ impl Described for MediumConfig {
                 (is_legacy && c.guard != Guard::Long)
                     .then_some("needs 802.11n or 802.11ac: OFDM has the long one alone")
             }),
+            Setting::word(
+                "errors",
+                "a model of errors",
+                &ErrorModel::NAMES,
+                |c: &Self| ErrorModel::ALL.iter().position(|of| *of == c.errors).unwrap_or_default(),
+                |c, index| c.errors = ErrorModel::ALL[index],
+            ),
             Setting::count("streams", |c: &mut Self| &mut c.streams, 4, "a number of streams", "").checked(|c| {
                 let is_legacy = matches!(c.standard, Standard::A | Standard::G);
                 (is_legacy && c.streams > 1).then_some("needs 802.11n or 802.11ac: OFDM has one stream")

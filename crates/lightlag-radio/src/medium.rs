@@ -8,11 +8,13 @@
 //!   through its records in the order of time, when it is asked.
 //! - [`access`]: a station's right to send: spaces, slots and backoff.
 //! - [`queue`]: frames that wait.
+//! - [`tracks`]: where all stations are.
 
 mod access;
 mod frame;
 mod hearing;
 mod queue;
+mod tracks;
 
 pub use frame::{AirDrop, Happening, Msdu, Station, To};
 
@@ -20,14 +22,15 @@ use crate::config::{MediumConfig, StationConfig};
 use crate::phy::timing::ACK_SIZE;
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
 use crate::propagation::decibels::{decibels, ratio};
-use crate::propagation::{Channel, Place, Places, delay};
+use crate::propagation::{Channel, delay};
 use access::{Access, State};
 use frame::{Frame, Kind};
-use hearing::{End, Hearing, MEMORY, Record, Thresholds};
+use hearing::{End, Hearing, Record, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
-use lightlag_mobility::{Motion, Vector};
+use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use tracks::Tracks;
 
 /// What a station has counted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -70,7 +73,6 @@ impl StationCounters {
 /// A station.
 #[derive(Debug)]
 struct StationState<P> {
-    motion: Motion,
     /// Power that it sends, in milliwatts, with the gain of its antenna.
     power: f64,
     gain: f64,
@@ -106,9 +108,11 @@ pub struct Medium<P> {
     next_frame: u64,
     happenings: VecDeque<Happening<P>>,
     changed: Vec<u32>,
-    /// Places of the stations now, and the power that reaches them.
-    places: [Vec<f64>; 3],
+    tracks: Tracks,
+    /// The power that reaches each station.
     powers: Vec<f64>,
+    /// Lists of hearers that are free.
+    lists: Vec<Vec<u32>>,
 }
 
 /// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
@@ -129,6 +133,7 @@ impl<P: Clone> Medium<P> {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
         let thermal = decibels(1.380_649e-23 * 290.0 * config.width.hertz() * 1e3);
+        let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
         let state = |station: StationConfig| {
             let radio = &station.radio;
             let [data_mode, broadcast_mode] = radio.modes(config);
@@ -142,7 +147,6 @@ impl<P: Clone> Medium<P> {
             };
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
             StationState {
-                motion: station.motion,
                 power: ratio(radio.power + radio.gain),
                 gain: ratio(radio.gain),
                 data_mode,
@@ -160,14 +164,14 @@ impl<P: Clone> Medium<P> {
             }
         };
         let stations: Vec<StationState<P>> = stations.into_iter().map(state).collect();
-        let room = vec![0.0; stations.len()];
         Self {
             channel: Channel::new(&config.propagation, config.frequency, seed, name),
             curves: ErrorCurves::new(config.errors),
             timing,
             seed,
-            places: [room.clone(), room.clone(), room.clone()],
-            powers: room,
+            tracks,
+            powers: vec![0.0; stations.len()],
+            lists: Vec::new(),
             stations,
             frames: BTreeMap::new(),
             ends: BTreeSet::new(),
@@ -209,7 +213,8 @@ impl<P: Clone> Medium<P> {
 
     /// Where a station is.
     pub fn position(&mut self, station: Station, now: Instant) -> Vector {
-        self.stations[station.0 as usize].motion.position(now)
+        self.tracks.advance(now);
+        self.tracks.at(station.0 as usize)
     }
 
     /// Tells of each station to which frames of data from this one get through more often than not.
@@ -284,8 +289,10 @@ impl<P: Clone> Medium<P> {
     pub fn medium_wakes(&mut self, now: Instant) {
         while let Some((_, number)) = self.ends.first().copied().filter(|(end, _)| *end <= now) {
             self.ends.pop_first();
-            if let Some(frame) = self.frames.remove(&number) {
+            if let Some(mut frame) = self.frames.remove(&number) {
                 self.frame_ends(now, number, &frame);
+                frame.hearers.clear();
+                self.lists.push(frame.hearers);
             }
         }
     }
@@ -319,7 +326,7 @@ impl<P: Clone> Medium<P> {
             let ack = self.answer_time(state.data_mode, ACK_SIZE);
             let reserves = self.timing.sifs * 3 + cts + data + ack;
             let kind = Kind::Rts;
-            self.send(at, now, Outgoing { to, kind, mode, size: RTS_SIZE.0 as u32, packet, reserves });
+            self.send(at, now, Outgoing { to, kind, mode, size: RTS_SIZE.0 as u32, packet, reserves, answers: None });
             self.wait(at);
         } else {
             self.send_data(at, now);
@@ -342,7 +349,7 @@ impl<P: Clone> Medium<P> {
             To::All => {
                 let mode = state.broadcast_mode;
                 let reserves = Duration::ZERO;
-                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves });
+                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
                 let state = &mut self.stations[at as usize];
                 state.access.state = State::Sending(end);
                 state.wake = Some(end);
@@ -351,7 +358,7 @@ impl<P: Clone> Medium<P> {
             To::One(_) => {
                 let mode = state.data_mode;
                 let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
-                self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves });
+                self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
                 self.wait(at);
             }
         }
@@ -368,13 +375,14 @@ impl<P: Clone> Medium<P> {
 
     /// A frame leaves a station; its end there.
     fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing) -> Instant {
-        let Outgoing { to, kind, mode, size, packet, reserves } = outgoing;
+        let Outgoing { to, kind, mode, size, packet, reserves, answers } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         self.reach(at, start);
         let state = &mut self.stations[at as usize];
         state.sent += 1;
         let number = state.sent;
+        let exchange = answers.unwrap_or(u64::from(at) << 40 | number);
         match (kind, to) {
             (Kind::Data, To::One(_)) => state.counters.unicast_airtime += airtime,
             (Kind::Data, To::All) => state.counters.broadcast_airtime += airtime,
@@ -382,40 +390,41 @@ impl<P: Clone> Medium<P> {
         }
         state.hearing.send(start, end);
         state.access.occupy(start, end);
-        let from = Vector::new(self.places[0][at as usize], self.places[1][at as usize], self.places[2][at as usize]);
-        let (mut hearers, mut last) = (Vec::new(), end);
+        let from = self.tracks.place(at as usize);
+        let mut hearers = self.lists.pop().unwrap_or_default();
+        let mut last = end;
         let frame = self.next_frame;
         self.next_frame += 1;
+        let fades = self.channel.fades();
         for (other, state) in self.stations.iter_mut().enumerate().filter(|(other, _)| *other != at as usize) {
-            let power = self.powers[other];
+            let mut power = self.powers[other];
+            if fades {
+                power *= self.channel.fade(from, self.tracks.place(other), exchange);
+            }
             if !state.hearing.hears(power) {
                 continue;
             }
-            let place = Vector::new(self.places[0][other], self.places[1][other], self.places[2][other]);
-            let travels = delay(place.distance(from));
-            state.hearing.add(Record { frame, arrival: start + travels, end: end + travels, power });
-            hearers.push(other as u32);
-            last = last.max(end + travels);
+            let travels = delay(self.tracks.at(other).distance(from.at));
+            let record = Record { frame, arrival: start + travels, end: end + travels, power };
+            if state.hearing.add(record, start, &mut state.access) {
+                hearers.push(other as u32);
+                last = last.max(end + travels);
+            }
         }
         let of_all = |pending: &Pending<P>| (to == To::All).then(|| pending.msdu.payload.clone());
         let payload = self.stations[at as usize].queue.front().and_then(of_all);
-        let frame_on_air = Frame { from: at, to, kind, mode, size, number, packet, end, reserves, hearers, payload };
+        let frame_on_air =
+            Frame { from: at, to, kind, mode, size, number, packet, exchange, end, reserves, hearers, payload };
         self.frames.insert(frame, frame_on_air);
         self.ends.insert((last, frame));
         end
     }
 
-    /// Finds the power of a station's signal at all others.
+    /// Finds the mean power of a station's signal at all others.
     fn reach(&mut self, at: u32, now: Instant) {
-        let Self { stations, places: [x, y, z], .. } = self;
-        for (index, station) in stations.iter_mut().enumerate() {
-            let place = station.motion.position(now);
-            (x[index], y[index], z[index]) = (place.x, place.y, place.z);
-        }
-        let from = Place { station: at, at: Vector::new(x[at as usize], y[at as usize], z[at as usize]) };
-        let power = self.stations[at as usize].power;
-        let [x, y, z] = &self.places;
-        self.channel.powers(from, power, Places { x, y, z, stations: None }, now, &mut self.powers);
+        self.tracks.advance(now);
+        let (from, power) = (self.tracks.place(at as usize), self.stations[at as usize].power);
+        self.channel.powers(from, power, self.tracks.places(), now, &mut self.powers);
         for (power, station) in self.powers.iter_mut().zip(&self.stations) {
             *power *= station.gain;
         }
@@ -427,7 +436,7 @@ impl<P: Clone> Medium<P> {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
             let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
-            state.hearing.forget(Instant::from_nanos(now.as_nanos().saturating_sub(MEMORY.as_nanos())));
+            state.hearing.forget(now);
             let End::Heard { success, ratio, overlapped } = end else { continue };
             let understood = draw(self.seed, frame.from, frame.number, *hearer) < success;
             state.access.failed = !understood;
@@ -487,7 +496,11 @@ impl<P: Clone> Medium<P> {
     fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
         let to = To::One(Station(frame.from));
         let mode = BasicRates::MANDATORY.answer(frame.mode);
-        self.send(at, start, Outgoing { to, kind, mode, size: ACK_SIZE.0 as u32, packet: 0, reserves });
+        self.send(
+            at,
+            start,
+            Outgoing { to, kind, mode, size: ACK_SIZE.0 as u32, packet: 0, reserves, answers: Some(frame.exchange) },
+        );
     }
 
     /// A packet has arrived, perhaps again.
@@ -569,6 +582,8 @@ struct Outgoing {
     size: u32,
     packet: u64,
     reserves: Duration,
+    /// The exchange of the frame that it answers.
+    answers: Option<u64>,
 }
 
 /// A number in [0, 1) for a frame at a receiver: the same whatever others do.

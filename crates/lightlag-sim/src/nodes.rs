@@ -84,6 +84,8 @@ pub(crate) struct Nodes {
     ip_header: u32,
     /// Packets that interfaces and media dropped, for conservation.
     pub(crate) dropped: u64,
+    /// Hops of packets over media.
+    pub(crate) hops: u64,
     /// Happenings of packets that are still to be passed on.
     outcomes: VecDeque<Outcome>,
     /// Ways of flows, and the last way of each.
@@ -177,6 +179,7 @@ impl Nodes {
             interfaces,
             ip_header: network.ip.header(),
             dropped: 0,
+            hops: 0,
             outcomes: VecDeque::new(),
             paths: Paths::default(),
             trails: vec![Trail::default(); network.flows.len()],
@@ -457,6 +460,7 @@ impl Nodes {
                     match payload {
                         Load::Packet(mut parcel) => {
                             parcel.from = Some(from);
+                            self.hops += 1;
                             self.outcomes.push_back(Outcome::Arrived { interface, parcel });
                         }
                         Load::Routing(message) => {

@@ -74,7 +74,7 @@ pub struct Summary {
     pub simulated_s: f64,
     /// Events handled.
     pub events: u64,
-    /// Packets through links, dropped ones included.
+    /// Packets through links, dropped ones included, and hops over media.
     pub packet_hops: u64,
     /// Packets that a node dropped because their TTL had run out; left out while there is none.
     #[serde(skip_serializing_if = "is_zero")]
@@ -414,7 +414,8 @@ impl RunResult {
         let paths = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths)).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let packet_hops = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
+        let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
+        let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {

@@ -4,7 +4,7 @@ Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300
 None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
 
 - ``values``: values that may have several forms.
-- ``tcp``, ``flows``, ``links``, ``topology``, ``record``: the tables of a scenario.
+- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``record``: the tables of a scenario.
 - ``document``: the whole scenario; ``plain``: its values as JSON and TOML hold them.
 - ``builder``: a network in the making.
 - ``reading``: reads any form of a scenario through the engine.
@@ -16,6 +16,7 @@ from lightlag.scenario.builder import Network
 from lightlag.scenario.document import Scenario, toml_value
 from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
 from lightlag.scenario.links import Line, Link
+from lightlag.scenario.radio import Medium, Node, Radio
 from lightlag.scenario.reading import ScenarioLike, Sets, check, checked, congestion_names, load_scenario, read_scenario
 from lightlag.scenario.record import Pcap, Record
 from lightlag.scenario.tcp import (
@@ -30,7 +31,17 @@ from lightlag.scenario.tcp import (
     Tcp,
     TcpLike,
 )
-from lightlag.scenario.topology import Chain, Dumbbell, Iot, PointToPoint, Satellite, Star, Terrestrial, Topology
+from lightlag.scenario.topology import (
+    Chain,
+    Dumbbell,
+    Iot,
+    PointToPoint,
+    Satellite,
+    Star,
+    Swarm,
+    Terrestrial,
+    Topology,
+)
 from lightlag.scenario.values import (
     Changes,
     Congestion,
@@ -73,12 +84,15 @@ __all__ = [
     "Line",
     "Link",
     "Loss",
+    "Medium",
     "Network",
+    "Node",
     "OnDemand",
     "Pcap",
     "PointToPoint",
     "Proxy",
     "Queue",
+    "Radio",
     "Rate",
     "RateControl",
     "Record",
@@ -95,6 +109,7 @@ __all__ = [
     "Size",
     "Star",
     "Start",
+    "Swarm",
     "Tcp",
     "TcpLike",
     "Terrestrial",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
+from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
 from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.topology import Topology
@@ -46,12 +47,12 @@ class Network:
         Settings of TCP at both ends of every flow that has none of its own.
     record
         Records of the run.
-    links, flows, proxies
-        The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to them.
+    links, flows, proxies, media, nodes
+        The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to the first three.
     topology
         A generated network, beside or instead of links that are added: :class:`PointToPoint`, :class:`Chain`,
-        :class:`Dumbbell`, :class:`Star`, :class:`Satellite` or :class:`Iot`, or a mapping of the same keys with
-        ``kind``.
+        :class:`Dumbbell`, :class:`Star`, :class:`Satellite`, :class:`Iot` or :class:`Swarm`, or a mapping of the same
+        keys with ``kind``.
     congestion
         Congestion controls of the flows that name none, in turn.
     ip
@@ -80,6 +81,8 @@ class Network:
     links: list[Link] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     proxies: list[Proxy] = field(default_factory=list)
+    media: list[Medium] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
     topology: Topology | None = field(default=None, kw_only=True)
     congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
@@ -181,6 +184,8 @@ class Network:
             routing=self.routing,
             defaults=None if says_nothing else Defaults(tcp=self.tcp, congestion=self.congestion),
             topology=self.topology,
+            media=tuple(self.media),
+            nodes=tuple(self.nodes),
             links=tuple(self.links),
             flows=tuple(self.flows),
             proxies=tuple(self.proxies),

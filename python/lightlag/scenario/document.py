@@ -9,6 +9,7 @@ from lightlag import _toml
 from lightlag.scenario.flows import Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
+from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.values import Routing, Time
@@ -44,6 +45,10 @@ class Scenario:
     """Settings of flows that have none of their own."""
     topology: Topology | None = None
     """A generated network, beside or instead of listed links."""
+    media: tuple[Medium, ...] = ()
+    """Radio media."""
+    nodes: tuple[Node, ...] = ()
+    """Nodes with radios."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()
     proxies: tuple[Proxy, ...] = ()

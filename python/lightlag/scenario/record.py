@@ -39,5 +39,7 @@ class Record:
     """Each ACK that a sender receives; off by default."""
     queueing: bool | None = None
     """Waiting times of data packets at each link direction; off by default."""
+    positions: Time | None = None
+    """Time between two samples of the positions of nodes with radios; by default 1 s, and none for ``"off"``."""
     pcap: Pcap | None = None
     """Packets as files that other tools read; by default none are written."""

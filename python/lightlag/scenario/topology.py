@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from lightlag.scenario.flows import FlowTemplate
 from lightlag.scenario.links import Line
+from lightlag.scenario.radio import Medium, Model
 from lightlag.scenario.values import Time
 
 
@@ -116,4 +117,25 @@ class Iot(Line):
     """The connection of each sink; by default its traffic is ``{"kind": "collect"}``."""
 
 
-Topology: TypeAlias = PointToPoint | Chain | Dumbbell | Star | Satellite | Iot | Mapping[str, Any]
+@dataclass(frozen=True, kw_only=True)
+class Swarm:
+    """``uav1``, ``uav2``, … on one radio medium, each on its own way through a box."""
+
+    kind: Literal["swarm"] = "swarm"
+    nodes: int
+    """Number of nodes."""
+    area: Sequence[str] | None = None
+    """The box in which they fly, from the origin on; by default 400 m by 400 m, 100 m high."""
+    placement: Model | None = None
+    """Their places at the start: ``"uniform"`` (the default), ``"grid"``, ``"line"`` or ``"circle"``."""
+    mobility: Model | None = None
+    """Their flight; by default they stay."""
+    medium: Medium | Mapping[str, Any] | None = None
+    """The medium and the radios of the nodes."""
+    flows: int | None = None
+    """Number of flows between nodes drawn at random; by default half as many as there are nodes."""
+    flow: FlowTemplate | None = None
+    """Each of these flows; by default it sends until the run ends."""
+
+
+Topology: TypeAlias = PointToPoint | Chain | Dumbbell | Star | Satellite | Iot | Swarm | Mapping[str, Any]

@@ -100,6 +100,8 @@ pub(super) struct Frame<P> {
     pub(super) number: u64,
     /// The number of the packet among those of its sender, the same for each try.
     pub(super) packet: u64,
+    /// The number of its exchange, the same as that of the frame that it answers.
+    pub(super) exchange: u64,
     pub(super) end: Instant,
     /// How long the medium is reserved behind it.
     pub(super) reserves: Duration,

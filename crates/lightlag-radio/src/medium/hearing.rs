@@ -81,9 +81,16 @@ impl Hearing {
         power >= self.thresholds.detection && power >= self.thresholds.detection_ratio * self.thresholds.noise
     }
 
-    pub(super) fn add(&mut self, record: Record) {
+    /// A frame is on its way here. Returns whether the receiver may lock on it: then it has to be asked at its end.
+    pub(super) fn add(&mut self, record: Record, now: Instant, access: &mut Access) -> bool {
+        // Stations that only overhear are not asked at the ends of frames.
+        if self.records.len() >= MANY {
+            self.advance(now, access);
+            self.forget(now);
+        }
         let after = self.records.iter().rposition(|other| other.arrival <= record.arrival).map_or(0, |at| at + 1);
         self.records.insert(after.max(self.noticed), record);
+        record.power >= self.thresholds.detection
     }
 
     /// It sends itself.
@@ -190,11 +197,14 @@ impl Hearing {
         edges.windows(2).map(piece).sum()
     }
 
-    /// Forgets records that ended before `before`.
-    pub(super) fn forget(&mut self, before: Instant) {
+    /// Forgets records that have ended and disturb nothing that is still on the air.
+    pub(super) fn forget(&mut self, now: Instant) {
+        let live = |record: &Record| record.end + LINGERING > now;
+        let oldest = self.records.iter().find(|record| live(record)).map_or(now, |record| record.arrival);
         while let Some(first) = self.records.front()
             && self.noticed > 0
-            && first.end < before
+            && first.end <= oldest
+            && !live(first)
         {
             self.records.pop_front();
             self.noticed -= 1;
@@ -202,5 +212,8 @@ impl Hearing {
     }
 }
 
-/// How long a record is kept behind its end: as long as a frame that it may have disturbed.
-pub(super) const MEMORY: Duration = Duration::from_millis(20);
+/// A ring with so many records is looked through for some to forget.
+const MANY: usize = 16;
+
+/// A frame ends at all of its hearers at once, a little after its end at the nearest: light takes as long over 30 km.
+const LINGERING: Duration = Duration::from_micros(100);

@@ -5,7 +5,7 @@ use super::{Model, settings};
 use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
 use lightlag_mobility::{Mobility, Placement};
 use lightlag_net::setting::{self, Described};
-use lightlag_radio::propagation::Loss;
+use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
 use lightlag_radio::{MediumConfig, Radio};
 use lightlag_routing::{Protocol, arp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -71,7 +71,11 @@ impl FromValue for MediumSpec {
         let mut table = Table::open(value, at, "a table such as { standard = \"802.11n\" }", errors)?;
         let name = table.optional::<NodeName>("name", errors).map_or_else(|| AIR.to_owned(), |name| name.0);
         let mut config = settings::read(MediumConfig::default(), &mut table, at, errors);
-        config.propagation.loss = table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0;
+        config.propagation = Propagation {
+            loss: table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0,
+            fading: table.optional::<Model<Fading>>("fading", errors).unwrap_or_default().0,
+            shadowing: table.optional::<ShadowingSpec>("shadowing", errors).unwrap_or_default().0,
+        };
         let radio = settings::read(Radio::default(), &mut table, at, errors);
         let routing = table.optional("routing", errors).unwrap_or_default();
         let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(at, "arp"), errors));
@@ -114,7 +118,14 @@ impl Serialize for MediumSpec {
         let mut table = Map::new();
         table.insert("name".to_owned(), json!(self.name));
         settings::write(&self.config, &usual.config, &mut table);
-        table.insert("propagation".to_owned(), json!(Model(self.config.propagation.loss)));
+        let Propagation { loss, fading, shadowing } = self.config.propagation;
+        table.insert("propagation".to_owned(), json!(Model(loss)));
+        if fading != Fading::default() {
+            table.insert("fading".to_owned(), json!(Model(fading)));
+        }
+        if shadowing != Shadowing::default() {
+            table.insert("shadowing".to_owned(), json!(ShadowingSpec(shadowing)));
+        }
         settings::write(&self.radio, &usual.radio, &mut table);
         table.insert("routing".to_owned(), json!(self.routing));
         if self.arp != usual.arp {
@@ -144,6 +155,14 @@ impl JsonSchema for MediumSpec {
         properties.insert("name".to_owned(), json!({ "type": "string", "default": AIR }));
         settings::properties::<MediumConfig>(&mut properties, generator);
         properties.insert("propagation".to_owned(), json!(generator.subschema_for::<Model<Loss>>()));
+        properties.insert("fading".to_owned(), json!(generator.subschema_for::<Model<Fading>>()));
+        let mut shadowing = Map::new();
+        settings::properties::<Shadowing>(&mut shadowing, generator);
+        let about = Shadowing::ABOUT;
+        properties.insert(
+            "shadowing".to_owned(),
+            json!({ "type": "object", "description": about, "properties": shadowing, "additionalProperties": false }),
+        );
         settings::properties::<Radio>(&mut properties, generator);
         properties.insert("routing".to_owned(), json!(generator.subschema_for::<Model<Protocol>>()));
         properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
@@ -165,6 +184,39 @@ impl JsonSchema for RadioChanges {
             "description": "properties of a node's radios that differ from those of their media",
             "type": "object", "properties": properties, "additionalProperties": false
         })
+    }
+}
+
+/// Shadowing as asked for.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct ShadowingSpec(Shadowing);
+
+impl FromValue for ShadowingSpec {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let mut table = Table::open(value, at, "a table such as { deviation = \"4 dB\" }", errors)?;
+        let shadowing = settings::read(Shadowing::default(), &mut table, at, errors);
+        table.finish(errors);
+        (errors.len() == before).then_some(Self(shadowing))
+    }
+}
+
+impl Serialize for ShadowingSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = Map::new();
+        settings::write(&self.0, &Shadowing::default(), &mut table);
+        table.serialize(serializer)
+    }
+}
+
+impl Chosen for Fading {
+    const SCHEMA: &'static str = "Fading";
+    const KEY: &'static str = "model";
+    const WHAT: &'static str = "a model of fading";
+    fn usual() -> Self {
+        Self::default()
     }
 }
 
