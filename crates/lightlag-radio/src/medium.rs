@@ -436,7 +436,6 @@ impl<P: Clone> Medium<P> {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
             let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
-            state.hearing.forget(now);
             let End::Heard { success, ratio, overlapped } = end else { continue };
             let understood = draw(self.seed, frame.from, frame.number, *hearer) < success;
             state.access.failed = !understood;

@@ -8,7 +8,6 @@ use super::access::Access;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
 use lightlag_core::{Duration, Instant};
-use std::collections::VecDeque;
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -35,15 +34,22 @@ pub(super) struct Thresholds {
 pub(super) struct Hearing {
     thresholds: Thresholds,
     /// Records in the order of their arrival; the first `noticed` have been noticed.
-    records: VecDeque<Record>,
+    records: Vec<Record>,
     noticed: usize,
     /// The frame on which it is locked, and its end.
     locked: Option<(u64, Instant)>,
     /// The times of its own transmissions.
-    own: VecDeque<(Instant, Instant)>,
+    own: [(Instant, Instant); OWN],
+    next_own: usize,
     /// The medium is reserved for others until then.
     pub(super) reserved_until: Instant,
+    /// Room for the records that overlap a frame, and for their edges.
+    others: Vec<Record>,
+    edges: Vec<Instant>,
 }
+
+/// Transmissions of its own that a receiver remembers: no frame lasts as long as so many.
+const OWN: usize = 4;
 
 /// The end of a frame at a receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,10 +65,13 @@ impl Hearing {
     pub(super) fn new(thresholds: Thresholds) -> Self {
         Self {
             thresholds,
-            records: VecDeque::new(),
+            records: Vec::new(),
             noticed: 0,
             locked: None,
-            own: VecDeque::new(),
+            own: [(Instant::ZERO, Instant::ZERO); OWN],
+            next_own: 0,
+            edges: Vec::new(),
+            others: Vec::new(),
             reserved_until: Instant::ZERO,
         }
     }
@@ -95,10 +104,8 @@ impl Hearing {
 
     /// It sends itself.
     pub(super) fn send(&mut self, from: Instant, until: Instant) {
-        self.own.push_back((from, until));
-        if self.own.len() > 4 {
-            self.own.pop_front();
-        }
+        self.own[self.next_own] = (from, until);
+        self.next_own = (self.next_own + 1) % OWN;
     }
 
     fn sends_between(&self, from: Instant, until: Instant) -> bool {
@@ -117,7 +124,15 @@ impl Hearing {
 
     fn notice(&mut self, record: Record, access: &mut Access) {
         let at = record.arrival + CCA_TIME;
-        let total: f64 = self.on_air(at).map(|other| other.power).sum();
+        let mut total = 0.0;
+        for other in &self.records {
+            if other.arrival > at {
+                break;
+            }
+            if other.end > at {
+                total += other.power;
+            }
+        }
         let Thresholds { detection, detection_ratio, energy, noise, .. } = self.thresholds;
         if record.power >= detection || total >= energy {
             access.occupy(at, record.end);
@@ -125,16 +140,12 @@ impl Hearing {
         if self.locked.is_some_and(|(_, end)| end > at) || self.sends_between(record.arrival, at) {
             return;
         }
-        let window = self.records.iter().skip(self.noticed).take_while(|other| other.arrival <= at);
+        let window = self.records[self.noticed..].iter().take_while(|other| other.arrival <= at);
         let strongest = window.fold(record, |best, other| if other.power > best.power { *other } else { best });
         let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
         if strongest.power >= detection && ratio >= detection_ratio {
             self.locked = Some((strongest.frame, strongest.end));
         }
-    }
-
-    fn on_air(&self, at: Instant) -> impl Iterator<Item = &Record> {
-        self.records.iter().filter(move |record| record.arrival <= at && record.end > at)
     }
 
     /// A frame has ended here.
@@ -147,72 +158,73 @@ impl Hearing {
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
         }
-        let overlapped = self
-            .records
-            .iter()
-            .any(|other| other.frame != frame && other.arrival < record.end && other.end > record.arrival);
-        let mut headers = 0.0;
+        let Self { records, others, edges, .. } = self;
+        others.clear();
+        let overlaps =
+            |other: &&Record| other.frame != frame && other.arrival < record.end && other.end > record.arrival;
+        others.extend(records.iter().filter(overlaps));
+        let overlapped = !others.is_empty();
+        let noise = self.thresholds.noise;
+        let mut ln = 0.0;
         for header in mode.headers() {
-            let (from, until) = (record.arrival + header.start, record.arrival + header.end);
-            headers += self.pieces(&record, from, until, overlapped, |sinr, share| {
+            let span = (record.arrival + header.start, record.arrival + header.end);
+            ln += pieces(&record, noise, others, edges, span, |sinr, share| {
                 curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
             });
         }
         let bits = f64::from(size) * 8.0;
-        let payload =
-            self.pieces(&record, record.arrival + mode.header_duration(), record.end, overlapped, |sinr, share| {
-                curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
-            });
-        let success = crate::phy::error_model::success(headers + payload);
-        End::Heard { success, ratio: record.power / self.thresholds.noise, overlapped }
-    }
-
-    /// Adds up what each piece with the same interference contributes: its ratio of signal to interference and noise, and its
-    /// share of the time.
-    fn pieces(
-        &self,
-        record: &Record,
-        from: Instant,
-        until: Instant,
-        overlapped: bool,
-        of: impl Fn(f64, f64) -> f64,
-    ) -> f64 {
-        let noise = self.thresholds.noise;
-        if !overlapped {
-            return of(record.power / noise, 1.0);
-        }
-        let others = || self.records.iter().filter(|other| other.frame != record.frame);
-        let mut edges: Vec<Instant> = others().flat_map(|other| [other.arrival, other.end]).collect();
-        edges.retain(|edge| *edge > from && *edge < until);
-        edges.extend([from, until]);
-        edges.sort_unstable();
-        let whole = until.since(from).as_nanos() as f64;
-        let piece = |pair: &[Instant]| {
-            let (start, end) = (pair[0], pair[1]);
-            let on = others().filter(|other| other.arrival <= start && other.end > start);
-            let interference: f64 = on.map(|other| other.power).sum();
-            let share = end.since(start).as_nanos() as f64 / whole;
-            if share > 0.0 { of(record.power / (noise + interference), share) } else { 0.0 }
-        };
-        edges.windows(2).map(piece).sum()
+        let span = (record.arrival + mode.header_duration(), record.end);
+        ln += pieces(&record, noise, others, edges, span, |sinr, share| {
+            curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
+        });
+        let success = crate::phy::error_model::success(ln);
+        End::Heard { success, ratio: record.power / noise, overlapped }
     }
 
     /// Forgets records that have ended and disturb nothing that is still on the air.
     pub(super) fn forget(&mut self, now: Instant) {
         let live = |record: &Record| record.end + LINGERING > now;
         let oldest = self.records.iter().find(|record| live(record)).map_or(now, |record| record.arrival);
-        while let Some(first) = self.records.front()
-            && self.noticed > 0
-            && first.end <= oldest
-            && !live(first)
-        {
-            self.records.pop_front();
-            self.noticed -= 1;
-        }
+        let over = |record: &Record| record.end <= oldest && !live(record);
+        let forgotten = self.records[..self.noticed].iter().take_while(|record| over(record)).count();
+        self.records.drain(..forgotten);
+        self.noticed -= forgotten;
     }
 }
 
-/// A ring with so many records is looked through for some to forget.
+/// Adds up what each piece of a span with the same interference contributes: its ratio of signal to interference and noise,
+/// and its share of the time.
+fn pieces(
+    record: &Record,
+    noise: f64,
+    others: &[Record],
+    edges: &mut Vec<Instant>,
+    (from, until): (Instant, Instant),
+    of: impl Fn(f64, f64) -> f64,
+) -> f64 {
+    edges.clear();
+    edges.push(from);
+    for edge in others.iter().flat_map(|other| [other.arrival, other.end]) {
+        if edge > from && edge < until {
+            edges.push(edge);
+        }
+    }
+    edges.push(until);
+    edges.sort_unstable();
+    let whole = until.since(from).as_nanos() as f64;
+    let mut sum = 0.0;
+    for pair in edges.windows(2) {
+        let (start, end) = (pair[0], pair[1]);
+        if start < end {
+            let on = others.iter().filter(|other| other.arrival <= start && other.end > start);
+            let interference: f64 = on.map(|other| other.power).sum();
+            sum += of(record.power / (noise + interference), end.since(start).as_nanos() as f64 / whole);
+        }
+    }
+    sum
+}
+
+/// So many records are looked through for some to forget.
 const MANY: usize = 16;
 
 /// A frame ends at all of its hearers at once, a little after its end at the nearest: light takes as long over 30 km.
