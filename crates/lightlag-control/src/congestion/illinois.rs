@@ -17,14 +17,15 @@
 //!
 //! The variant `linux-2.6` is that of tcp_illinois.c before 2.6.23, which ns-2 carries: a loss or timeout keeps β of the
 //! window, not 1 − β, so that a loss without a queue leaves an eighth of it; α and β below 15 segments change, too, when a
-//! round trip ends; W grows by whole segments, once what was counted times α is W; slow start holds at ssthresh, too.
+//! round trip ends; W grows by whole segments, once what was counted times α is W; slow start holds at ssthresh, too. Its
+//! rounds end with the ACK of data that left in them, and none ends in fast recovery.
 
 use super::hystart;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
+use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
 /// Parameters of [`Illinois`].
@@ -173,6 +174,19 @@ impl Illinois {
         self.config.variant == Variant::Linux26
     }
 
+    /// The samples of the round that this ACK ends. In `linux-2.6` no ACK of fast recovery does: tcp_ack calls
+    /// tcp_illinois_cong_avoid only where the window may grow.
+    fn ended_round(&mut self, ack: &Ack) -> Option<Samples> {
+        if !self.is_linux26() {
+            return self.round.on_ack(ack);
+        }
+        if ack.phase == Phase::Recovery {
+            self.round.take_in(ack);
+            return None;
+        }
+        self.round.on_ack_beyond(ack)
+    }
+
     /// Sets α and β of `linux-2.6` at the end of a round.
     fn adapt_linux26(&mut self, round: &Samples, min_rtt: Duration) {
         if self.is_small() {
@@ -206,7 +220,7 @@ impl CongestionControl for Illinois {
         if let Some(rtt) = ack.rtt {
             self.max_rtt = self.max_rtt.max(rtt);
         }
-        match self.round.on_ack(ack) {
+        match self.ended_round(ack) {
             Some(samples) if self.is_linux26() => self.adapt_linux26(&samples, ack.min_rtt),
             Some(samples) => self.adapt(&samples, ack.min_rtt),
             None => {}

@@ -42,12 +42,29 @@ impl Round {
     /// Takes in the sample of `ack`. Returns the samples of the round if the ACK ends it. The very first ACK only
     /// starts a round.
     pub fn on_ack(&mut self, ack: &Ack) -> Option<Samples> {
+        self.take_in(ack);
+        self.ended(ack, |end| ack.snd_una >= end)
+    }
+
+    /// Takes in the sample of `ack`, which cannot end the round.
+    pub fn take_in(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.seen.count += 1;
             self.seen.min = self.seen.min.min(rtt);
             self.seen.nanos += rtt.as_nanos();
         }
-        if self.end.is_some_and(|end| ack.snd_una < end) {
+    }
+
+    /// As [`Self::on_ack`], but data that left after the round's start has to be acknowledged, too, as Linux's
+    /// `after(ack, end_seq)` asks: with a constant window and an ACK a segment such a round is a round-trip time, the
+    /// other one a segment shorter.
+    pub fn on_ack_beyond(&mut self, ack: &Ack) -> Option<Samples> {
+        self.take_in(ack);
+        self.ended(ack, |end| ack.snd_una > end)
+    }
+
+    fn ended(&mut self, ack: &Ack, is_over: impl Fn(u64) -> bool) -> Option<Samples> {
+        if self.end.is_some_and(|end| !is_over(end)) {
             return None;
         }
         let ended = self.end.replace(ack.snd_nxt).map(|_| self.seen);

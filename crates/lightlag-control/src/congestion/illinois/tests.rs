@@ -14,7 +14,8 @@ fn avoiding(window: f64) -> Illinois {
 fn rounds(illinois: &mut Illinois, base: Duration, multiples: &[f64]) {
     for multiple in multiples {
         let rtt = Duration::from_secs_f64(base.as_secs_f64() * multiple);
-        illinois.on_ack(&Ack { min_rtt: base, cwnd_limited: false, ..ack(Instant::ZERO, rtt) });
+        // Beyond the end of the last round, which `linux-2.6` asks for.
+        illinois.on_ack(&Ack { min_rtt: base, cwnd_limited: false, snd_una: 1, snd_nxt: 0, ..ack(Instant::ZERO, rtt) });
     }
 }
 
@@ -171,4 +172,23 @@ fn linux_26_grows_by_whole_segments() {
         })
         .collect();
     assert_eq!(windows, [34, 34, 34, 34, 35]);
+}
+
+#[test]
+fn linux_26_ends_no_round_in_fast_recovery() {
+    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let mut illinois = Illinois::new(&config, &start(10));
+    illinois.on_congestion(&congestion(Cause::Loss, 80.0));
+    let base = Duration::from_millis(100);
+    rounds(&mut illinois, base, &[1.0, 2.0]);
+    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 2e-4);
+    let at = |phase, rtt_ms| {
+        let rtt = Duration::from_millis(rtt_ms);
+        Ack { min_rtt: base, cwnd_limited: false, snd_una: 1, snd_nxt: 0, phase, ..ack(Instant::ZERO, rtt) }
+    };
+    illinois.on_ack(&at(Phase::Recovery, 120));
+    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 2e-4);
+    // The next ACK ends the round, with the samples of the repair.
+    illinois.on_ack(&at(Phase::Open, 180));
+    assert_within("alpha at the mean", illinois.slopes.alpha, 0.5881, 2e-4);
 }

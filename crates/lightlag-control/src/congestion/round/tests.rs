@@ -29,3 +29,15 @@ fn what_is_forgotten_counts_no_more() {
     round.forget();
     assert_eq!(round.on_ack(&at(2000, 4000, Some(30))).unwrap().min, Duration::from_millis(30));
 }
+
+#[test]
+fn a_round_that_goes_beyond_its_start_lasts_until_data_that_left_in_it_is_acknowledged() {
+    let mut round = Round::default();
+    assert_eq!(round.on_ack_beyond(&at(1000, 5000, Some(90))), None);
+    assert_eq!(round.on_ack_beyond(&at(5000, 9000, Some(100))), None);
+    let samples = round.on_ack_beyond(&at(5001, 9000, Some(130))).unwrap();
+    assert_eq!((samples.count, samples.min), (2, Duration::from_millis(100)));
+    assert_eq!(round.on_ack_beyond(&at(9000, 9000, None)), None);
+    round.take_in(&at(9001, 9000, Some(70)));
+    assert_eq!(round.on_ack_beyond(&at(9001, 9000, None)).unwrap().min, Duration::from_millis(70));
+}

@@ -22,7 +22,7 @@ impl Vegas {
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);
         }
-        let ended = self.round.on_ack(ack);
+        let ended = self.round.on_ack_beyond(ack);
         if ack.phase != Phase::Open {
             self.round.restart(ack);
             self.sent.1 = ack.snd_nxt;

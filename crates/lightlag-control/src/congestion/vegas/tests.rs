@@ -302,7 +302,7 @@ fn linux26_rounds(vegas: &mut Vegas, rtt: Duration, rounds: u64, nxt: &mut u64) 
     let mut each = |vegas: &mut Vegas| {
         let end = *nxt;
         *nxt += vegas.window();
-        for snd_una in [end - 3, end - 2, end - 1, end] {
+        for snd_una in [end - 2, end - 1, end, end + 1] {
             vegas.on_ack(&Ack { snd_una, snd_nxt: *nxt, ..ack(Instant::ZERO, rtt) });
         }
         vegas.window() / SEGMENT
