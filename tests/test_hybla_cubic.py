@@ -77,7 +77,7 @@ def test_with_a_small_queue_cubic_passes_late_as_in_ns2(found: comparison.Compar
         statistics.fmean(one.goodput_bps(comparison.SECONDS) for one in samples) / 1e6
         for samples in (found.hybla, found.cubic)
     )
-    # benchmarks/peers/ns2/satellite.tcl hybla 600 1e-4 50 5000 200 SEED, eight seeds.
+    # ns-2 with TCP-Linux on this path, eight seeds: docs/peers-satellite.md.
     assert hybla == pytest.approx(4.45, rel=0.1)
     assert cubic > hybla
 

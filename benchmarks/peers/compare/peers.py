@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,7 @@ class Kept:
     def __init__(self, package: str, source: Path, name: str) -> None:
         self.version = _version(package)
         self._file = _BUILT / f"{name}.json"
+        self._lock = threading.Lock()
         self._origin = hashlib.sha256(source.read_bytes()).hexdigest()[:16] + " " + self.version
         self._kept = self._load()
 
@@ -86,12 +88,16 @@ class Kept:
         kept = json.loads(self._file.read_text("utf-8"))
         return kept["runs"] if kept["origin"] == self._origin else {}
 
-    def outcome(self, command: list[str], seconds: float, payload: int) -> Outcome:
-        """The outcome of one run, with segments of `payload` bytes."""
+    def outcome(self, command: list[str], seconds: float, payload: int, given: str = "") -> Outcome:
+        """The outcome of one run that reads the text `given`, with segments of `payload` bytes."""
         key = " ".join(command[1:])
+        if given:
+            key += " < " + hashlib.sha256(given.encode()).hexdigest()[:16]
         if key not in self._kept:
-            self._kept[key] = _run(command)
-            self._save()
+            numbers = _run(command, given)
+            with self._lock:
+                self._kept[key] = numbers
+                self._save()
         numbers = self._kept[key]
         assert numbers["delivered_bytes"] % payload == 0, "segments of another size"
         goodput = numbers["delivered_bytes"] * 8e-6 / seconds
@@ -104,9 +110,9 @@ class Kept:
         fresh.replace(self._file)
 
 
-def _run(command: list[str]) -> dict[str, float]:
+def _run(command: list[str], given: str) -> dict[str, float]:
     """The numbers that a program prints, among whatever else it prints."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or len(lines) != 1:
         raise SystemExit(f"{' '.join(command)}: gave no numbers (exit {done.returncode}): {done.stderr.strip()[-500:]}")

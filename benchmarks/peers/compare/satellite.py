@@ -1,8 +1,13 @@
-"""The satellite of the HYBLA-CUBIC paper in ns-2 and in lightlag: a queue of 50 packets and one of a BDP."""
+"""The satellite of the HYBLA-CUBIC paper in ns-2 and in lightlag: a queue of 50 packets and one of a BDP, and the same
+data packets lost on each link in both."""
 
 from __future__ import annotations
 
+import math
+import os
+import random
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean, stdev
@@ -23,11 +28,10 @@ SECONDS = 200
 SMALL_QUEUE = 50
 ROUND_TRIPS_MS = (25, 100, 300, 600)
 ERROR_RATES = ("1e-4", "1e-3", "1e-2")
-PEER_SEEDS = {25: 8, 100: 6, 300: 6, 600: 20}
-OUR_SEEDS = {25: 12, 100: 16, 300: 24, 600: 40}
-"""By round-trip time: on a long path few losses decide a run."""
-STEADY = ("hybla",)
-"""Algorithms whose runs hardly differ, with eight seeds at most."""
+LINKS = ("up", "down")
+SEEDS, MOST_SEEDS = 4, 48
+PRECISION = 0.02
+"""A cell has so many seeds, and as many more, up to the most, while the standard error of its ratio is larger."""
 ALGORITHMS = {
     "newreno": ("reno", '"newreno"'),
     "cubic": ("cubic", '{ algorithm = "cubic", variant = "linux-2.6", initial_ssthresh = 0 }'),
@@ -73,9 +77,14 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """Its standard error, from the spread of the seeds."""
-        relative = (_error(side) / _mean(side) for side in (self.ours, self.theirs))
-        return self.ratio * sum(part**2 for part in relative) ** 0.5
+        """Its standard error, from the differences between the two sides at each seed."""
+        sides = zip(self.ours, self.theirs, strict=True)
+        return _error(ours.goodput_mbps - self.ratio * theirs.goodput_mbps for ours, theirs in sides) / _mean(self.theirs)
+
+    @property
+    def needs_seeds(self) -> bool:
+        """Whether more seeds are to make it more precise."""
+        return len(self.ours) < MOST_SEEDS and (len(self.ours) < SEEDS or self.error > PRECISION)
 
     @property
     def is_close(self) -> bool:
@@ -100,33 +109,53 @@ def cells() -> list[Cell]:
 def compared(peers_only: bool) -> str:
     """Runs ns-2, and lightlag unless only the peer's part is wanted; the text of the page."""
     kept = Kept(NS2.package, SOURCE, "ns2-satellite")
-    pairs = []
-    for cell, algorithm in product(cells(), ALGORITHMS):
-        seeds = min(PEER_SEEDS[cell.round_trip_ms], 8 if algorithm in STEADY else 99)
-        theirs = [kept.outcome(_command(algorithm, cell, seed), SECONDS, PAYLOAD) for seed in range(1, seeds + 1)]
-        if not peers_only:
-            ours = [_run(algorithm, cell, seed) for seed in range(1, OUR_SEEDS[cell.round_trip_ms] + 1)]
-            pairs.append(Pair(algorithm, cell, theirs, ours))
-    return page(pairs, kept.version) if pairs else ""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        places = [Pair(algorithm, cell, [], []) for cell, algorithm in product(cells(), ALGORITHMS)]
+        if peers_only:
+            list(pool.map(lambda pair: [_peer(kept, pair, seed) for seed in range(1, SEEDS + 1)], places))
+            return ""
+        return page(list(pool.map(lambda pair: _completed(kept, pair), places)), kept.version)
 
 
-def _command(algorithm: str, cell: Cell, seed: int) -> list[str]:
-    values = (ALGORITHMS[algorithm][0], cell.round_trip_ms, cell.error_rate, cell.queue, WINDOW, SECONDS, seed)
-    return ["ns", str(SOURCE), *map(str, values)]
+def _completed(kept: Kept, pair: Pair) -> Pair:
+    while pair.needs_seeds:
+        for seed in range(len(pair.ours) + 1, len(pair.ours) + SEEDS + 1):
+            pair.theirs.append(_peer(kept, pair, seed))
+            pair.ours.append(_run(pair, seed))
+    return pair
 
 
-def _run(algorithm: str, cell: Cell, seed: int) -> Outcome:
+def losses(cell: Cell, seed: int, link: str) -> list[int]:
+    """The data packets that a link loses, counted from 1: the same for every algorithm, queue and side."""
+    most = math.ceil(MEGABITS * 1e6 * SECONDS / 8 / PACKET)
+    draw, scale = random.Random(f"{cell.error_rate} {seed} {link}"), 1 / math.log1p(-float(cell.error_rate))
+    found = []
+    number = 0
+    while (number := number + 1 + int(math.log(1 - draw.random()) * scale)) <= most:
+        found.append(number)
+    return found
+
+
+def _peer(kept: Kept, pair: Pair, seed: int) -> Outcome:
+    cell = pair.cell
+    values = (ALGORITHMS[pair.algorithm][0], cell.round_trip_ms, cell.error_rate, cell.queue, WINDOW, SECONDS, seed)
+    lines = [" ".join(map(str, losses(cell, seed, link))) for link in LINKS]
+    return kept.outcome(["ns", str(SOURCE), *map(str, values)], SECONDS, PAYLOAD, "\n".join(lines))
+
+
+def _run(pair: Pair, seed: int) -> Outcome:
+    cell = pair.cell
     sets = {
         "duration": f"{SECONDS} s",
-        "defaults.tcp.congestion": ALGORITHMS[algorithm][1],
+        "defaults.tcp.congestion": ALGORITHMS[pair.algorithm][1],
         "defaults.tcp.initial_ssthresh": str(WINDOW),
         "links.1.queue": f"{cell.queue} packets",
-        "links.2.delay": f"{cell.hop_ms:g} ms",
-        "links.3.delay": f"{cell.hop_ms:g} ms",
-        "links.2.loss": cell.error_rate,
-        "links.3.loss": cell.error_rate,
         "record.trace": "off",
     }
+    for index, link in enumerate(LINKS, start=2):
+        forward = f"{{ packets = {losses(cell, seed, link)} }}"
+        sets[f"links.{index}.delay"] = f"{cell.hop_ms:g} ms"
+        sets[f"links.{index}.loss"] = f"{{ forward = {forward}, backward = {cell.error_rate} }}"
     flow = lightlag.run(scenario("satellite"), seed=seed, sets=sets).summary["flows"][0]
     return Outcome(flow["goodput_bps"] / 1e6, flow["retransmitted_segments"], flow["mean_cwnd_segments"])
 
@@ -135,8 +164,8 @@ def _mean(outcomes: Iterable[Outcome]) -> float:
     return fmean(outcome.goodput_mbps for outcome in outcomes)
 
 
-def _error(outcomes: list[Outcome]) -> float:
-    values = [outcome.goodput_mbps for outcome in outcomes]
+def _error(values: Iterable[float]) -> float:
+    values = list(values)
     return float(stdev(values)) / len(values) ** 0.5
 
 
@@ -150,21 +179,18 @@ def page(pairs: list[Pair], version: str) -> str:
 
 
 def _introduction(version: str) -> str:
-    theirs, ours = (
-        ", ".join(f"{count} at {round_trip_ms} ms" for round_trip_ms, count in seeds.items())
-        for seeds in (PEER_SEEDS, OUR_SEEDS)
-    )
     return f"""# Beside ns-2 over a satellite
 
 One flow over the satellite of the HYBLA-CUBIC paper in lightlag, and in ns-2 {version} with TCP-Linux
 (`benchmarks/peers/ns2/satellite.tcl`): access of 100 Mbit/s, a bottleneck of {MEGABITS} Mbit/s, up- and
-down-link of that rate, each of which loses packets with the error rate, both ways. The queue of the bottleneck is
-{SMALL_QUEUE} packets, the default of ns-2, or one bandwidth-delay product. This page is written by `make peers`, as
-[that of the grid](peers.md).
+down-link of that rate, each of which loses packets with the error rate, both ways. Both simulators lose the same data
+packets: the first, the thousandth, whichever the seed drew, counted on each link as it carries them. Lost ACKs are each
+simulator's own draws. The queue of the bottleneck is {SMALL_QUEUE} packets, the default of ns-2, or one bandwidth-delay
+product. This page is written by `make peers`, as [that of the grid](peers.md).
 
 Packets of 1000 B and 40 of headers, an ACK for each, {SECONDS} s, a maximum window of {WINDOW} packets. Goodput is in Mbit/s,
-± its standard error. Seeds: of ns-2 {theirs}, of {", ".join(STEADY)} 8 at
-most; ours {ours}.
+± its standard error over the seeds; the error of a ratio is that of the differences at each seed. A cell has {SEEDS} seeds,
+and {SEEDS} more at a time, up to {MOST_SEEDS}, while the error of its ratio is above {PRECISION:g}.
 """
 
 
@@ -208,18 +234,19 @@ def _summary(pairs: list[Pair]) -> str:
 
 def _table(pairs: list[Pair]) -> str:
     lines = [
-        "| algorithm | queue | error rate | goodput, ns-2 | ours | ratio | sent again, ns-2 | ours | verdict |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| algorithm | queue | error rate | seeds | goodput, ns-2 | ours | ratio | sent again, ns-2 | ours | verdict |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for pair in sorted(pairs, key=lambda pair: list(ALGORITHMS).index(pair.algorithm)):
-        again = [fmean(outcome.retransmitted for outcome in side) for side in (pair.theirs, pair.ours)]
+        sides = (pair.theirs, pair.ours)
+        again = [fmean(outcome.retransmitted for outcome in side) for side in sides]
         values = (
             pair.algorithm,
             pair.cell.queue_name(),
             pair.cell.error_rate,
-            f"{_mean(pair.theirs):.2f} ± {_error(pair.theirs):.2f}",
-            f"{_mean(pair.ours):.2f} ± {_error(pair.ours):.2f}",
-            f"{pair.ratio:.2f} ± {pair.error:.2f}",
+            str(len(pair.ours)),
+            *(f"{_mean(side):.2f} ± {_error(outcome.goodput_mbps for outcome in side):.2f}" for side in sides),
+            f"{pair.ratio:.3f} ± {pair.error:.3f}",
             f"{again[0]:.0f}",
             f"{again[1]:.0f}",
             _verdict(pair),

@@ -1,12 +1,13 @@
 # One flow over a satellite in ns-2 with TCP-Linux, on the path of the HYBLA-CUBIC paper, to compare what TCP achieves.
 # MIT licence, as the rest of lightlag.
 #
-#     ns satellite.tcl ALGORITHM RTT_MS PER QUEUE WINDOW SECONDS SEED [SYN] [TRACE_MS]
+#     ns satellite.tcl ALGORITHM RTT_MS PER QUEUE WINDOW SECONDS SEED [SYN] [TRACE_MS] < LOSSES
 #
 # source - router1 - router2 - satellite - sink, as in python/lightlag/reproduce/hybla_cubic/satellite.toml: access of
 # 100 Mbit/s and 2.5 ms, a bottleneck of 34.368 Mbit/s and 5 ms with a drop-tail queue of QUEUE packets, up- and down-link
-# of the same rate that make up the rest of RTT_MS. Packets on either of them, data and ACKs, are lost independently with
-# the probability PER. WINDOW is the maximum window in segments, and the first slow-start threshold.
+# of the same rate that make up the rest of RTT_MS. On either of them ACKs are lost independently with the probability PER.
+# LOSSES has two lines: which data packets are lost on the up-link and which on the down-link, counted from 1 as each link
+# carries them, repairs too. WINDOW is the maximum window in segments, and the first slow-start threshold.
 #
 # Everything else is as ns-default.tcl has it: packets of 1000 bytes and 40 of headers, two segments to begin with, an ACK
 # of 40 bytes for every packet, no timestamps. With SYN = 0 the first packet is as long as the others; by default it has
@@ -16,7 +17,7 @@
 # "# time cwnd ssthresh srtt rto-backoff ack timeouts".
 
 if {$argc < 7} {
-    puts stderr "usage: ns satellite.tcl ALGORITHM RTT_MS PER QUEUE WINDOW SECONDS SEED \[SYN\] \[TRACE_MS\]"
+    puts stderr "usage: ns satellite.tcl ALGORITHM RTT_MS PER QUEUE WINDOW SECONDS SEED \[SYN\] \[TRACE_MS\] < LOSSES"
     exit 1
 }
 lassign $argv algorithm round_trip_ms per queue window seconds seed syn trace_ms
@@ -46,6 +47,20 @@ foreach {from to} "$source $router1 $router2 $satellite $satellite $sink" {
 $ns queue-limit $router1 $router2 $queue
 $ns queue-limit $router2 $router1 $queue
 
+# A link that loses these data packets; the first one that it carries, number 0, opens the connection.
+proc lose_these {from to numbers} {
+    if {[llength $numbers] == 0} {
+        return
+    }
+    set errors [new ErrorModel/List]
+    $errors unit pkt
+    $errors droplist $numbers
+    $errors drop-target [new Agent/Null]
+    [Simulator instance] link-lossmodel $errors $from $to
+}
+lose_these $router2 $satellite [gets stdin]
+lose_these $satellite $sink [gets stdin]
+
 # A link that loses with a stream of its own. The first draws of small seeds are small numbers, each a loss.
 proc lose {from to per seed} {
     set draws [new RNG]
@@ -64,11 +79,9 @@ proc lose {from to per seed} {
     $errors drop-target [new Agent/Null]
     [Simulator instance] link-lossmodel $errors $from $to
 }
-if {$per > 0} {
-    set stream [expr 10 * $seed]
-    foreach {from to} "$router2 $satellite $satellite $sink $sink $satellite $satellite $router2" {
-        lose $from $to $per [incr stream]
-    }
+set stream [expr 10 * $seed]
+foreach {from to} "$sink $satellite $satellite $router2" {
+    lose $from $to $per [incr stream]
 }
 
 set tcp [new Agent/TCP/Linux]
