@@ -24,21 +24,24 @@
 //! The draft's three quanta are three segments without an offload that collects them (as in ns-3). A sender that makes
 //! bursts (`tso`) has Linux's: a quantum is the data of 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
 //! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
-//! moment at which pacing lets the next burst leave.
+//! moment at which pacing lets the next burst leave. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
+//! BtlBw is the [maximum of three rates](bandwidth).
 //!
 //! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
 //! the window from both.
 
 use super::parameters::{Place, Setting};
-use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
+use super::path_model::{Aggregation, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, Sent, Start, Transmissions,
 };
+use bandwidth::Bandwidth;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use policer::Policer;
 use states::State;
 
+mod bandwidth;
 mod control;
 mod model;
 pub mod policer;
@@ -88,7 +91,7 @@ pub struct Bbr {
     state: State,
     rounds: Rounds,
     /// BtlBw.
-    bandwidth: MaxFilter,
+    bandwidth: Bandwidth,
     /// RTprop, and the time at which it was measured.
     min_rtt: Duration,
     min_rtt_at: Option<Instant>,
@@ -140,7 +143,7 @@ impl Bbr {
             random: RandomStream::new(start.seed, "bbr"),
             state: State::Startup,
             rounds: Rounds::default(),
-            bandwidth: MaxFilter::default(),
+            bandwidth: Bandwidth::new(start.tso),
             min_rtt: start.rtt.unwrap_or(Duration::MAX),
             min_rtt_at: None,
             aggregation: Aggregation::default(),

@@ -1,6 +1,6 @@
 //! The pacing rate and the window, computed from model and state.
 
-use super::states::{HIGH_GAIN, State};
+use super::states::State;
 use super::{Bbr, LEAST};
 use crate::congestion::{Ack, Departures, Phase};
 use lightlag_core::Duration;
@@ -17,7 +17,7 @@ const MOST_OF_QUANTUM: f64 = 127.0;
 impl Bbr {
     pub(super) fn start_rate(&mut self, rtt: Duration) {
         let paced = if self.tso { PACED } else { 1.0 };
-        self.rate = HIGH_GAIN * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
+        self.rate = self.high_gain() * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
     }
 
     /// A burst, in segments.

@@ -5,7 +5,10 @@ use crate::congestion::Ack;
 use lightlag_core::Instant;
 
 /// 2/ln 2: the smallest gain that doubles the rate each round.
-pub(super) const HIGH_GAIN: f64 = 2.885;
+const HIGH_GAIN: f64 = 2.885;
+/// Linux's (`bbr_high_gain`, `bbr_drain_gain`), in units of 1/256.
+const LINUX_HIGH_GAIN: f64 = 739.0 / 256.0;
+const LINUX_DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// The cycle of pacing gains in PROBE_BW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The window gain in PROBE_BW.
@@ -22,10 +25,19 @@ pub(super) enum State {
 }
 
 impl Bbr {
+    /// The gain of STARTUP.
+    pub(super) fn high_gain(&self) -> f64 {
+        if self.tso { LINUX_HIGH_GAIN } else { HIGH_GAIN }
+    }
+
+    fn drain_gain(&self) -> f64 {
+        if self.tso { LINUX_DRAIN_GAIN } else { 1.0 / HIGH_GAIN }
+    }
+
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
+            State::Startup => self.high_gain(),
+            State::Drain => self.drain_gain(),
             State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
             State::ProbeBw(index) => CYCLE[index],
             State::ProbeRtt => 1.0,
@@ -34,7 +46,7 @@ impl Bbr {
 
     pub(super) fn window_gain(&self) -> f64 {
         match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
+            State::Startup | State::Drain => self.high_gain(),
             State::ProbeBw(_) => WINDOW_GAIN,
             State::ProbeRtt => 1.0,
         }

@@ -103,6 +103,9 @@ fn bursts_make_room_for_three_of_them_in_an_even_window() {
     bbr.bandwidth.update(0, RATE, 10);
     bbr.state = State::ProbeBw(4);
     bbr.set_rate(1.0);
+    bbr.state = State::Drain;
+    assert_within("drain", bbr.pacing_gain(), 0.34375, 1e-12);
+    bbr.state = State::ProbeBw(4);
     // 990 kB/s carry less than a segment in 1/1024 s: 200 + 3 · 2.
     assert_within("target", bbr.target(), 206.0 * SEGMENT as f64, 1e-9);
     bbr.state = State::ProbeBw(0);
