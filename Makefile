@@ -132,6 +132,7 @@ $(DENY): | tools
 	mv $@.part $@
 
 target/peers/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
+target/peers/ns3-mobility: NS3_LIBRARIES := mobility network core
 $(PEERS_AIR): benchmarks/peers/ns3/air.h
 
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3

@@ -19,7 +19,7 @@ pub use network::{
     CapturePlace, CapturePlan, Flow, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted, SignalPlan, Split,
     Weather,
 };
-pub use read::{PerDirection, ScenarioError, Warning, trace_file};
+pub use read::{PerDirection, ScenarioError, Warning, path_file, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Coordinates, CorruptionSignals, Crash, Defaults,
     Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, GroundLink, Http, Iot, IpVersion,

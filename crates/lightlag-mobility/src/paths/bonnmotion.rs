@@ -23,15 +23,13 @@ pub(super) fn read(bytes: &[u8], dimension: u32) -> Result<Paths, PathError> {
 
 fn places(line: &str, dimension: u32, node: &str) -> Result<Vec<Fix>, String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
-    let width = dimension as usize + 1;
+    let (width, form, other) = if dimension == 3 { (4, "time x y z", 2) } else { (3, "time x y", 3) };
     if fields.is_empty() {
         return Err(format!("node {node} has no place"));
     }
-    if fields.len() % width != 0 {
-        let form = if width == 3 { "time x y" } else { "time x y z" };
-        let other = 5 - dimension;
-        let hint =
-            if fields.len() % (7 - width) == 0 { format!("; is it dimension = {other}?") } else { String::new() };
+    if !fields.len().is_multiple_of(width) {
+        let fits_other = fields.len().is_multiple_of(other + 1);
+        let hint = if fits_other { format!("; is it dimension = {other}?") } else { String::new() };
         return Err(format!("{} numbers are no sequence of {form}{hint}", fields.len()));
     }
     let mut fixes: Vec<Fix> = Vec::with_capacity(fields.len() / width);

@@ -88,6 +88,15 @@ fn header(line: &str) -> Result<Header, String> {
     Ok(Header { columns, time: required(0)?, node: required(1)?, kind })
 }
 
+/// The greatest height, in metres.
+const HIGHEST: f64 = 1e8;
+
+fn height_of(field: &str) -> Result<f64, String> {
+    let height = number("alt", field)?;
+    let is_right = height.abs() <= HIGHEST;
+    is_right.then_some(height).ok_or_else(|| format!("alt: {field} is not from -{HIGHEST} to {HIGHEST} m"))
+}
+
 /// The node of a row, and its place. The first place of a file is the origin of local coordinates.
 fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Result<(&'a str, Fix), String> {
     let mut fields = [""; COLUMNS.len()];
@@ -121,7 +130,7 @@ fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Resul
             let of = Geodetic {
                 latitude: angle("lat", fields[latitude], 90.0)?,
                 longitude: angle("lon", fields[longitude], 180.0)?,
-                height: metres("alt", fields[height])?,
+                height: height_of(fields[height])?,
             };
             local.get_or_insert_with(|| Local::at(of)).place(of)
         }

@@ -74,6 +74,7 @@ fn wrong_rows_are_told_with_their_line() {
         ("time,node,x,y,z\n0,2,1,1,1\n", "line 2: there is a node 2 but no node 1"),
         ("time,node,x,y,z\n0,1,1,1,1\n0,01,1,1,1\n", "line 3: there is a node 01 but no node 2"),
         ("time,node,lat,lon,alt\n0,a,91,1,1\n", "line 2: lat: 91 is not from -90 to 90 degrees"),
+        ("time,node,lat,lon,alt\n0,a,1,1,2e8\n", "line 2: alt: 2e8 is not from -100000000 to 100000000 m"),
         ("time,node,lat,lon,alt\n0,a,1,181,1\n", "line 2: lon: 181 is not from -180 to 180 degrees"),
         ("time,node,x,y,z\n0,a,1,1,1\n1,a,1,1", "line 3: the last line has no newline"),
     ];

@@ -7,12 +7,14 @@
 //! - `quantity`, `name`, `direction`: types of values that many keys share.
 //! - `limit`, `setting`: parts of queues, and keys declared by a model.
 //! - `error`: errors with their place, value and remedy.
+//! - [`path_file`]: files of paths of nodes.
 //! - [`trace_file`]: files that describe the changes of a link.
 
 mod direction;
 mod error;
 mod limit;
 mod name;
+pub mod path_file;
 mod quantity;
 mod reader;
 mod setting;

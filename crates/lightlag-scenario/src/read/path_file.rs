@@ -1,0 +1,87 @@
+//! Files of paths of nodes, compressed by gzip or not.
+
+use flate2::read::MultiGzDecoder;
+use lightlag_mobility::Paths;
+use lightlag_mobility::models::trace::TraceFormat;
+use std::io::Read;
+
+/// The most bytes of a file, uncompressed: 2 GiB.
+const MOST: u64 = 1 << 31;
+/// The first bytes of a gzip member (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads the paths of a file; one by BonnMotion has this dimension, 2 or 3.
+///
+/// # Errors
+/// A message: the file cannot be read, or its first invalid line.
+pub fn read_paths(file: &str, format: TraceFormat, dimension: u32) -> Result<Paths, String> {
+    let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
+    if !metadata.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    let file = std::fs::File::open(file).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = unpacked(bounded(file, MOST, "cannot be read")?, MOST)?;
+    Paths::read(format, dimension, &bytes).map_err(|error| error.to_string())
+}
+
+/// All bytes, if they are not more than `most`. An error has `failing` before it.
+fn bounded(from: impl Read, most: u64, failing: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("{failing}: {error}"))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("is longer than {most} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// The contents of a compressed file, or the bytes as they are.
+fn unpacked(bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    bounded(MultiGzDecoder::new(bytes.as_slice()), most, "is no whole gzip file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    const TEXT: &[u8] = b"0 1 2 10 3 4\n0 5 6\n";
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_compressed_file_is_read_as_its_contents() {
+        assert_eq!(unpacked(TEXT.to_vec(), MOST).unwrap(), TEXT);
+        assert_eq!(unpacked(packed(TEXT), MOST).unwrap(), TEXT);
+        let folder = std::env::temp_dir().join(format!("lightlag-path-file-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("two.movements.gz");
+        std::fs::write(&file, packed(TEXT)).unwrap();
+        let read =
+            |path: &std::path::Path, dimension| read_paths(path.to_str().unwrap(), TraceFormat::BonnMotion, dimension);
+        assert_eq!(read(&file, 2), Ok(Paths::read(TraceFormat::BonnMotion, 2, TEXT).unwrap()));
+        let refusals = [read(&file, 3), read(&folder, 2), read(&folder.join("none"), 2)].map(Result::unwrap_err);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(refusals[0], "line 1: 6 numbers are no sequence of time x y z; is it dimension = 2?");
+        assert_eq!(refusals[1], "is not a file");
+        assert!(refusals[2].starts_with("cannot be read: "), "{}", refusals[2]);
+    }
+
+    #[test]
+    fn a_broken_or_huge_file_is_refused() {
+        let whole = packed(&[b'0'; 10_000]);
+        assert_eq!(unpacked(whole.clone(), 10_000).unwrap().len(), 10_000);
+        assert_eq!(unpacked(whole.clone(), 9_999).unwrap_err(), "is longer than 9999 bytes");
+        for cut in 2..whole.len() {
+            let error = unpacked(whole[..cut].to_vec(), MOST).unwrap_err();
+            assert!(error.starts_with("is no whole gzip file: "), "{cut}: {error}");
+        }
+    }
+}
