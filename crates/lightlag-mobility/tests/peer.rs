@@ -1,4 +1,5 @@
-//! Populations beside those of ns-3.37 (`benchmarks/peers/ns3/mobility.cc`), 10 000 nodes in 400 m × 400 m × 100 m, means of the times 100, 200 and 400 s.
+//! Populations beside those of ns-3.37 (`benchmarks/peers/ns3/mobility.cc`): 10 000 nodes in 400 m × 400 m × 100 m, means of
+//! the times 100, 200 and 400 s.
 //!
 //! Moments of places may differ by 5 %: four standard deviations of the difference of two such samples. Shares of nodes may
 //! differ by 0.02, mean speeds by 2 %.
