@@ -40,7 +40,7 @@ pub enum Fate {
     Lost,
     /// The node keeps it, as after [`Verdict::Wait`].
     Wait,
-    /// The node asks again where it goes.
+    /// The node asks again where it goes, before it calls the agent for anything else.
     Again,
 }
 

@@ -21,6 +21,8 @@ struct Gpsr {
     /// Where destinations are, and when that was asked.
     locations: BTreeMap<NodeId, (Place, Instant)>,
     next_beacon: Option<Instant>,
+    /// A packet that a neighbour did not get, and that is about to be routed again.
+    returned: Option<(Instant, Heading)>,
     changes: u64,
     beacons: RandomStream,
     errors: RandomStream,
@@ -35,6 +37,7 @@ impl Model for Config {
             neighbours: BTreeMap::new(),
             locations: BTreeMap::new(),
             next_beacon: None,
+            returned: None,
             changes: 0,
             beacons: identity.stream("jitter"),
             errors: identity.stream("location"),
@@ -77,31 +80,32 @@ impl Gpsr {
         place
     }
 
-    /// The header of a packet at this node. One that this node made before, and could not send on, starts afresh.
+    /// The header of a packet at this node, and the place of the neighbour from which it came. A header that this node wrote
+    /// itself says nothing about that neighbour, and its first edge may be the one that is lost.
     fn header(
         &mut self,
         now: Instant,
-        destination: NodeId,
+        heading: &Heading,
         from: Option<NodeId>,
         extra: &Extra,
         world: &mut dyn Surroundings,
     ) -> (Header, Option<Place>) {
-        let me = Place::new(world.position(self.node, now));
-        match (extra, from) {
-            (Extra::Gpsr(header), Some(from)) => {
-                if header.sender != me {
-                    self.meet(now, from, header.sender);
-                }
-                let came_from = self.neighbours.get(&from).map(|(place, _)| *place);
-                let mut header = Header { sender: me, ..*header };
-                if matches!(header.mode, Mode::Perimeter { first_edge, .. } if first_edge.0 == self.node && came_from.is_none())
-                {
-                    header.mode = Mode::Greedy;
-                }
-                (header, came_from)
+        let sender = Place::new(world.position(self.node, now));
+        let is_returned = self.returned.take() == Some((now, *heading));
+        let (Extra::Gpsr(header), Some(from)) = (extra, from) else {
+            let destination = self.locate(now, heading.destination, world);
+            return (Header { mode: Mode::Greedy, destination, sender }, None);
+        };
+        let mut header = *header;
+        if is_returned {
+            if matches!(header.mode, Mode::Perimeter { first_edge, .. } if first_edge.0 == self.node) {
+                header.mode = Mode::Greedy;
             }
-            _ => (Header { mode: Mode::Greedy, destination: self.locate(now, destination, world), sender: me }, None),
+        } else {
+            self.meet(now, from, header.sender);
         }
+        let came_from = self.neighbours.get(&from).map(|(place, _)| *place);
+        (Header { sender, ..header }, came_from)
     }
 
     /// The neighbour that brings a packet nearest to its destination, if it brings it nearer.
@@ -184,7 +188,7 @@ impl Agent for Gpsr {
         world: &mut dyn Surroundings,
     ) -> Verdict {
         self.forget_silent(now);
-        let (mut header, came_from) = self.header(now, heading.destination, from, extra, world);
+        let (mut header, came_from) = self.header(now, heading, from, extra, world);
         let next = if self.neighbours.contains_key(&heading.destination) {
             Some(heading.destination)
         } else {
@@ -216,11 +220,12 @@ impl Agent for Gpsr {
         }
     }
 
-    fn broken(&mut self, _now: Instant, to: NodeId, cause: Break, _heading: Option<&Heading>) -> Fate {
+    fn broken(&mut self, now: Instant, to: NodeId, cause: Break, heading: Option<&Heading>) -> Fate {
         if !self.config.link_feedback || cause != Break::Retry {
             return Fate::Lost;
         }
         self.changes += u64::from(self.neighbours.remove(&to).is_some());
+        self.returned = heading.map(|heading| (now, *heading));
         Fate::Again
     }
 

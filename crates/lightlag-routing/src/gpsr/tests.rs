@@ -111,6 +111,43 @@ fn silent_neighbours_are_forgotten_and_broken_ones_gone_around() {
 }
 
 #[test]
+fn a_packet_that_comes_back_says_nothing_about_its_last_sender() {
+    // 0 gives a packet to 1, which moves, and loses 2, the neighbour nearest to 4.
+    let places = [(0.0, 0.0), (40.0, 0.0), (80.0, 0.0), (70.0, 30.0), (110.0, 10.0)];
+    let mut bed = bed(placed(&places, 50.0), Config { void: Void::Drop, ..Config::default() }, 1);
+    bed.run(at(3.0));
+    let packet = bed.send(0, 4);
+    bed.run(at(3.0002));
+    bed.graph.cut(1, 2);
+    bed.graph.positions[1].x = 39.0;
+    bed.run(at(3.1));
+    let End::Delivered { path, .. } = &bed.ends[&packet] else { panic!("{:?}", bed.ends) };
+    assert_eq!(*path, nodes(&[0, 1, 3]));
+    // For node 1 node 0 is still where it was, nearer to (-30, 0): 30 m, and not 70 from its own place before.
+    let heading = crate::Heading { origin: NodeId(1), destination: NodeId(9), ttl: 9, size: 100 };
+    let mut world = Elsewhere { graph: bed.graph.clone(), node: NodeId(9), position: Vector::new(-30.0, 0.0, 0.0) };
+    let verdict = bed.agents[1].route(bed.now, &heading, None, &mut crate::Extra::None, &mut world);
+    assert_eq!(verdict, crate::Verdict::Via(NodeId(0)));
+}
+
+/// A graph, and a node elsewhere.
+struct Elsewhere {
+    graph: Graph,
+    node: NodeId,
+    position: Vector,
+}
+
+impl crate::Surroundings for Elsewhere {
+    fn position(&mut self, node: NodeId, now: lightlag_core::Instant) -> Vector {
+        if node == self.node { self.position } else { self.graph.position(node, now) }
+    }
+
+    fn neighbours(&mut self, node: NodeId, now: lightlag_core::Instant) -> &[NodeId] {
+        self.graph.neighbours(node, now)
+    }
+}
+
+#[test]
 fn beacons_come_once_a_second_on_average() {
     let mut bed = bed(Graph::chain(2), Config::default(), 1);
     bed.run(at(1000.0));
