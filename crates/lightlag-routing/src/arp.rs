@@ -120,6 +120,8 @@ pub struct Resolver {
     entries: BTreeMap<NodeId, Entry>,
     /// Requests by the time at which they leave.
     delayed: BTreeSet<(Instant, NodeId)>,
+    /// Neighbours that wait, by the time at which a reply is missed.
+    missed: BTreeSet<(Instant, NodeId)>,
     actions: VecDeque<Action>,
     random: RandomStream,
     sent: u64,
@@ -133,6 +135,7 @@ impl Resolver {
             mode,
             entries: BTreeMap::new(),
             delayed: BTreeSet::new(),
+            missed: BTreeSet::new(),
             actions: VecDeque::new(),
             random: identity.stream("arp"),
             sent: 0,
@@ -151,6 +154,7 @@ impl Resolver {
             Some(Entry::Waiting { pending, .. }) => *pending += 1,
             _ => {
                 self.entries.insert(neighbour, Entry::Waiting { pending: 1, retries: 0, next: now + WAIT });
+                self.missed.insert((now + WAIT, neighbour));
                 self.request(now, neighbour);
             }
         }
@@ -175,8 +179,9 @@ impl Resolver {
         match packet.operation {
             Operation::Request => self.send(Receiver::One(packet.sender), Operation::Reply, packet.sender),
             Operation::Reply => {
-                if let Some(entry @ Entry::Waiting { .. }) = self.entries.get_mut(&packet.sender) {
-                    *entry = Entry::Alive { until: now + ALIVE };
+                if let Some(Entry::Waiting { next, .. }) = self.entries.get(&packet.sender) {
+                    self.missed.remove(&(*next, packet.sender));
+                    self.entries.insert(packet.sender, Entry::Alive { until: now + ALIVE });
                     self.actions.push_back(Action::Release { neighbour: packet.sender });
                 }
             }
@@ -185,19 +190,15 @@ impl Resolver {
 
     /// The instant at which it wants to be called, if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let next = |entry: &Entry| if let Entry::Waiting { next, .. } = entry { Some(*next) } else { None };
-        let request = self.delayed.first().map(|&(at, _)| at);
-        self.entries.values().filter_map(next).chain(request).min()
+        self.missed.first().into_iter().chain(self.delayed.first()).map(|(at, _)| *at).min()
     }
 
     /// The instant has come.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let due = |(node, entry): (&NodeId, &Entry)| match entry {
-            Entry::Waiting { next, .. } if *next <= now => Some(*node),
-            _ => None,
-        };
-        let silent: Vec<NodeId> = self.entries.iter().filter_map(due).collect();
-        for neighbour in silent {
+        while let Some(&(at, neighbour)) = self.missed.first()
+            && at <= now
+        {
+            self.missed.pop_first();
             self.repeat(now, neighbour);
         }
         while let Some(&(at, neighbour)) = self.delayed.first()
@@ -214,6 +215,7 @@ impl Resolver {
             Entry::Waiting { retries, next, .. } if *retries < RETRIES => {
                 *retries += 1;
                 *next = now + WAIT;
+                self.missed.insert((now + WAIT, neighbour));
                 self.request(now, neighbour);
             }
             _ => {

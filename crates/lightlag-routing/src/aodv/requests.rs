@@ -153,7 +153,8 @@ impl Aodv {
 
     /// RFC 3561 §6.5.
     pub(super) fn hear_request(&mut self, now: Instant, from: NodeId, request: &Request) {
-        if self.blacklist.contains(now, from)
+        if request.origin == self.node
+            || self.blacklist.contains(now, from)
             || !self.seen.note(now, request.origin, request.id, now + self.config.path_discovery_time())
         {
             return;
