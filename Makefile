@@ -135,6 +135,8 @@ target/peers/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr ds
 target/peers/ns3-mobility: NS3_LIBRARIES := mobility network core
 $(PEERS_AIR): benchmarks/peers/ns3/air.h
 
+target/peers/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility network core
+
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)
 	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))

@@ -8,7 +8,7 @@
 use lightlag_core::Bytes;
 use lightlag_mobility::Vector;
 use lightlag_radio::phy::error_model::success;
-use lightlag_radio::phy::{Band, Capabilities, Coding, ErrorCurves, ErrorModel, Guard, Mode, Standard, Width};
+use lightlag_radio::phy::{Band, Capabilities, Coding, ErrorCurves, ErrorModel, Format, Guard, Mode, Standard, Width};
 use lightlag_radio::propagation::{Friis, LogDistance, Loss, TwoRay, decibels::ratio};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -62,7 +62,10 @@ fn main() {
             "time" => {
                 let band = if words[5] == "5" { Band::Ghz5 } else { Band::Ghz2 };
                 let mode = mode(words[1], words[2], words[3], words[4], band);
-                ("time in ns".to_owned(), mode.duration(Bytes(number(6) as u64)).as_nanos() as f64 - number(7))
+                // A PPDU of VHT for one receiver has no VHT-SIG-B in ns-3.
+                let sig_b = if mode.format() == Format::Vht { 4e3 } else { 0.0 };
+                let ours = mode.duration(Bytes(number(6) as u64)).as_nanos() as f64 - sig_b;
+                (format!("time in ns, {:?}", mode.format()), ours - number(7))
             }
             "loss" => {
                 let there = Vector::new(number(2), 0.0, 0.0);

@@ -74,7 +74,7 @@ fn uncoded(modulation: Modulation, sinr: f64) -> f64 {
         Modulation::Qpsk => 0.5 * erfc(2.0),
         Modulation::Qam16 => 0.75 * 0.5 * erfc(10.0),
         Modulation::Qam64 => 7.0 / 12.0 * 0.5 * erfc(42.0),
-        Modulation::Qam256 => 15.0 / 32.0 * erfc(170.0),
+        Modulation::Qam256 => 15.0 / 32.0 * 0.5 * erfc(170.0),
     }
 }
 

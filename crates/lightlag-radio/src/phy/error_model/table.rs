@@ -3,7 +3,7 @@
 //! Simulations of single streams over an AWGN channel, which ns-3 has used since 3.33 (Patidar et al., "Link-to-system
 //! mapping for ns-3 Wi-Fi OFDM error models", Workshop on ns-3, 2017), give the share of lost frames of 32 and of 1458
 //! bytes. The knots below were fitted to that share as ns-3.37 returns it: least squares of ln(−ln(1 − PER)), which is
-//! linear between knots 0.5 dB apart and beyond the last ones. The largest difference is 0.04 in the PER, and 0.035 dB in
+//! linear between knots 0.5 dB apart and beyond the last. The largest difference is 0.04 in the PER, and 0.035 dB in
 //! the SNR at which a tenth of all frames of 1536 bytes is lost. Frames of another length have
 //! `PER = 1 − (1 − p)^(L/L_ref)`. With BCC, pieces below 400 bytes take the curve of 32.
 
@@ -22,14 +22,19 @@ pub(super) const SHORT: u32 = 8 * 400;
 const LONG_FRAME: f64 = 1458.0;
 const SHORT_FRAME: f64 = 32.0;
 
-/// The probability that a bit of a piece is wrong, for an MCS of one stream from 0 to 9.
+/// The probability that a bit of a piece is wrong, for an MCS of one stream from 0 to 9. Below the first knot, where no
+/// simulated frame arrived, every piece is lost.
 pub(super) fn error(coding: Coding, length: Length, mcs: usize, sinr: f64) -> f64 {
     let (knots, bytes) = match (coding, length) {
         (Coding::Bcc, Length::Long) => (BCC[mcs], LONG_FRAME),
         (Coding::Bcc, Length::Short) => (BCC_SHORT[mcs], SHORT_FRAME),
         (Coding::Ldpc, _) => (LDPC[mcs], LONG_FRAME),
     };
-    let frame = -libm::exp(between(knots, decibels(sinr)));
+    let decibels = decibels(sinr);
+    if decibels < knots.0 {
+        return 1.0;
+    }
+    let frame = -libm::exp(between(knots, decibels));
     -libm::expm1(frame / (8.0 * bytes))
 }
 
@@ -83,11 +88,11 @@ const LDPC: [Knots; 10] = [
     (-1.5, &[2.15, -0.06, -3.0, -6.28, -9.57]),
     (1.5, &[2.07, 0.0, -2.91, -6.24, -9.58]),
     (4.0, &[2.16, 0.0, -3.21, -6.72, -10.23]),
-    (6.5, &[3.29, 1.85, -0.11, -2.68, -5.8, -8.93]),
+    (6.75, &[2.34, 0.97, -1.31, -4.18, -7.14, -10.1]),
     (10.0, &[2.08, 0.23, -2.61, -6.09, -9.58]),
     (14.0, &[2.13, 0.91, -1.54, -4.43, -7.39, -10.36]),
     (15.5, &[1.89, 0.35, -2.26, -5.48, -8.7]),
     (17.0, &[1.89, 0.33, -2.18, -4.87, -7.6]),
     (20.5, &[2.06, 0.81, -1.28, -4.07, -6.95, -9.84]),
-    (22.0, &[3.37, 1.75, 0.04, -2.29, -4.87, -7.5, -10.13]),
+    (22.25, &[2.32, 0.97, -1.03, -3.61, -6.31, -9.03]),
 ];
