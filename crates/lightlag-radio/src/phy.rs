@@ -5,6 +5,7 @@
 //! - [`names`]: modes by the names that users and ns-3 give them.
 //! - [`basic`]: [`BasicRates`], and the rate at which a frame is answered.
 //! - [`timing`]: [`Timing`], slots and spaces between frames.
+//! - [`radio`]: [`Radio`], the powers and thresholds of a station.
 //! - [`error_model`]: [`ErrorModel`], from the SINR to the success of some bits.
 
 pub mod airtime;
@@ -12,6 +13,7 @@ pub mod basic;
 pub mod error_model;
 pub mod mode;
 pub mod names;
+pub mod radio;
 pub mod timing;
 
 pub use airtime::{Header, LONGEST_AGGREGATE, LONGEST_PPDU};
@@ -19,4 +21,5 @@ pub use basic::BasicRates;
 pub use error_model::{Coding, ErrorCurves, ErrorModel};
 pub use mode::{Band, Capabilities, CodeRate, Format, Guard, Mode, Modulation, Standard, Width};
 pub use names::ModeError;
+pub use radio::{Radio, Release};
 pub use timing::Timing;
