@@ -104,6 +104,7 @@ fn yans_success_at_24_mbps() {
     assert!((survives(7.95) - 0.002811).abs() < 1e-5, "{}", survives(7.95));
     assert!((survives(9.0) - 0.334708).abs() < 1e-4, "{}", survives(9.0));
     assert!((survives(10.4) - 0.943748).abs() < 1e-4, "{}", survives(10.4));
+    assert!((snr_at_tenth(&curves, legacy(24)) - 10.14).abs() < 0.01, "{}", snr_at_tenth(&curves, legacy(24)));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn choose(n: u32, k: u32) -> f64 {
 /// The probability P_d that a path of this weight wins.
 fn path(weight: u32, p: f64) -> f64 {
     let term = |i| choose(weight, i) * power(p, i) * power(1.0 - p, weight - i);
-    let middle = if weight % 2 == 0 { 0.5 * term(weight / 2) } else { 0.0 };
+    let middle = if weight.is_multiple_of(2) { 0.5 * term(weight / 2) } else { 0.0 };
     middle + (weight / 2 + 1..weight).map(term).sum::<f64>()
 }
 

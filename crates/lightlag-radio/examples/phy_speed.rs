@@ -1,0 +1,73 @@
+//! Measures the power at all receivers of a frame, one lookup of errors, and one draw of fading.
+//!
+//! ```sh
+//! cargo run --release -p lightlag-radio --example phy_speed
+//! ```
+
+use lightlag_core::{Bytes, Instant};
+use lightlag_mobility::Vector;
+use lightlag_radio::phy::{Band, ErrorCurves, ErrorModel, Mode};
+use lightlag_radio::propagation::{
+    AirToGround, Channel, Draws, Fading, Friis, LogDistance, Loss, Place, Places, Propagation, Rician, TwoRay,
+};
+use std::hint::black_box;
+
+/// The least time of ten rounds, in nanoseconds a call.
+#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
+fn least(calls: u32, mut call: impl FnMut(u32)) -> f64 {
+    let round = |call: &mut dyn FnMut(u32)| {
+        let start = std::time::Instant::now();
+        (0..calls).for_each(call);
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
+    };
+    (0..10).map(|_| round(&mut call)).fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    let mut draws = Draws::new(1, "places").at(0, 0);
+    let mut coordinates = |most: f64| (0..1000).map(|_| most * draws.uniform()).collect::<Vec<f64>>();
+    let (x, y, z) = (coordinates(400.0), coordinates(400.0), coordinates(100.0));
+    let place = |station: usize| Place { station: station as u32, at: Vector::new(x[station], y[station], z[station]) };
+    let exponent = |exponent| Loss::LogDistance(LogDistance { exponent, ..LogDistance::default() });
+    let losses = [
+        ("exponent 3", exponent(3.0)),
+        ("exponent 2.5", exponent(2.5)),
+        ("exponent 2.2", exponent(2.2)),
+        ("friis", Loss::Friis(Friis {})),
+        ("two-ray", Loss::TwoRay(TwoRay::default())),
+        ("air-to-ground", Loss::AirToGround(AirToGround::default())),
+    ];
+    for (name, loss) in losses {
+        let channel = Channel::new(&Propagation { loss, ..Propagation::default() }, 5.18e9, 1, "air");
+        for nodes in [60, 200, 1000] {
+            let to = Places { x: &x[..nodes], y: &y[..nodes], z: &z[..nodes], stations: None };
+            let mut out = vec![0.0; nodes];
+            let time = least(200_000 / nodes as u32, |call| {
+                channel.powers(black_box(place(call as usize % nodes)), 40.0, to, Instant::ZERO, &mut out);
+                black_box(&mut out);
+            });
+            println!("powers, {name}, {nodes} nodes: {time:.0} ns");
+        }
+    }
+    let fading = Fading::Rician(Rician::default());
+    let channel = Channel::new(&Propagation { fading, ..Propagation::default() }, 5.18e9, 1, "air");
+    let time = least(20_000, |call| {
+        black_box(channel.fade(place(1), place(2), u64::from(call)));
+    });
+    println!("fade, rician: {time:.1} ns");
+    let mode = Mode::legacy(24, Band::Ghz5).expect("a rate");
+    for model in ErrorModel::ALL {
+        let curves = ErrorCurves::new(model);
+        let time = least(100_000, |call| {
+            black_box(curves.ln_success(mode, black_box(5.0 + f64::from(call % 64)), 12_288));
+        });
+        let made = least(3, |_| {
+            black_box(ErrorCurves::new(model));
+        });
+        println!("errors, {model:?}: {time:.1} ns, curves made in {:.2} ms", made / 1e6);
+    }
+    let time = least(100_000, |call| {
+        black_box(mode.duration(Bytes(u64::from(call % 2000))));
+    });
+    println!("duration: {time:.1} ns");
+}
