@@ -33,7 +33,7 @@ pub use two_ray::TwoRay;
 
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
-use power_law::PowerLaw;
+use power_law::Formula;
 
 /// The speed of light in metres per second.
 pub const LIGHT: f64 = 299_792_458.0;
@@ -72,8 +72,8 @@ trait Model {
     /// A distance in metres beyond which the loss is never below so many dB.
     fn reach(&self, decibels: f64, frequency: f64) -> f64;
 
-    /// The model as a power of the distance, if it is one.
-    fn power_law(&self, _frequency: f64) -> Option<PowerLaw> {
+    /// The model as a gain without logarithms, if it is one.
+    fn formula(&self, _frequency: f64) -> Option<Formula> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use super::decibels::ratio;
 use super::draws::{Draw, Draws};
-use super::power_law::PowerLaw;
+use super::power_law::Formula;
 use super::{Fading, Loss, Shadowing};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
@@ -56,7 +56,7 @@ pub struct Channel {
     propagation: Propagation,
     /// In hertz.
     frequency: f64,
-    power_law: Option<PowerLaw>,
+    formula: Option<Formula>,
     sights: Draws,
     shadows: Draws,
     fades: Draws,
@@ -69,7 +69,7 @@ impl Channel {
         Self {
             propagation: *propagation,
             frequency,
-            power_law: propagation.loss.model().power_law(frequency),
+            formula: propagation.loss.model().formula(frequency),
             sights: draws("line of sight"),
             shadows: draws("shadowing"),
             fades: draws("fading"),
@@ -79,8 +79,8 @@ impl Channel {
     /// The share of the power of a sender at one place that reaches the other, without fading. It is the same in both
     /// directions.
     pub fn gain(&self, from: Place, to: Place, now: Instant) -> f64 {
-        if let Some(law) = self.power_law {
-            return law.gain((to.at - from.at).square()) * self.shadow(from.station, to.station, now, 0.0);
+        if let Some(formula) = self.formula {
+            return formula.gain(from.at, to.at) * self.shadow(from.station, to.station, now, 0.0);
         }
         let loss = self.propagation.loss;
         let (decibels, deviation) = match loss.model().sight(from.at, to.at, self.frequency) {
@@ -106,13 +106,13 @@ impl Channel {
     /// The power that reaches each place from a sender of `power`, in the same unit, without fading. Each of the
     /// coordinates must be as long as `out` at least; the sender may be among the places.
     pub fn powers(&self, from: Place, power: f64, to: Places<'_>, now: Instant, out: &mut [f64]) {
-        let Some(law) = self.power_law else {
+        let Some(formula) = self.formula else {
             for (index, out) in out.iter_mut().enumerate() {
                 *out = power * self.gain(from, to.get(index), now);
             }
             return;
         };
-        law.powers(from.at, to, power, out);
+        formula.powers(from.at, to, power, out);
         if self.propagation.shadowing.deviation > 0.0 {
             for (index, out) in out.iter_mut().enumerate() {
                 *out *= self.shadow(from.station, to.get(index).station, now, 0.0);

@@ -3,7 +3,7 @@
 //! Friis, Proceedings of the IRE, 1946: `L = 20·lg(4πd/λ)`.
 
 use super::decibels::{decibels, ratio};
-use super::power_law::PowerLaw;
+use super::power_law::{Formula, PowerLaw};
 use super::{LIGHT, Model, NEAREST};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
@@ -41,7 +41,7 @@ impl Model for Friis {
         if over < 0.0 { 0.0 } else { ratio(over / 2.0) }
     }
 
-    fn power_law(&self, frequency: f64) -> Option<PowerLaw> {
-        Some(PowerLaw::new(ratio(-at_one_metre(frequency)), 2.0, NEAREST))
+    fn formula(&self, frequency: f64) -> Option<Formula> {
+        Some(Formula::Power(PowerLaw::new(ratio(-at_one_metre(frequency)), 2.0, NEAREST)))
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Model;
 use super::decibels::{decibels, ratio};
-use super::power_law::PowerLaw;
+use super::power_law::{Formula, PowerLaw};
 use lightlag_core::Unit;
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
@@ -52,8 +52,8 @@ impl Model for LogDistance {
         if over < 0.0 { 0.0 } else { self.reference_distance * ratio(over / self.exponent) }
     }
 
-    fn power_law(&self, _: f64) -> Option<PowerLaw> {
+    fn formula(&self, _: f64) -> Option<Formula> {
         let at_one_metre = self.exponent * decibels(self.reference_distance) - self.reference_loss;
-        Some(PowerLaw::new(ratio(at_one_metre), self.exponent, self.reference_distance))
+        Some(Formula::Power(PowerLaw::new(ratio(at_one_metre), self.exponent, self.reference_distance)))
     }
 }

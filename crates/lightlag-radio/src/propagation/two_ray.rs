@@ -3,8 +3,10 @@
 //! Rappaport, "Wireless Communications", 1996, §3.6: free space up to the crossover at 4π·h_t·h_r/λ, and
 //! `L = 40·lg d − 20·lg(h_t·h_r)` beyond it, where both are equal.
 
-use super::decibels::decibels;
-use super::friis::{Friis, free_space};
+use super::channel::Places;
+use super::decibels::{decibels, ratio};
+use super::friis::{Friis, at_one_metre};
+use super::power_law::Formula;
 use super::{Model, NEAREST};
 use lightlag_core::Unit;
 use lightlag_mobility::Vector;
@@ -36,15 +38,59 @@ impl Described for TwoRay {
     }
 }
 
+/// Two rays at a frequency.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Rays {
+    /// The gain of the direct ray at one metre.
+    direct: f64,
+    antenna_height: f64,
+}
+
+impl Rays {
+    #[inline(always)]
+    fn height(self, z: f64) -> f64 {
+        (z + self.antenna_height).max(LOWEST)
+    }
+
+    /// The gain at a squared distance, by the product of the heights: the smaller one of both formulas.
+    #[inline(always)]
+    fn at(self, d2: f64, heights: f64) -> f64 {
+        let inverse = 1.0 / d2.max(NEAREST * NEAREST);
+        let reflected = heights * inverse;
+        (self.direct * inverse).min(reflected * reflected)
+    }
+
+    pub(super) fn gain(self, from: Vector, to: Vector) -> f64 {
+        self.at((to - from).square(), self.height(from.z) * self.height(to.z))
+    }
+
+    /// The power at each place of a sender of that power.
+    pub(super) fn powers(self, from: Vector, to: Places<'_>, power: f64, out: &mut [f64]) {
+        let (count, height) = (out.len(), self.height(from.z));
+        let (x, y, z) = (&to.x[..count], &to.y[..count], &to.z[..count]);
+        for i in 0..count {
+            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
+            out[i] = power * self.at(dx * dx + dy * dy + dz * dz, height * self.height(z[i]));
+        }
+    }
+}
+
 impl Model for TwoRay {
     fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
-        let distance = from.distance(to).max(NEAREST);
-        let height = |place: Vector| (place.z + self.antenna_height).max(LOWEST);
-        let reflected = 4.0 * decibels(distance) - 2.0 * decibels(height(from) * height(to));
-        free_space(distance, frequency).max(reflected)
+        -decibels(self.rays(frequency).gain(from, to))
     }
 
     fn reach(&self, decibels: f64, frequency: f64) -> f64 {
         Friis {}.reach(decibels, frequency)
+    }
+
+    fn formula(&self, frequency: f64) -> Option<Formula> {
+        Some(Formula::TwoRays(self.rays(frequency)))
+    }
+}
+
+impl TwoRay {
+    fn rays(&self, frequency: f64) -> Rays {
+        Rays { direct: ratio(-at_one_metre(frequency)), antenna_height: self.antenna_height }
     }
 }
