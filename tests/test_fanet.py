@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lightlag.reproduce.fanet import causes, claims, figures, measures, model, peer
+from lightlag.reproduce import fanet
+from lightlag.reproduce.fanet import causes, claims, figures, measures, model, peer, sweeps
 from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import CONNECTED, DEFAULT, NODES, READINGS, SPEEDS
+from lightlag.reproduce.fanet.setting import BBR, CONNECTED, CUBIC, DEFAULT, NODES, READINGS, SPEEDS, Setting
+from lightlag.reproduce.paper import Effort, Paper, Reproduction
 from lightlag.reproduce.table import Verdict
 
 AIR = Air(acked=80, failed=20, given_up=3, errors=50, routing_bytes=1000)
@@ -154,6 +157,14 @@ def test_connectivity_of_uniform_nodes_is_the_derived_one() -> None:
         assert found.connected == pytest.approx(connected, rel=0.1)
 
 
+def test_changes_of_links_are_those_of_a_second() -> None:
+    # Two nodes part by 10 m in each of five steps of 2 s: in 10 s their link goes once.
+    places = np.array([[[0.0, 0.0, 0.0], [10.0 * at, 0.0, 0.0]] for at in range(6)])
+    found = model.connectivity(places, 25.0, 2.0)
+    assert found.changes == pytest.approx(1 / 2 / 5)
+    assert found.degree == pytest.approx(3 / 6)
+
+
 def test_everybody_is_connected_in_the_other_reading() -> None:
     found = model.connectivity(model.paths(40, 25, 20, seed=3), CONNECTED.range_m)
     assert found.connected > 0.99
@@ -195,3 +206,51 @@ def test_figures_show_both_algorithms_the_paper_and_ns3() -> None:
         assert legend is not None
         assert {"CUBIC", "BBR"} <= {text.get_text() for text in legend.get_texts()}
     assert len(figures.readings({"connected": ours, "default": ours}).axes) == 2
+
+
+def fading(setting: Setting, seed: int) -> Outcome:
+    """A runner for the report: throughput falls with nodes and speed, BBR has half, the radio's range decides."""
+    scale = 2.0 if setting.contender.algorithm == "CUBIC" else 1.0
+    scale *= 1.0 if setting.reading is CONNECTED else 0.1
+    rate = scale * 200 * 60 / setting.nodes * 15 / (5 + setting.speed) * (1 + seed / 100)
+    share = 0.6 if setting.contender.algorithm == "CUBIC" else 0.8
+    return run(2 * rate * share, 2 * rate * (1 - share))
+
+
+def test_a_report_has_every_item_table_and_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MODEL_SEEDS", 1)
+    steps: list[str] = []
+    paper = Paper("fanet", "title", "reference", (), lambda *_: None)
+    report = Reproduction(paper)
+    fanet.fill(report, Effort(seeds=3, progress=steps.append), fading, [CUBIC, BBR])
+    assert {row.item for row in report.rows} >= {"Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "abstract", "connectivity"}
+    assert [picture.name for picture in report.pictures] == ["fig3", "fig4", "fig5", "fig6", "readings"]
+    assert {layout.name for layout in report.layouts} >= {
+        "nodes_connected", "nodes_default", "speed_connected", "speed_default", "linux", "connectivity",
+        "algorithms", "access", "routing", "sizes",
+    }  # fmt: skip
+    assert report.tally.undecided == 3
+    assert "beyond the paper: routing" in steps
+    folder = report.save(tmp_path / "out")
+    assert (folder / "fig3.png").stat().st_size > 5000
+    text = (folder / "report.md").read_text("utf-8")
+    assert "ns-3.37" in text
+    assert " nan" not in text
+
+
+def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
+    asked: list[tuple[str, int, float, int]] = []
+
+    def note(setting: Setting, seed: int) -> Outcome:
+        asked.append((setting.contender.label, setting.nodes, setting.speed, seed))
+        return fading(setting, seed)
+
+    one = sweeps.sweep("nodes", DEFAULT, Effort(seeds=2), note)
+    by_label = {label: sorted(each[1:] for each in asked if each[0] == label) for label in ("CUBIC", "BBR")}
+    assert by_label["CUBIC"] == by_label["BBR"] == [(nodes, 25, seed) for nodes in NODES for seed in (1, 2)]
+    assert one.cubic[40][0].kbps == pytest.approx(fading(Setting(CUBIC, DEFAULT, 40), 1).kbps)
+
+
+def test_every_setting_beyond_the_paper_is_another_one() -> None:
+    for name, settings in sweeps.beyond([CUBIC, BBR]).items():
+        assert len(set(settings.values())) == len(settings), name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ LEAST_FALL = {"nodes": -0.7, "speed": -0.6}
 FACTOR = 3.0
 """Between a printed throughput and ours: the paper does not say how far its radio reaches."""
 SIGNIFICANT = 0.05
+FEWEST_RANKS = 3
+"""Points without which a rank correlation says nothing."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ def _ratio(ours: Sweep, peer: Sweep | None) -> Row:
 
 def _fall(ours: Sweep, peer: Sweep | None, algorithm: str) -> Row:
     def text(sweep: Sweep) -> str:
-        return f"{spearman(sweep.points, sweep.means(algorithm, kbps)):.2f}"
+        return ranked(sweep, algorithm, kbps)
 
     least = LEAST_FALL[ours.varies]
     what = "the number of UAVs" if ours.varies == "nodes" else "the speed"
@@ -225,10 +228,8 @@ def _order_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
 
 def _trend_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
     def text(sweep: Sweep) -> str:
-        return ", ".join(
-            f"{algorithm} {spearman(sweep.points, sweep.means(algorithm, fairness)):.2f}"
-            for algorithm in ("CUBIC", "BBR")
-        )
+        ranks = {name: ranked(sweep, name, fairness) for name in ("CUBIC", "BBR")}
+        return ", ".join(f"{name} {rank}" for name, rank in ranks.items() if rank)
 
     return Row(
         FAIRNESS_ITEM[ours.varies],
@@ -239,6 +240,14 @@ def _trend_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
         Verdict.NOT_JUDGED,
         'the paper sees "no relationship", which five points can neither show nor refute',
     )
+
+
+def ranked(sweep: Sweep, algorithm: str, metric: Metric) -> str:
+    """The rank correlation of a metric and what varies; empty where too few points say nothing."""
+    if len(sweep.points) < FEWEST_RANKS:
+        return ""
+    rank = spearman(sweep.points, sweep.means(algorithm, metric))
+    return "constant" if math.isnan(rank) else f"{rank:.2f}"
 
 
 def layout(sweeps: Mapping[str, Sweep], name: str, title: str) -> Layout:

@@ -78,8 +78,8 @@ def paths(nodes: int, speed: float, seconds: float, seed: int) -> Numbers:
     return np.stack(found)
 
 
-def connectivity(places: Numbers, range_m: float) -> Connectivity:
-    """The links of a given length that paths make."""
+def connectivity(places: Numbers, range_m: float, step_s: float = STEP_S) -> Connectivity:
+    """The links of a given length that paths make; `step_s` lies between two rows of places."""
     _, nodes, _ = places.shape
     pairs = nodes * (nodes - 1)
     degrees, shares, lengths, changes, before = [], [], [], [], None
@@ -92,7 +92,7 @@ def connectivity(places: Numbers, range_m: float) -> Connectivity:
         shares.append(reached.sum() / pairs)
         lengths.append(float(steps[reached].mean()) if reached.any() else np.nan)
         if before is not None:
-            changes.append((links != before).sum() / max(int(before.sum()), 1) / STEP_S)
+            changes.append((links != before).sum() / max(int(before.sum()), 1) / step_s)
         before = links
     return Connectivity(
         float(np.mean(degrees)),

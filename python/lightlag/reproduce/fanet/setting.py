@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -75,6 +76,15 @@ EACH_ACKED = replace(BBR, label="BBR, each segment acknowledged", tcp={**BBR.tcp
 CONTENDERS = (CUBIC, BBR, CUBIC_LINUX, BBR_LINUX)
 
 
+class Access(enum.Enum):
+    """How a station sends its data."""
+
+    LEGACY = "24 Mbit/s"
+    """The paper's 802.11n with a rate of OFDM, which does not aggregate."""
+    RTS = "24 Mbit/s, RTS/CTS"
+    AGGREGATES = "HT MCS 7, aggregates"
+
+
 @dataclass(frozen=True)
 class Setting:
     """A contender in a swarm.
@@ -87,9 +97,15 @@ class Setting:
         The radio.
     nodes, speed
         How many fly; the mean speed of a node is drawn from 0 to this, in m/s.
+    access
+        How stations send.
+    routing
+        The name of the protocol.
     """
 
     contender: Contender
     reading: Reading = CONNECTED
     nodes: int = MIDDLE
     speed: float = FULL_SPEED
+    access: Access = Access.LEGACY
+    routing: str = "aodv"

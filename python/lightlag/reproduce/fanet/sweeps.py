@@ -1,0 +1,108 @@
+"""The sweeps of the paper's figures, and those beyond it, run by whoever can run a setting."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from lightlag.analyse import mean_interval
+from lightlag.reproduce.fanet.claims import Sweep, shown
+from lightlag.reproduce.fanet.outcome import Outcome
+from lightlag.reproduce.fanet.setting import (
+    BBR,
+    CUBIC,
+    FULL_SPEED,
+    MIDDLE,
+    NODES,
+    SEEDS,
+    SPEEDS,
+    Access,
+    Contender,
+    Reading,
+    Setting,
+)
+from lightlag.reproduce.paper import Effort
+from lightlag.reproduce.table import Layout
+
+Runner = Callable[[Setting, int], Outcome]
+"""Runs a setting with a seed; the same nodes, speed and seed are the same swarm."""
+Runs = dict[Setting, list[Outcome]]
+
+BEYOND_SEEDS = 5
+BEYOND_NODES = (20, 50, 100, 200, 500)
+PROTOCOLS = ("aodv", "olsr", "gpsr")
+
+
+def run(settings: Iterable[Setting], effort: Effort, runner: Runner, seeds: int = SEEDS) -> Runs:
+    """Run settings, each with so many seeds."""
+    wanted = list(dict.fromkeys(settings))
+    each = effort.seeds_of(seeds)
+    found = effort.map(lambda one: runner(*one), [(setting, seed) for setting in wanted for seed in each])
+    return {setting: found[at * len(each) : (at + 1) * len(each)] for at, setting in enumerate(wanted)}
+
+
+def points(varies: str, contender: Contender, reading: Reading) -> dict[int, Setting]:
+    """The settings of a figure."""
+    if varies == "nodes":
+        return {nodes: Setting(contender, reading, nodes, FULL_SPEED) for nodes in NODES}
+    return {speed: Setting(contender, reading, MIDDLE, speed) for speed in SPEEDS}
+
+
+def sweep(
+    varies: str,
+    reading: Reading,
+    effort: Effort,
+    runner: Runner,
+    contenders: tuple[Contender, Contender] = (CUBIC, BBR),
+) -> Sweep:
+    """CUBIC and BBR over the nodes, or over the speed."""
+    settings = [points(varies, contender, reading) for contender in contenders]
+    found = run([setting for each in settings for setting in each.values()], effort, runner)
+    cubic, bbr = ({point: found[setting] for point, setting in each.items()} for each in settings)
+    return Sweep(varies, tuple(settings[0]), cubic, bbr)
+
+
+def beyond(contenders: Sequence[Contender]) -> dict[str, dict[str, Setting]]:
+    """Questions beyond the paper, each with settings by the names of their lines."""
+    return {
+        "algorithms": {one.label: Setting(one) for one in contenders},
+        "access": {
+            f"{one.label}, {access.value}": Setting(one, access=access) for access in Access for one in (CUBIC, BBR)
+        },
+        "routing": {
+            f"{one.label}, {protocol}": Setting(one, routing=protocol) for protocol in PROTOCOLS for one in (CUBIC, BBR)
+        },
+        "sizes": {
+            f"{one.label}, {nodes} UAVs": Setting(one, nodes=nodes) for nodes in BEYOND_NODES for one in (CUBIC, BBR)
+        },
+    }
+
+
+TITLES = {
+    "algorithms": "Beyond the paper: every algorithm, 60 UAVs at 25 m/s",
+    "access": "Beyond the paper: RTS/CTS, and aggregates of HT MCS 7",
+    "routing": "Beyond the paper: routing protocols",
+    "sizes": "Beyond the paper: 20 to 500 UAVs in the same box",
+}
+
+
+def layout(name: str, settings: Mapping[str, Setting], found: Mapping[Setting, Sequence[Outcome]]) -> Layout:
+    """The outcomes of a question, a line for each setting."""
+    header = ("", "kbit/s", "Jain", "served", "delay, ms", "hops", "without an ACK", "routing, kbit/s")
+    lines = []
+    for label, setting in settings.items():
+        runs = found[setting]
+        carried = [one for one in runs if one.served]
+        lines.append(
+            (
+                label,
+                shown(mean_interval(one.kbps for one in runs)),
+                shown(mean_interval(one.fairness for one in runs), 2),
+                f"{statistics.fmean(one.served for one in runs):.1f}",
+                shown(mean_interval(1e3 * one.delay_s for one in carried)) if carried else "",
+                f"{statistics.fmean(one.hops for one in carried):.2f}" if carried else "",
+                f"{statistics.fmean(one.air.failing for one in runs):.0%}",
+                f"{statistics.fmean(one.air.routing_bytes * 8e-3 / one.seconds for one in runs):.0f}",
+            )
+        )
+    return Layout(name, TITLES[name], header, tuple(lines))
