@@ -7,17 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from lightlag.reproduce import fanet
-from lightlag.reproduce.fanet import causes, claims, figures, measures, model, peer, sweeps
+from lightlag.reproduce.fanet import causes, claims, figures, measures, model, peer, runs, sweeps
 from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import BBR, CONNECTED, CUBIC, DEFAULT, NODES, READINGS, SPEEDS, Setting
+from lightlag.reproduce.fanet.setting import BBR, CONNECTED, CUBIC, DEFAULT, NODES, READINGS, SPEEDS, Access, Setting
 from lightlag.reproduce.paper import Effort, Paper, Reproduction
 from lightlag.reproduce.table import Verdict
 
-AIR = Air(acked=80, failed=20, given_up=3, errors=50, routing_bytes=1000)
+AIR = Air(sent=100, failed=20, breaks=50, routing_bytes=1000)
 
 
 def run(*kbps: float, air: Air = AIR) -> Outcome:
@@ -118,7 +119,7 @@ def test_mobility_breaks_routes_only_if_more_break_at_higher_speeds() -> None:
 
     def broken(factors: list[int]) -> Sweep:
         runs = {
-            point: [replace(each, air=replace(AIR, errors=50 * factor)) for each in one.cubic[point]]
+            point: [replace(each, air=replace(AIR, breaks=50 * factor)) for each in one.cubic[point]]
             for point, factor in zip(SPEEDS, factors, strict=True)
         }
         return replace(one, cubic=runs)
@@ -180,7 +181,7 @@ def test_recorded_runs_of_ns3_are_swarms_of_thirty_flows() -> None:
         assert 0 < one.served <= 30
         assert one.delay_s > 0
         assert one.hops >= 1
-        assert one.air.acked > 0
+        assert one.air.sent > one.air.failed > 0
     assert not peer.outcomes("CUBIC", 17.0, 40, 25)
 
 
@@ -254,3 +255,40 @@ def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
 def test_every_setting_beyond_the_paper_is_another_one() -> None:
     for name, settings in sweeps.beyond([CUBIC, BBR]).items():
         assert len(set(settings.values())) == len(settings), name
+
+
+def test_throughput_and_delay_come_from_the_samples_of_a_sender() -> None:
+    # Segments of 100 B at 1, 2, 3 and 4 s, each delivered a second later; the run goes on without data until 10 s.
+    times = [float(at) for at in range(11)]
+    trace = pl.DataFrame(
+        {
+            "time_s": times,
+            "sent_bytes": [100 * min(at, 4) for at in range(11)],
+            "delivered_bytes": [100 * min(max(at - 1, 0), 4) for at in range(11)],
+        }
+    )
+    row = {"delivered_bytes": 400, "start_s": 0.5, "timeouts": 3}
+    one = runs.flow_of(row, trace, 2.0)
+    assert (one.bytes, one.seconds, one.timeouts, one.hops) == (400, 4.0, 3, 2.0)
+    assert one.delay_s == pytest.approx(1.0)
+    assert runs.flow_of({**row, "delivered_bytes": 0}, trace, 2.0).bps == 0
+
+
+def test_frames_without_an_ack_are_repeated_or_dropped() -> None:
+    radio = {
+        "sent_frames": 100, "retries": 30, "dropped_queue": 1, "dropped_retry": 4, "dropped_lifetime": 2,
+        "routing_bytes": 500,
+    }  # fmt: skip
+    assert runs.air_of([radio, radio]) == Air(sent=200, failed=68, breaks=14, routing_bytes=1000)
+
+
+def test_scenarios_differ_where_settings_do() -> None:
+    usual = runs.scenario(Setting(CUBIC))
+    assert usual["topology"]["medium"]["power"] == "32.0206 dBm"
+    assert runs.scenario(Setting(CUBIC, DEFAULT))["topology"]["medium"]["power"] == "16.0206 dBm"
+    assert runs.scenario(Setting(CUBIC, speed=5))["topology"]["mobility"]["speed_most"] == "5 m/s"
+    assert runs.scenario(Setting(BBR))["defaults"]["tcp"]["congestion"] == {"algorithm": "bbr"}
+    assert runs.scenario(Setting(BBR, routing="olsr"))["topology"]["medium"]["routing"] == "olsr"
+    texts = {str(runs.scenario(Setting(CUBIC, access=access))) for access in Access}
+    assert len(texts) == 3
+    assert usual["topology"]["flows"] == 30

@@ -14,7 +14,7 @@ import pytest
 
 from lightlag import swarm_player, swarm_plot
 from lightlag.errors import InputError
-from lightlag.swarm_paths import Radio, Swarm, way
+from lightlag.swarm_paths import Radio, Swarm, flows_of, way
 
 # Three nodes 40 m apart; the third flies away along x with 10 m/s.
 POSITIONS = pl.DataFrame(
@@ -26,17 +26,20 @@ POSITIONS = pl.DataFrame(
     schema=["time_s", "node", "x_m", "y_m", "z_m"],
     orient="row",
 )
-ROUTES = pl.DataFrame(
+FLOW = "uav0->uav2"
+PATHS = pl.DataFrame(
     [
-        (1.0, "uav0", "uav2", "uav1"),
-        (2.0, "uav1", "uav2", "uav2"),
-        (6.0, "uav1", "uav2", None),
-        (8.0, "uav1", "uav2", "uav0"),
+        (2.0, FLOW, 2, 0, "uav0"),
+        (2.0, FLOW, 2, 1, "uav1"),
+        (2.0, FLOW, 2, 2, "uav2"),
+        (6.0, FLOW, 1, 0, "uav0"),
+        (6.0, FLOW, 1, 1, "uav2"),
+        (7.0, "uav1->uav0", 1, 0, "uav1"),
+        (7.0, "uav1->uav0", 1, 1, "uav0"),
     ],
-    schema=["time_s", "node", "destination", "next_hop"],
+    schema={"time_s": pl.Float64, "flow": pl.Categorical, "hops": pl.UInt32, "hop": pl.UInt32, "node": pl.Categorical},
     orient="row",
 )
-FLOWS = [("uav0", "uav2")]
 
 
 def test_nodes_fly_straight_between_rows_and_stand_outside_of_them() -> None:
@@ -62,17 +65,15 @@ def test_links_need_the_snr_of_a_data_frame() -> None:
     assert len(swarm.links(5.0, Radio(power_dbm=32.0206))) == 3
 
 
-def test_ways_follow_the_routes_that_hold() -> None:
-    assert way(ROUTES, 0.5, "uav0", "uav2") == ["uav0"]
-    assert way(ROUTES, 1.5, "uav0", "uav2") == ["uav0", "uav1"]
-    assert way(ROUTES, 3.0, "uav0", "uav2") == ["uav0", "uav1", "uav2"]
-    assert way(ROUTES, 7.0, "uav0", "uav2") == ["uav0", "uav1"]
-    # A loop ends where it closes.
-    assert way(ROUTES, 9.0, "uav0", "uav2") == ["uav0", "uav1"]
+def test_a_way_holds_until_data_arrives_another_way() -> None:
+    assert flows_of(PATHS) == [FLOW, "uav1->uav0"]
+    assert way(PATHS, 1.9, FLOW) == []
+    assert way(PATHS, 2.0, FLOW) == ["uav0", "uav1", "uav2"]
+    assert way(PATHS, 9.0, FLOW) == ["uav0", "uav2"]
 
 
 def test_a_snapshot_shows_nodes_links_and_ways() -> None:
-    figure = swarm_plot.snapshot(POSITIONS, 3.0, routes=ROUTES, flows=FLOWS, radio=Radio(power_dbm=23))
+    figure = swarm_plot.snapshot(POSITIONS, 3.0, paths=PATHS, flows=[FLOW], radio=Radio(power_dbm=23))
     axes = figure.axes[0]
     assert axes.get_title(loc="right") == "3.0 s · 2 links"
     assert np.asarray(axes.collections[-1].get_offsets()).shape == (3, 2)
@@ -82,14 +83,8 @@ def test_a_snapshot_shows_nodes_links_and_ways() -> None:
     assert figure.axes[1].get_ylabel() == "height (m)"
 
 
-def test_a_flow_without_a_way_is_dotted() -> None:
-    (line,) = swarm_plot.snapshot(POSITIONS, 0.0, routes=ROUTES, flows=FLOWS).axes[0].lines
-    assert line.get_xdata().tolist() == [0, 80]  # type: ignore[union-attr]
-    assert line.get_linestyle() != "-"
-
-
 def test_airtime_puts_the_busiest_first_and_stacks_kinds() -> None:
-    radios = pl.DataFrame({"node": ["a", "b"], "airtime_data_s": [1.0, 3.0], "airtime_control_s": [0.5, 0.25]})
+    radios = pl.DataFrame({"node": ["a", "b"], "unicast_airtime_s": [1.0, 3.0], "control_airtime_s": [0.5, 0.25]})
     (axes,) = swarm_plot.airtime(radios).axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["b", "a"]
     tops = [patch.get_y() + patch.get_height() for patch in axes.patches[2:]]  # type: ignore[attr-defined]
@@ -98,11 +93,14 @@ def test_airtime_puts_the_busiest_first_and_stacks_kinds() -> None:
     assert [patch.get_height() for patch in single.patches] == [2.0]  # type: ignore[attr-defined]
 
 
-def test_the_timeline_of_routes_has_gaps() -> None:
-    (axes,) = swarm_plot.route_timeline(ROUTES, FLOWS, 10.0).axes
+def test_the_timeline_starts_with_the_first_data_and_shows_hops() -> None:
+    (axes,) = swarm_plot.route_timeline(PATHS, 10.0).axes
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]  # type: ignore[attr-defined]
-    assert bars == [(2.0, 4.0)]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["uav0 → uav2"]
+    assert bars == [(2.0, 4.0), (6.0, 4.0), (7.0, 3.0)]
+    assert [text.get_text() for text in axes.get_yticklabels()] == [FLOW, "uav1->uav0"]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["1 hop", "2 hops"]
 
 
 def test_sweeps_have_means_and_intervals() -> None:
@@ -142,10 +140,10 @@ def test_the_player_holds_every_picture_and_escapes_names() -> None:
 
 
 def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
-    text = swarm_player.player(POSITIONS, every_s=3.0, routes=ROUTES, flows=FLOWS)
+    text = swarm_player.player(POSITIONS, every_s=3.0, paths=PATHS)
     found = re.search(r'<script type="application/json">(.*?)</script>', text)
     assert found is not None
-    assert json.loads(found[1])["ways"] == [[[]], [[0, 1, 2]], [[]], [[]]]
+    assert json.loads(found[1])["ways"] == [[[], []], [[0, 1, 2], []], [[0, 2], []], [[0, 2], [1, 0]]]
 
 
 @pytest.mark.parametrize(
@@ -153,12 +151,12 @@ def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
     [
         (lambda: Swarm(POSITIONS.drop("z_m")), "positions: no column z_m"),
         (lambda: Swarm(POSITIONS.head(0)), "positions: no row"),
-        (lambda: swarm_plot.snapshot(POSITIONS, 0.0, flows=[("uav0", "uav7")]), 'no node "uav7"'),
+        (lambda: swarm_plot.snapshot(POSITIONS, 0.0, paths=PATHS, flows=["x"]), 'no flow "x" in the paths'),
         (lambda: swarm_plot.animate(POSITIONS, "x.avi"), '".avi" is not a format of films'),
         (lambda: swarm_plot.animate(POSITIONS, "x.gif", every_s=0.0), "every_s: 0 s"),
         (lambda: swarm_player.player(POSITIONS, every_s=1e-4), "5000 at most"),
         (lambda: swarm_plot.airtime(POSITIONS), "radios: no column node or airtime_s"),
-        (lambda: swarm_plot.route_timeline(ROUTES, [], 10.0), "flows: none named"),
+        (lambda: swarm_plot.route_timeline(PATHS.head(0), 10.0), "paths: no flow"),
         (lambda: swarm_plot.sweep(POSITIONS, x="speed", y="x_m", by="node"), "points: no column speed"),
     ],
 )

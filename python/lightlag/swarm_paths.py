@@ -1,8 +1,8 @@
 """Places of the nodes of a swarm, links between them and ways of flows at a time, from tables.
 
 ``positions`` has the columns ``time_s``, ``node``, ``x_m``, ``y_m`` and ``z_m``; between its rows nodes fly straight.
-``routes`` has ``time_s``, ``node``, ``destination`` and ``next_hop``; a row holds until the next one of the same node
-and destination, and an empty ``next_hop`` ends a route.
+``paths`` has ``time_s``, ``flow``, ``hop`` and ``node``: the nodes that a packet of a flow passed, numbered from 0 on.
+A way holds until data of the flow arrives another way.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Radio", "Swarm", "way"]
+__all__ = ["Radio", "Swarm", "flows_of", "way", "ways"]
 
 Numbers = npt.NDArray[np.float64]
 
 POSITIONS = ("time_s", "node", "x_m", "y_m", "z_m")
-ROUTES = ("time_s", "node", "destination", "next_hop")
+PATHS = ("time_s", "flow", "hop", "node")
 
 
 @dataclass(frozen=True)
@@ -96,21 +96,30 @@ class Swarm:
         return [(int(a), int(b), float(snr[a, b])) for a, b in zip(first, second, strict=True)]
 
 
-def way(routes: pl.DataFrame, time_s: float, source: str, destination: str) -> list[str]:
-    """The nodes on the way of a flow at a time, as far as routes lead; just the source without one.
-
-    A way that comes back to a node ends there.
-    """
-    _need(routes, ROUTES, "routes")
-    known = routes.filter((routes["time_s"] <= time_s) & (routes["destination"].cast(str) == destination))
-    hops = {str(row["node"]): row["next_hop"] for row in known.sort("time_s", maintain_order=True).to_dicts()}
-    found = [source]
-    while found[-1] != destination and hops.get(found[-1]) is not None:
-        following = str(hops[found[-1]])
-        if following in found:
-            break
-        found.append(following)
+def ways(paths: pl.DataFrame, flow: str) -> list[tuple[float, list[str]]]:
+    """The ways of a flow, each with the time from which it holds."""
+    _need(paths, PATHS, "paths")
+    rows = paths.filter(paths["flow"].cast(str) == flow).sort("time_s", "hop", maintain_order=True)
+    found: list[tuple[float, list[str]]] = []
+    for time_s, hop, node in rows.select("time_s", "hop", "node").iter_rows():
+        if hop == 0:
+            found.append((float(time_s), []))
+        found[-1][1].append(str(node))
     return found
+
+
+def way(paths: pl.DataFrame, time_s: float, flow: str) -> list[str]:
+    """The nodes on the way of a flow at a time; none before its first data arrived."""
+    until = [nodes for since, nodes in ways(paths, flow) if since <= time_s]
+    return until[-1] if until else []
+
+
+def flows_of(paths: pl.DataFrame) -> list[str]:
+    """The flows of a table of paths, in the order in which their first data arrived."""
+    _need(paths, PATHS, "paths")
+    return [
+        str(flow) for flow in paths.sort("time_s", maintain_order=True)["flow"].cast(str).unique(maintain_order=True)
+    ]
 
 
 def _need(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:

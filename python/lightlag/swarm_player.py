@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lightlag import style
 from lightlag.errors import InputError
-from lightlag.swarm_paths import Radio, Swarm, way
+from lightlag.swarm_paths import Radio, Swarm
+from lightlag.swarm_plot import current
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from lightlag.swarm_plot import Flows
 
 __all__ = ["MOST_PICTURES", "page", "player"]
 
@@ -29,19 +29,19 @@ def page(
     title: str = "Swarm",
     every_s: float = 0.5,
     radio: Radio | None = None,
-    routes: pl.DataFrame | None = None,
-    flows: Flows = (),
+    paths: pl.DataFrame | None = None,
+    flows: Sequence[str] | None = None,
 ) -> str:
     """The player as a whole page.
 
     Parameters
     ----------
-    positions, routes, radio, flows
+    positions, paths, radio, flows
         As in :func:`lightlag.swarm_plot.snapshot`.
     every_s
         Simulated time between two pictures.
     """
-    inside = player(positions, every_s=every_s, radio=radio, routes=routes, flows=flows)
+    inside = player(positions, every_s=every_s, radio=radio, paths=paths, flows=flows)
     name = html.escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -55,8 +55,8 @@ def player(
     *,
     every_s: float = 0.5,
     radio: Radio | None = None,
-    routes: pl.DataFrame | None = None,
-    flows: Flows = (),
+    paths: pl.DataFrame | None = None,
+    flows: Sequence[str] | None = None,
 ) -> str:
     """The player as a part of a page; a page has one at most. Links are those that carry data, darker with more SNR."""
     swarm = Swarm(positions)
@@ -72,7 +72,7 @@ def player(
         "nodes": swarm.nodes,
         "places": [np.round(swarm.at(time), 1).tolist() for time in times],
         "links": [[[a, b, round(snr, 1)] for a, b, snr in swarm.links(time, radio or Radio())] for time in times],
-        "ways": [_ways(swarm, routes, time, flows) for time in times],
+        "ways": [current(swarm, paths, time, flows) for time in times],
         "low": swarm.low.tolist(),
         "high": swarm.high.tolist(),
         "least": (radio or Radio()).least_snr_db,
@@ -86,16 +86,6 @@ def player(
         f'style="width:{_SIDE - 200}px" aria-label="time"> <output></output></p>\n'
         f'<script type="application/json">{text}</script>\n<script>{_SCRIPT}</script>\n</div>'
     )
-
-
-def _ways(swarm: Swarm, routes: pl.DataFrame | None, time_s: float, flows: Flows) -> list[list[int]]:
-    """The way of each flow as numbers of nodes; empty without one."""
-    index = {name: number for number, name in enumerate(swarm.nodes)}
-    found = []
-    for source, destination in flows:
-        led = way(routes, time_s, source, destination) if routes is not None else [source]
-        found.append([index[name] for name in led] if led[-1] == destination else [])
-    return found
 
 
 _SCRIPT = """

@@ -1,4 +1,4 @@
-"""Figures of swarms: pure functions of tables. :mod:`lightlag.swarm_paths` names the columns of positions and routes.
+"""Figures of swarms: pure functions of tables. :mod:`lightlag.swarm_paths` names the columns of positions and paths.
 
 Examples
 --------
@@ -26,15 +26,12 @@ from lightlag._writing import new_file
 from lightlag.analyse import mean_interval
 from lightlag.errors import InputError
 from lightlag.style import Chart
-from lightlag.swarm_paths import Radio, Swarm, way
+from lightlag.swarm_paths import Radio, Swarm, flows_of, way, ways
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["airtime", "animate", "route_timeline", "snapshot", "sweep"]
-
-Flows = Sequence[tuple[str, str]]
-"""Source and destination of each."""
 
 STRONG_DB = 30.0
 """SNR of the darkest links."""
@@ -47,31 +44,33 @@ def snapshot(
     time_s: float,
     *,
     radio: Radio | None = None,
-    routes: pl.DataFrame | None = None,
-    flows: Flows = (),
+    paths: pl.DataFrame | None = None,
+    flows: Sequence[str] | None = None,
 ) -> Chart:
     """The swarm from above at a time: nodes by height, links by SNR, and the ways of flows.
 
     Parameters
     ----------
-    positions, routes
+    positions, paths
         Tables of a run.
     time_s
         Seconds since the start of the run.
     radio
         Decides which links there are; by default that of ns-3.30.1.
     flows
-        Those whose ways are drawn: along ``routes``, or dotted straight lines where nothing leads.
+        Those whose ways are drawn; by default all in ``paths``.
     """
     swarm = Swarm(positions)
     figure, axes = style.chart(size=(6.4, 5.6))
-    _scene(axes, swarm, time_s, radio or Radio(), routes, flows)
+    _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
     dots = axes.collections[-1]
     figure.colorbar(dots, ax=axes, label="height (m)", shrink=0.7)
     return figure
 
 
-def _scene(axes: Axes, swarm: Swarm, time_s: float, radio: Radio, routes: pl.DataFrame | None, flows: Flows) -> None:
+def _scene(
+    axes: Axes, swarm: Swarm, time_s: float, radio: Radio, paths: pl.DataFrame | None, flows: Sequence[str] | None
+) -> None:
     places = swarm.at(time_s)
     links = swarm.links(time_s, radio)
     span = max(STRONG_DB - radio.least_snr_db, 1.0)
@@ -81,8 +80,9 @@ def _scene(axes: Axes, swarm: Swarm, time_s: float, radio: Radio, routes: pl.Dat
             [places[[a, b], :2] for a, b, _ in links], colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1
         )
     )
-    for at, (source, destination) in enumerate(flows):
-        _way(axes, swarm, places, routes, time_s, (source, destination), at)
+    for at, nodes in enumerate(current(swarm, paths, time_s, flows)):
+        here = places[nodes, :2]
+        axes.plot(here[:, 0], here[:, 1], color=style.line_style(at)["color"], linewidth=2.0, zorder=2)
     axes.scatter(
         places[:, 0],
         places[:, 1],
@@ -109,28 +109,20 @@ def _scene(axes: Axes, swarm: Swarm, time_s: float, radio: Radio, routes: pl.Dat
     )
 
 
-def _way(
-    axes: Axes,
-    swarm: Swarm,
-    places: Any,
-    routes: pl.DataFrame | None,
-    time_s: float,
-    flow: tuple[str, str],
-    at: int,
-) -> None:
+def current(swarm: Swarm, paths: pl.DataFrame | None, time_s: float, flows: Sequence[str] | None) -> list[list[int]]:
+    """The way of each flow at a time, as numbers of nodes; none for a flow of which nothing has arrived."""
+    if paths is None:
+        return []
     index = {name: number for number, name in enumerate(swarm.nodes)}
-    for name in flow:
-        if name not in index:
-            raise InputError(f'no node "{name}" in the positions; there are {", ".join(swarm.nodes[:10])}')
-    source, destination = flow
-    led = way(routes, time_s, source, destination) if routes is not None else [source]
-    colour = style.line_style(at)["color"]
-    here = places[[index[name] for name in led], :2]
-    if led[-1] == destination:
-        axes.plot(here[:, 0], here[:, 1], color=colour, linewidth=2.0, zorder=2)
-        return
-    ends = places[[index[source], index[destination]], :2]
-    axes.plot(ends[:, 0], ends[:, 1], color=colour, linewidth=0.9, linestyle=style.DASHES[2], zorder=2)
+    return [[index[name] for name in way(paths, time_s, flow)] for flow in _known(paths, flows)]
+
+
+def _known(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
+    there = flows_of(paths)
+    for flow in flows or ():
+        if flow not in there:
+            raise InputError(f'no flow "{flow}" in the paths; there are {", ".join(there[:10])}')
+    return there if flows is None else list(flows)
 
 
 def animate(
@@ -140,8 +132,8 @@ def animate(
     every_s: float = 0.5,
     per_second: int = 10,
     radio: Radio | None = None,
-    routes: pl.DataFrame | None = None,
-    flows: Flows = (),
+    paths: pl.DataFrame | None = None,
+    flows: Sequence[str] | None = None,
 ) -> Path:
     """Writes the flight of a swarm as a film; the suffix decides the format (.gif, .mp4).
 
@@ -169,7 +161,7 @@ def animate(
 
         def draw(time_s: float) -> list[Any]:
             axes.clear()
-            _scene(axes, swarm, float(time_s), radio or Radio(), routes, flows)
+            _scene(axes, swarm, float(time_s), radio or Radio(), paths, flows)
             return []
 
         film = FuncAnimation(figure, draw, frames=times.tolist(), blit=False, init_func=lambda: [])
@@ -183,13 +175,9 @@ def animate(
 
 @style.styled
 def airtime(radios: pl.DataFrame) -> Chart:
-    """The time on the air of each node, the busiest first; every column ``airtime_KIND_s`` is a part of its bar.
-
-    A table with ``airtime_s`` alone has bars of one part.
-    """
-    kinds = [name for name in radios.columns if name.startswith("airtime_") and name.endswith("_s")] or []
-    kinds = [name for name in kinds if name != "airtime_s"] or ["airtime_s"]
-    if "node" not in radios.columns or any(name not in radios.columns for name in kinds):
+    """The time on the air of each node, the busiest first; columns that end in ``airtime_s`` are parts of a bar."""
+    kinds = [name for name in radios.columns if name.endswith("airtime_s")]
+    if "node" not in radios.columns or not kinds:
         raise InputError(f"radios: no column node or airtime_s; there are {', '.join(radios.columns)}")
     total = sum((radios[name].to_numpy().astype(np.float64) for name in kinds), np.zeros(radios.height))
     order = np.argsort(-total, kind="stable")
@@ -198,7 +186,7 @@ def airtime(radios: pl.DataFrame) -> Chart:
     base = np.zeros(len(order))
     for at, kind in enumerate(kinds):
         values = radios[kind].to_numpy().astype(np.float64)[order]
-        label = kind.removeprefix("airtime_").removesuffix("_s").replace("_", " ") or "all"
+        label = kind.removesuffix("airtime_s").rstrip("_") or "all"
         axes.bar(range(len(order)), values, 0.85, bottom=base, color=style.COLOURS[at], label=label, linewidth=0)
         base = base + values
     style.finish(axes, "Time on the air", f"{len(order)} nodes", legend=len(kinds) > 1)
@@ -211,36 +199,41 @@ def airtime(radios: pl.DataFrame) -> Chart:
 
 
 @style.styled
-def route_timeline(routes: pl.DataFrame, flows: Flows, end_s: float) -> Chart:
-    """The hops of each flow's way over time; a gap is a time without a way."""
-    if not flows:
-        raise InputError("flows: none named; name source and destination of each")
-    figure, axes = style.chart(size=(6.4, 1.1 + 0.22 * len(flows)))
-    changes = np.unique(np.concatenate(([0.0], routes["time_s"].to_numpy().astype(np.float64))))
-    changes = changes[changes < end_s]
+def route_timeline(paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | None = None) -> Chart:
+    """The hops of each flow's way over time, from its first data on; a fine line is a change of the way.
+
+    Parameters
+    ----------
+    end_s
+        Where the last ways end.
+    flows
+        Those that are shown; by default all in ``paths``.
+    """
+    names = _known(paths, flows)
+    if not names:
+        raise InputError("paths: no flow; nothing arrived over a medium")
+    figure, axes = style.chart(size=(6.4, 1.1 + 0.22 * len(names)))
     longest = 1
-    for row, (source, destination) in enumerate(flows):
-        hops = []
-        for time_s in changes:
-            led = way(routes, float(time_s), source, destination)
-            hops.append(len(led) - 1 if led[-1] == destination else 0)
-        for (start, until), count in zip(_spans(changes, end_s), hops, strict=True):
-            if count:
-                longest = max(longest, count)
-                colour = style.COLOURS[min(count, len(style.COLOURS)) - 1]
-                axes.barh(row, until - start, 0.72, left=start, color=colour, linewidth=0)
-    for count in range(1, min(longest, len(style.COLOURS)) + 1):
-        text = f"{count} hop{'s' if count > 1 else ''}" + ("+" if count == len(style.COLOURS) else "")
-        axes.barh(0, 0, color=style.COLOURS[count - 1], label=text)
-    axes.set_yticks(range(len(flows)), [f"{source} → {destination}" for source, destination in flows], fontsize=7)
-    style.finish(axes, "Routes", end_s=end_s)
-    axes.set_ylim(len(flows) - 0.45, -0.55)
+    for row, flow in enumerate(names):
+        found = ways(paths, flow)
+        starts = [since for since, _ in found]
+        for since, until, (_, nodes) in zip(starts, [*starts[1:], end_s], found, strict=True):
+            hops = len(nodes) - 1
+            longest = max(longest, hops)
+            axes.barh(row, until - since, 0.72, left=since, color=_colour(hops), edgecolor="white", linewidth=0.3)
+    most = min(longest, len(style.COLOURS))
+    for hops in range(1, most + 1):
+        text = f"{hops} hop{'s' if hops > 1 else ''}" + (" or more" if hops == len(style.COLOURS) < longest else "")
+        axes.barh(0, 0, color=_colour(hops), label=text)
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    style.finish(axes, "Ways of flows", end_s=end_s)
+    axes.set_ylim(len(names) - 0.45, -0.55)
     axes.set_xlabel("time (s)")
     return figure
 
 
-def _spans(changes: Any, end_s: float) -> list[tuple[float, float]]:
-    return list(zip(changes.tolist(), [*changes.tolist()[1:], end_s], strict=True))
+def _colour(hops: int) -> str:
+    return style.COLOURS[min(hops, len(style.COLOURS)) - 1]
 
 
 @style.styled

@@ -74,9 +74,10 @@ def _timeouts(outcome: Outcome) -> float:
     return outcome.timeouts / max(outcome.served, 1)
 
 
+FAILING, BREAKS = "frames without an ACK, %", "broken links a second"
 CAUSES: dict[str, tuple[Callable[[Outcome], float], int]] = {
-    "transmissions without an ACK, %": (lambda one: 100 * one.air.failing, 0),
-    "route errors a second": (lambda one: one.air.errors / one.seconds, 1),
+    FAILING: (lambda one: 100 * one.air.failing, 0),
+    BREAKS: (lambda one: one.air.breaks / one.seconds, 1),
     "timeouts of a served flow": (_timeouts, 1),
     "hops of a delivered segment": (lambda one: one.hops, 2),
     "delay of a delivered segment, ms": (lambda one: 1e3 * one.delay_s, 0),
@@ -109,11 +110,11 @@ def rows(density: Sweep, speed: Sweep) -> list[Row]:
 
 
 def _breaks(speed: Sweep) -> Row:
-    breaks, _ = CAUSES["route errors a second"]
+    breaks, _ = CAUSES[BREAKS]
     values = speed.means("CUBIC", breaks)
     return Row(
         "Fig. 5, text",
-        f"CUBIC: route errors a second at {', '.join(map(str, speed.points))} m/s",
+        f"CUBIC: broken links a second at {', '.join(map(str, speed.points))} m/s",
         "frequent route failures, which occur due to the mobility",
         "",
         ", ".join(f"{value:.1f}" for value in values),
@@ -139,10 +140,10 @@ def _timeouts_by_speed(speed: Sweep) -> Row:
 
 
 def _collisions(density: Sweep) -> Row:
-    failing, _ = CAUSES["transmissions without an ACK, %"]
+    failing, _ = CAUSES[FAILING]
     return Row(
         "Fig. 3, text",
-        f"transmissions without an ACK at {', '.join(map(str, density.points))} UAVs, %",
+        f"frames without an ACK at {', '.join(map(str, density.points))} UAVs, %",
         "",
         "",
         "; ".join(

@@ -43,33 +43,29 @@ class Flow:
 
 @dataclass(frozen=True)
 class Air:
-    """Unicast frames and messages of routing.
+    """Frames and messages of routing.
 
     Attributes
     ----------
-    acked
-        Frames that were acknowledged.
+    sent
+        Frames on the air, each attempt counted; no answers.
     failed
-        Transmissions of a frame that were not.
-    given_up
-        Frames that ended without an acknowledgement, whatever the reason.
-    errors
-        Route errors sent: how often a route in use broke.
+        Attempts that were not acknowledged.
+    breaks
+        Frames dropped, whatever the reason: of each AODV is told that its link is broken.
     routing_bytes
         Bytes of routing messages, each hop counted.
     """
 
-    acked: int
+    sent: int
     failed: int
-    given_up: int
-    errors: int
+    breaks: int
     routing_bytes: int
 
     @property
     def failing(self) -> float:
-        """The share of transmissions without an acknowledgement."""
-        attempts = self.acked + self.failed
-        return self.failed / attempts if attempts else math.nan
+        """The share of frames without an acknowledgement."""
+        return self.failed / self.sent if self.sent else math.nan
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ def outcome_of(numbers: dict[str, Any]) -> Outcome:
         Flow(received, seconds, delay_ms / 1e3 if received else math.nan, timeouts, hops if received else math.nan)
         for _, _, received, seconds, delay_ms, timeouts, hops in numbers["flows"]
     )
-    lost = numbers["frames_given_up"] + numbers["frames_dropped"]
-    air = Air(numbers["acked_frames"], numbers["failed_attempts"], lost, numbers["rerr"], numbers["routing_bytes"])
+    sent = numbers["acked_frames"] + numbers["failed_attempts"]
+    air = Air(sent, numbers["failed_attempts"], numbers["frames_dropped"], numbers["routing_bytes"])
     return Outcome(flows, air, numbers["seconds"], numbers["cpu_s"])
 
 

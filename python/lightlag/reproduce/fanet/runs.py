@@ -1,0 +1,122 @@
+"""The runs of lightlag: the scenario of a setting, and the outcome of a run from its tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import lightlag as ll
+from lightlag.reproduce.fanet.model import ALPHA, BOX_M, DIRECTION_VARIANCE, MEAN_PITCH, PITCH_VARIANCE, STEP_S
+from lightlag.reproduce.fanet.outcome import FLOWS, Air, Flow, Outcome
+from lightlag.reproduce.fanet.setting import SECONDS, Access, Setting
+
+if TYPE_CHECKING:
+    import polars as pl
+
+INTERVAL_S = 0.02
+"""Between two samples of a sender; delays are means over thousands of them."""
+
+ACCESS: dict[Access, dict[str, Any]] = {
+    Access.LEGACY: {"rate": "24 Mbit/s"},
+    Access.RTS: {"rate": "24 Mbit/s", "rts_threshold": 100},
+    Access.AGGREGATES: {"rate": "mcs7"},
+}
+
+
+def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
+    """The scenario of a setting."""
+    mobility = {
+        "model": "gauss-markov",
+        "alpha": ALPHA,
+        "time_step": f"{STEP_S * 1e3:g} ms",
+        "speed_least": "0 m/s",
+        "speed_most": f"{setting.speed:g} m/s",
+        "pitch_least": "0 deg",
+        "pitch_most": f"{math.degrees(MEAN_PITCH):.6g} deg",
+        "speed_variance": 0.0,
+        "direction_variance": DIRECTION_VARIANCE,
+        "pitch_variance": PITCH_VARIANCE,
+    }
+    medium = {
+        "standard": "802.11n",
+        "propagation": "log-distance",
+        "power": f"{setting.reading.power_dbm:g} dBm",
+        "routing": setting.routing,
+        **ACCESS[setting.access],
+    }
+    return {
+        "name": "fanet",
+        "duration": f"{seconds:g} s",
+        "topology": {
+            "kind": "swarm",
+            "nodes": setting.nodes,
+            "area": [f"{side:g} m" for side in BOX_M],
+            "mobility": mobility,
+            "medium": medium,
+            "flows": min(FLOWS, setting.nodes * (setting.nodes - 1)),
+            "flow": {"start": {"uniform": ["0 s", "1 s"]}},
+        },
+        "defaults": {"tcp": dict(setting.contender.tcp)},
+        "record": {"trace": "sampled", "interval": f"{INTERVAL_S * 1e3:g} ms", "queue": "off", "drops": False},
+    }
+
+
+def run(setting: Setting, seed: int, seconds: float = SECONDS) -> Outcome:
+    """The outcome of a setting with a seed; the same nodes, speed and seed are the same swarm."""
+    result = ll.run(scenario(setting, seconds), seed=seed)
+    traces = {str(part["flow"][0]): part for part in result.table("trace").partition_by("flow")}
+    hops = _hops(result.table("paths"), seconds)
+    flows = [flow_of(row, traces.get(row["name"]), hops.get(row["name"], math.nan)) for row in result.summary["flows"]]
+    return Outcome(flows, air_of(result.summary["radios"]), seconds)
+
+
+def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> Flow:
+    """One transfer, from its row of the summary and the samples of its sender.
+
+    The mean delay of a byte from its first transmission to its delivery is, by Little's law, the mean of the bytes on
+    the way, divided by the rate at which they are delivered.
+    """
+    delivered = int(row["delivered_bytes"])
+    if not delivered or trace is None:
+        return Flow(0, 0.0, math.nan, int(row["timeouts"]), math.nan)
+    times = trace["time_s"].to_list()
+    sent, arrived = trace["sent_bytes"].to_list(), trace["delivered_bytes"].to_list()
+    first = next((time for time, count in zip(times, sent, strict=True) if count), row["start_s"])
+    grown = [time for time, now, then in zip(times[1:], arrived[1:], arrived, strict=False) if now > then]
+    last = max(grown, default=times[-1])
+    area = math.fsum(
+        (out - there) * (after - before)
+        for before, after, out, there in zip(times, times[1:], sent, arrived, strict=False)
+        if after <= last
+    )
+    seconds = max(last - first, INTERVAL_S)
+    return Flow(delivered, seconds, max(area, 0.0) / delivered, int(row["timeouts"]), hops)
+
+
+def air_of(radios: list[Mapping[str, Any]]) -> Air:
+    """Frames and routing of all radios. Each attempt without an ACK is followed by another one, or by a drop."""
+
+    def together(*names: str) -> int:
+        return sum(int(radio[name]) for radio in radios for name in names)
+
+    return Air(
+        together("sent_frames"),
+        together("retries", "dropped_retry"),
+        together("dropped_queue", "dropped_retry", "dropped_lifetime"),
+        together("routing_bytes"),
+    )
+
+
+def _hops(paths: pl.DataFrame, seconds: float) -> dict[str, float]:
+    """The mean hops of each flow over the time for which each of its ways held."""
+    starts = paths.filter(paths["hop"] == 0).sort("time_s")
+    found = {}
+    for part in starts.partition_by("flow", maintain_order=True):
+        since = part["time_s"].to_list()
+        lasts = [after - before for before, after in zip(since, [*since[1:], seconds], strict=True)]
+        total = math.fsum(lasts)
+        if total > 0:
+            weighted = math.fsum(one * hops for one, hops in zip(lasts, part["hops"].to_list(), strict=True))
+            found[str(part["flow"][0])] = weighted / total
+    return found
