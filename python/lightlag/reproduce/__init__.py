@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet', 'hybla-cubic', 'inet-tcp', 'open-questions', 'scps-ns3']
+['cubic-inet', 'fanet', 'hybla-cubic', 'inet-tcp', 'open-questions', 'scps-ns3']
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ def _cubic_inet(reproduction: Reproduction, effort: Effort) -> None:
     from lightlag.reproduce import cubic_inet
 
     cubic_inet.reproduce(reproduction, effort)
+
+
+def _fanet(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import fanet
+
+    fanet.reproduce(reproduction, effort)
 
 
 def _hybla_cubic(reproduction: Reproduction, effort: Effort) -> None:
@@ -74,6 +80,13 @@ PAPERS: dict[str, Paper] = {
             reference="T. A. N. Nguyen, J. P. G. Sterbenz, 2017",
             items=("Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "Fig. 7", "Fig. 8", "Fig. 9"),
             work=_scps_ns3,
+        ),
+        Paper(
+            name="fanet",
+            title="A Study on Performance of CUBIC TCP and TCP BBR in FANETs",
+            reference="M. Alrayes, I. Shrena, Z. Khlifa, A. Alfagi, 2021",
+            items=("Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6"),
+            work=_fanet,
         ),
         Paper(
             name="open-questions",

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from lightlag.reproduce.fanet import causes, claims, figures, peer, sweeps
+from lightlag import _engine
+from lightlag.reproduce.fanet import causes, claims, figures, peer, runs, sweeps
 from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.setting import (
+    BBR,
     BBR_LINUX,
     CONNECTED,
+    CUBIC,
     CUBIC_LINUX,
+    EACH_ACKED,
     FULL_SPEED,
     NODES,
     READINGS,
     Contender,
     Reading,
+    as_linux,
 )
 from lightlag.reproduce.fanet.sweeps import Runner
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
+
+WANTED = ("newreno", "cubic", "bbr", "bbr3", "vegas", "westwood+", "hybla", "illinois", "copa")
+"""Beyond the paper: by loss, by delay, by rate."""
 
 NOTES = (
     "**Chosen, because the paper does not say:** transmitters of 16 dBm, no gains, noise figure 7 dB, path loss with "
@@ -42,6 +51,17 @@ NOTES = (
     "neighbour has gone. In 20 s of a swarm of 40 nodes with BBR 34,475 transmissions failed, and 12,200 with "
     "`--aggregate=0`, which leaves the agreement out; with CUBIC 39 MB arrived, and 47 MB without it.",
 )
+
+
+def reproduce(reproduction: Reproduction, effort: Effort) -> None:
+    """Fill a reproduction with every item."""
+    fill(reproduction, effort, runs.run, contenders())
+
+
+def contenders() -> list[Contender]:
+    """The algorithms beyond the paper: those of ns-3, BBR with an ACK for each segment, and others in the TCP of Linux."""
+    names = [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
+    return [CUBIC, BBR, EACH_ACKED, *(as_linux(name) for name in WANTED if name in names)]
 
 
 def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders: Sequence[Contender]) -> None:

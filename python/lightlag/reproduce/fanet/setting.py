@@ -64,16 +64,16 @@ def _as_ns3(algorithm: str, **congestion: object) -> Contender:
     return Contender(algorithm, algorithm, {**tcp, "mss": "1448 B"})
 
 
-def _as_linux(algorithm: str) -> Contender:
-    tcp = {"profile": "linux", "congestion": algorithm.lower(), "receive_buffer": "128 KiB"}
+def as_linux(algorithm: str) -> Contender:
+    """An algorithm in the TCP of Linux, with the buffers of ns-3."""
+    tcp = {"profile": "linux", "congestion": algorithm.lower(), "mss": "1460 B", "receive_buffer": "128 KiB"}
     return Contender(f"{algorithm}, Linux", algorithm, tcp)
 
 
 CUBIC, BBR = _as_ns3("CUBIC", reno_friendly=False), _as_ns3("BBR")
 """In the TCP of ns-3; they are judged. ns-3's CUBIC has no Reno-friendly region."""
-CUBIC_LINUX, BBR_LINUX = _as_linux("CUBIC"), _as_linux("BBR")
+CUBIC_LINUX, BBR_LINUX = as_linux("CUBIC"), as_linux("BBR")
 EACH_ACKED = replace(BBR, label="BBR, each segment acknowledged", tcp={**BBR.tcp, "delayed_ack": "off"})
-CONTENDERS = (CUBIC, BBR, CUBIC_LINUX, BBR_LINUX)
 
 
 class Access(enum.Enum):
