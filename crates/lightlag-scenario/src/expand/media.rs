@@ -2,12 +2,15 @@
 
 use super::layout::{Joins, Layout};
 use crate::network::{Medium, Member};
+use crate::read::path_file::read_paths;
 use crate::read::{Errors, Path, not_one_of, shortened};
 use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
-use lightlag_mobility::{Area, Motion, Vector};
+use lightlag_mobility::models::group::Leader;
+use lightlag_mobility::{Area, Mobility, Motion, Paths, Refusal, Vector};
 use lightlag_net::NodeId;
 use lightlag_net::setting::Registered;
 use lightlag_radio::StationConfig;
+use std::collections::BTreeMap;
 
 /// A medium and the radios on it.
 pub(crate) struct Radios<'a> {
@@ -109,6 +112,7 @@ pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mu
         _ => None,
     };
     let area = swarm.and_then(|swarm| area_of(swarm, errors));
+    let mut movements = Movements { scenario, files: BTreeMap::new() };
     let medium = |medium: &Radios| Medium {
         name: medium.spec.name.clone(),
         config: medium.spec.config.clone(),
@@ -117,7 +121,7 @@ pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mu
         members: medium
             .radios
             .iter()
-            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), layout, seed, errors))
+            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), &mut movements, layout, seed, errors))
             .collect(),
     };
     layout.media.iter().map(medium).collect()
@@ -136,13 +140,43 @@ fn area_of(swarm: &Swarm, errors: &mut Errors) -> Option<Area> {
         errors.push("topology.placement", message);
         return None;
     }
-    let first = swarm.placement.0.place(0, swarm.nodes as u32, &area);
-    match swarm.mobility.0.check(&area, first) {
-        Ok(()) => Some(area),
-        Err(refusal) => {
-            errors.push(format_args!("topology.mobility.{}", refusal.key.unwrap_or_default()), refusal.message);
-            None
+    Some(area)
+}
+
+/// The movement of nodes, with what it takes from files and from other nodes.
+struct Movements<'a> {
+    scenario: &'a Scenario,
+    /// Files of paths by name, format and dimension.
+    files: BTreeMap<(String, u32, u32), Result<Paths, String>>,
+}
+
+impl Movements<'_> {
+    /// The movement of the node called `name`, number `number` of a swarm if it is of one.
+    fn of(&mut self, mobility: &Mobility, name: &str, number: Option<u64>) -> Result<Mobility, Refusal> {
+        let mut whole = mobility.clone();
+        match &mut whole {
+            Mobility::Trace(trace) => {
+                let key = (trace.file.clone(), trace.format as u32, trace.dimension);
+                let read = || read_paths(&trace.file, trace.format, trace.dimension);
+                let paths = self.files.entry(key).or_insert_with(read);
+                let paths = paths
+                    .as_ref()
+                    .map_err(|message| Refusal { key: Some("file"), message: format!("{}: {message}", trace.file) })?;
+                trace.track = match number {
+                    Some(number) => paths.nodes().get(number as usize).map(|path| path.track.clone()),
+                    None => paths.named(name).cloned(),
+                };
+            }
+            Mobility::Group(group) => {
+                let leader = self.scenario.nodes.iter().find(|node| node.name == group.leader);
+                group.led = leader.map(|leader| {
+                    let place = leader.at.map(|place| place.0);
+                    Box::new(Leader { mobility: leader.mobility.0.clone(), place })
+                });
+            }
+            _ => {}
         }
+        Ok(whole)
     }
 }
 
@@ -150,6 +184,7 @@ fn member(
     radio: &Radio,
     medium: &MediumSpec,
     area: Option<&Area>,
+    movements: &mut Movements,
     layout: &Layout,
     seed: u64,
     errors: &mut Errors,
@@ -158,7 +193,21 @@ fn member(
     let (motion, settings) = match radio.of {
         Of::Swarm { swarm, number } => {
             let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);
-            (Motion::new(&swarm.mobility.0, area?, place, seed, name), medium.radio.clone())
+            let area = area?;
+            let whole = movements.of(&swarm.mobility.0, name, Some(number));
+            match whole.and_then(|mobility| mobility.check(area, place).map(|()| mobility)) {
+                Ok(mobility) => (Motion::new(&mobility, area, place, seed, name), medium.radio.clone()),
+                Err(Refusal { key, message }) => {
+                    let top = Path::Key(&Path::Root, "topology");
+                    let (table, key) = (Path::Key(&top, "mobility"), key.unwrap_or("model"));
+                    let at = Path::Key(&table, key);
+                    // Once: the same is wrong for each node.
+                    if !errors.any_at(&at) {
+                        errors.push(at, format!("{name}: {message}"));
+                    }
+                    return None;
+                }
+            }
         }
         Of::Listed { node, index } => {
             let at = Path::Root;
@@ -172,14 +221,21 @@ fn member(
                 errors.push(Path::Key(&Path::Key(&at, "radio"), key), message);
                 return None;
             }
-            (listed_motion(node, area, seed, &at, errors)?, settings)
+            (listed_motion(node, area, movements, seed, &at, errors)?, settings)
         }
     };
     Some(Member { node: radio.node, station: StationConfig { name: name.to_owned(), motion, radio: settings } })
 }
 
 /// The way of a listed node.
-fn listed_motion(node: &NodeSpec, swarm: Option<&Area>, seed: u64, at: &Path, errors: &mut Errors) -> Option<Motion> {
+fn listed_motion(
+    node: &NodeSpec,
+    swarm: Option<&Area>,
+    movements: &mut Movements,
+    seed: u64,
+    at: &Path,
+    errors: &mut Errors,
+) -> Option<Motion> {
     let corner = Vector::new(FAR, FAR, FAR);
     let whole = || Area::new(-corner, corner);
     let area = match (node.area, swarm) {
@@ -200,12 +256,15 @@ fn listed_motion(node: &NodeSpec, swarm: Option<&Area>, seed: u64, at: &Path, er
         return None;
     }
     let place = node.at.map(|place| place.0);
-    if let Err(refusal) = node.mobility.0.check(&area, place) {
-        match refusal.key {
-            Some(key) => errors.push(Path::Key(&Path::Key(at, "mobility"), key), refusal.message),
-            None => errors.push(Path::Key(at, "at"), refusal.message),
+    let whole = movements.of(&node.mobility.0, &node.name, None);
+    match whole.and_then(|mobility| mobility.check(&area, place).map(|()| mobility)) {
+        Ok(mobility) => Some(Motion::new(&mobility, &area, place, seed, &node.name)),
+        Err(refusal) => {
+            match refusal.key {
+                Some(key) => errors.push(Path::Key(&Path::Key(at, "mobility"), key), refusal.message),
+                None => errors.push(Path::Key(at, "at"), refusal.message),
+            }
+            None
         }
-        return None;
     }
-    Some(Motion::new(&node.mobility.0, &area, place, seed, &node.name))
 }

@@ -113,7 +113,7 @@ pub(crate) fn expand_shorthands(tree: &mut Value) {
 }
 
 /// The keys of a scenario that contain links.
-const LISTS: [&str; 2] = ["links", "topology"];
+const LISTS: [&str; 3] = ["links", "nodes", "topology"];
 
 /// The keys of a generator for links beside its own.
 const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
@@ -155,5 +155,10 @@ fn resolve_link(link: &mut Value, folder: &str) {
     }
     if let Some(trace) = link.get_mut("trace") {
         file(trace, folder);
+    }
+    if let Some(Value::Object(mobility)) = link.get_mut("mobility")
+        && let Some(path) = mobility.get_mut("file")
+    {
+        file(path, folder);
     }
 }
