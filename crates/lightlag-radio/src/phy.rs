@@ -4,12 +4,14 @@
 //! - [`airtime`]: the time that a PPDU takes, and the sizes that fit into a time.
 //! - [`names`]: modes by the names that users and ns-3 give them.
 //! - [`basic`]: [`BasicRates`], and the rate at which a frame is answered.
+//! - [`check`]: messages about rates that do not go together.
 //! - [`timing`]: [`Timing`], slots and spaces between frames.
 //! - [`radio`]: [`Radio`], the powers and thresholds of a station.
 //! - [`error_model`]: [`ErrorModel`], from the SINR to the success of some bits.
 
 pub mod airtime;
 pub mod basic;
+pub mod check;
 pub mod error_model;
 pub mod mode;
 pub mod names;

@@ -84,7 +84,19 @@ impl ErrorCurves {
         self.lookup(scheme_index(mode.scheme()), level, bits)
     }
 
-    /// The same for the bits of a header.
+    /// The least SINR, a ratio of powers, at which so many bits survive with this probability.
+    pub fn needed_sinr(&self, mode: Mode, bits: u32, probability: f64) -> f64 {
+        let ln = libm::log(probability);
+        let (mut low, mut high) = (1e-4, 1e6);
+        // Each step halves the distance in the logarithm: 2^−50 of 100 dB are left.
+        for _ in 0..50 {
+            let middle = libm::sqrt(low * high);
+            if self.ln_success(mode, middle, bits) < ln { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// The same as [`Self::ln_success`] for the bits of a header.
     #[inline]
     pub fn ln_header_success(&self, sinr: f64, bits: u32) -> f64 {
         let level = if self.by_energy { sinr * SLOWEST_ENERGY } else { sinr };

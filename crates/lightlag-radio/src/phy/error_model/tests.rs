@@ -68,6 +68,16 @@ fn tables_follow_the_formula_between_their_points() {
 }
 
 #[test]
+fn the_needed_sinr_is_the_least_that_suffices() {
+    let curves = ErrorCurves::new(ErrorModel::Nist);
+    let needed = curves.needed_sinr(legacy(24), 8 * 1536, 0.9);
+    assert!((10.0 * libm::log10(needed) - 13.51).abs() < 0.01);
+    // The threshold of ns-3's Ideal rates: a bit is wrong with 1e-6.
+    let ideal = curves.needed_sinr(legacy(24), 1, 1.0 - 1e-6);
+    assert!((nist::error(legacy(24).scheme(), ideal) / 1e-6 - 1.0).abs() < 0.02);
+}
+
+#[test]
 fn pieces_add_up() {
     let curves = ErrorCurves::new(ErrorModel::Nist);
     let ln = |bits| curves.ln_success(legacy(24), ratio(13.5), bits);

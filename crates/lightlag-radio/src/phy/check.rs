@@ -1,0 +1,70 @@
+//! Checks of rates that need more than one setting, each with one message that says what would be right.
+
+use super::basic::BasicRates;
+use super::error_model::ErrorCurves;
+use super::mode::Mode;
+use crate::propagation::decibels::decibels;
+
+/// The reason why answers and RTS cannot leave at this rate, if they cannot.
+pub fn control_rate(key: &str, mode: Mode, basic: BasicRates) -> Option<String> {
+    let is_known = basic.contains(mode) || BasicRates::MANDATORY.contains(mode);
+    (!is_known).then(|| {
+        format!(
+            "{key}: {mode} is neither basic nor mandatory, so not every station understands it; take 6, 12 or 24 Mbit/s"
+        )
+    })
+}
+
+/// A warning where aggregation is asked for and the rate has none.
+pub fn aggregation(key: &str, mode: Mode) -> Option<String> {
+    (!mode.aggregates()).then(|| {
+        format!("{key}: frames at {mode} are never aggregated; only the MCSs of 802.11n and ac are, such as \"mcs3\"")
+    })
+}
+
+/// A warning where a link at this SNR, a ratio of powers, loses more than half of all frames of a mode.
+pub fn link(name: &str, curves: &ErrorCurves, mode: Mode, snr: f64, bytes: u32) -> Option<String> {
+    let needed = curves.needed_sinr(mode, 8 * bytes, 0.5);
+    (snr < needed).then(|| {
+        format!(
+            "{name}: an SNR of {:.1} dB cannot carry {bytes} bytes at {mode}, which take {:.1} dB; move the stations \
+             closer, or take a slower rate",
+            decibels(snr.max(1e-30)),
+            decibels(needed)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::error_model::ErrorModel;
+    use crate::phy::mode::{Band, Guard, Width};
+    use crate::propagation::decibels::ratio;
+
+    fn legacy(mbps: u32) -> Mode {
+        Mode::legacy(mbps, Band::Ghz5).unwrap()
+    }
+
+    #[test]
+    fn answers_leave_at_basic_or_mandatory_rates() {
+        assert_eq!(control_rate("control_rate", legacy(24), BasicRates::new(&[6]).unwrap()), None);
+        assert_eq!(control_rate("control_rate", legacy(54), BasicRates::new(&[54]).unwrap()), None);
+        let message = control_rate("control_rate", legacy(54), BasicRates::MANDATORY).unwrap();
+        assert!(message.starts_with("control_rate: OfdmRate54Mbps is neither"), "{message}");
+    }
+
+    #[test]
+    fn legacy_rates_never_aggregate() {
+        assert!(aggregation("aggregation", legacy(24)).unwrap().contains("never aggregated"));
+        assert_eq!(aggregation("aggregation", Mode::ht(0, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap()), None);
+    }
+
+    #[test]
+    fn a_link_that_is_too_weak_says_so_with_both_snrs() {
+        let curves = ErrorCurves::new(ErrorModel::Nist);
+        assert_eq!(link("routes[0]", &curves, legacy(24), ratio(14.0), 1536), None);
+        let message = link("routes[0]", &curves, legacy(24), ratio(11.0), 1536).unwrap();
+        assert!(message.contains("11.0 dB") && message.contains("12.9 dB"), "{message}");
+    }
+}
