@@ -6,4 +6,4 @@ pub mod phy;
 pub mod propagation;
 
 pub use config::{MediumConfig, Radio, StationConfig};
-pub use medium::{AirDrop, Happening, Medium, Msdu, Station, StationCounters, To};
+pub use medium::{AirDrop, Aired, Happening, Kind, Medium, Msdu, Station, StationCounters, To};

@@ -16,7 +16,7 @@ mod hearing;
 mod queue;
 mod tracks;
 
-pub use frame::{AirDrop, Happening, Msdu, Station, To};
+pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
 use crate::config::{MediumConfig, StationConfig};
 use crate::phy::timing::ACK_SIZE;
@@ -24,7 +24,7 @@ use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
 use access::{Access, State};
-use frame::{Frame, Kind};
+use frame::Frame;
 use hearing::{End, Hearing, Record, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
@@ -100,6 +100,8 @@ pub struct Medium<P> {
     channel: Channel,
     curves: ErrorCurves,
     timing: Timing,
+    frequency: f64,
+    edca: bool,
     seed: u64,
     stations: Vec<StationState<P>>,
     /// Frames on the air by number, and when they end at the last of their hearers.
@@ -107,6 +109,9 @@ pub struct Medium<P> {
     ends: BTreeSet<(Instant, u64)>,
     next_frame: u64,
     happenings: VecDeque<Happening<P>>,
+    /// Whose frames are told, if anybody's are, and those that wait to be told.
+    watched: Vec<bool>,
+    aired: VecDeque<Aired<P>>,
     changed: Vec<u32>,
     tracks: Tracks,
     /// The power that reaches each station.
@@ -168,6 +173,8 @@ impl<P: Clone> Medium<P> {
             channel: Channel::new(&config.propagation, config.frequency, seed, name),
             curves: ErrorCurves::new(config.errors),
             timing,
+            frequency: config.frequency,
+            edca,
             seed,
             tracks,
             powers: vec![0.0; stations.len()],
@@ -177,6 +184,8 @@ impl<P: Clone> Medium<P> {
             ends: BTreeSet::new(),
             next_frame: 0,
             happenings: VecDeque::new(),
+            watched: Vec::new(),
+            aired: VecDeque::new(),
             changed: Vec::new(),
         }
     }
@@ -203,6 +212,27 @@ impl<P: Clone> Medium<P> {
     /// The next thing that happened to a packet.
     pub fn next_happening(&mut self) -> Option<Happening<P>> {
         self.happenings.pop_front()
+    }
+
+    /// Tells from now on of each frame that one of these stations sends or understands.
+    pub fn watch(&mut self, stations: impl IntoIterator<Item = Station>) {
+        self.watched = vec![false; self.stations.len()];
+        stations.into_iter().for_each(|station| self.watched[station.0 as usize] = true);
+    }
+
+    /// The next frame of a station that is watched.
+    pub fn next_aired(&mut self) -> Option<Aired<P>> {
+        self.aired.pop_front()
+    }
+
+    /// Whether access follows EDCA, so that frames of data name a class.
+    pub fn has_classes(&self) -> bool {
+        self.edca
+    }
+
+    /// The centre of the channel, in hertz.
+    pub fn frequency(&self) -> f64 {
+        self.frequency
     }
 
     /// What a station has counted so far.
@@ -411,10 +441,29 @@ impl<P: Clone> Medium<P> {
                 last = last.max(end + travels);
             }
         }
-        let of_all = |pending: &Pending<P>| (to == To::All).then(|| pending.msdu.payload.clone());
-        let payload = self.stations[at as usize].queue.front().and_then(of_all);
-        let frame_on_air =
-            Frame { from: at, to, kind, mode, size, number, packet, exchange, end, reserves, hearers, payload };
+        let is_needed = kind == Kind::Data && (to == To::All || !self.watched.is_empty());
+        let copy = |pending: &Pending<P>| is_needed.then(|| pending.msdu.payload.clone());
+        let payload = self.stations[at as usize].queue.front().and_then(copy);
+        let is_retry = kind == Kind::Data && self.stations[at as usize].access.tries > 0;
+        let frame_on_air = Frame {
+            from: at,
+            to,
+            kind,
+            mode,
+            size,
+            number,
+            packet,
+            exchange,
+            start,
+            end,
+            is_retry,
+            reserves,
+            hearers,
+            payload,
+        };
+        if self.watched.get(at as usize).is_some_and(|watched| *watched) {
+            self.tell(at, &frame_on_air, start, None);
+        }
         self.frames.insert(frame, frame_on_air);
         self.ends.insert((last, frame));
         end
@@ -436,10 +485,13 @@ impl<P: Clone> Medium<P> {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
             let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
-            let End::Heard { success, ratio, overlapped } = end else { continue };
+            let End::Heard { success, ratio, overlapped, arrival } = end else { continue };
             let understood = draw(self.seed, frame.from, frame.number, *hearer) < success;
             state.access.failed = !understood;
             if understood {
+                if self.watched.get(*hearer as usize).is_some_and(|watched| *watched) {
+                    self.tell(*hearer, frame, arrival, Some(ratio));
+                }
                 self.understood(now, *hearer, frame, ratio);
             } else if overlapped {
                 state.counters.collisions += 1;
@@ -451,6 +503,27 @@ impl<P: Clone> Medium<P> {
                 self.contend(*hearer, now);
             }
         }
+    }
+
+    /// Tells of a frame at a station that is watched; `ratio`: of its power to the noise, where it was received.
+    #[cold]
+    fn tell(&mut self, at: u32, frame: &Frame<P>, start: Instant, ratio: Option<f64>) {
+        let noise_dbm = decibels(self.stations[at as usize].hearing.noise());
+        self.aired.push_back(Aired {
+            at: Station(at),
+            from: Station(frame.from),
+            to: frame.to,
+            kind: frame.kind,
+            mode: frame.mode,
+            start,
+            length: frame.end.since(frame.start),
+            reserves: frame.reserves,
+            packet: frame.packet,
+            is_retry: frame.is_retry,
+            payload: frame.payload.clone(),
+            power_dbm: ratio.map(|ratio| noise_dbm + decibels(ratio)),
+            noise_dbm,
+        });
     }
 
     /// A station has understood a frame.
@@ -511,9 +584,9 @@ impl<P: Clone> Medium<P> {
             Some((_, last)) => *last = frame.packet,
             None => state.heard.push((frame.from, frame.packet)),
         }
-        let payload = match &frame.payload {
-            Some(payload) => payload.clone(),
-            None => match self.stations[frame.from as usize].queue.front_mut() {
+        let payload = match (&frame.payload, frame.to) {
+            (Some(payload), To::All) => payload.clone(),
+            _ => match self.stations[frame.from as usize].queue.front_mut() {
                 Some(pending) if pending.number == frame.packet => {
                     pending.arrived = true;
                     pending.msdu.payload.clone()

@@ -22,7 +22,7 @@ use crate::world::World;
 use lightlag_control::bucket::Bucket;
 use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
-use lightlag_scenario::{Flow, Network, Part, Record, Split, Transport};
+use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
 use lightlag_tcp::config::FastOpen;
 use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::segment::{Cookie, SeqNumber};
@@ -37,6 +37,14 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     }
     let mut nodes = Nodes::new(&network, seed).map(Box::new);
     if let Some(nodes) = nodes.as_deref_mut() {
+        let captured = network.captures.iter().flat_map(|plan| &plan.places).filter_map(|place| match place {
+            CapturePlace::Node(node) => Some(*node),
+            CapturePlace::Link(_) => None,
+        });
+        let captured: Vec<NodeId> = captured.collect();
+        if !captured.is_empty() {
+            nodes.watch(&captured);
+        }
         nodes.start();
     }
     let numbers = Numbers::new(&network);

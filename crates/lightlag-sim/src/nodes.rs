@@ -18,7 +18,7 @@ use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_radio::{AirDrop, Happening, Medium, Msdu, Station, To};
+use lightlag_radio::{AirDrop, Aired, Happening, Medium, Msdu, Station, To};
 use lightlag_routing::{
     Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Surroundings, Verdict, arp,
 };
@@ -52,8 +52,8 @@ impl Parcel {
 #[derive(Clone, Debug)]
 pub(crate) enum Load {
     Packet(Parcel),
-    /// A message between agents.
-    Routing(Arc<Message>),
+    /// A message between agents, and its time to live.
+    Routing(Arc<Message>, u8),
     /// A question for an address on the medium, or its answer.
     Address(arp::Packet),
 }
@@ -209,6 +209,30 @@ impl Nodes {
     /// Bytes of the headers of a routing message.
     pub(crate) fn message_header(&self) -> u32 {
         self.ip_header + UDP_HEADER
+    }
+
+    /// Lets the media tell of the frames of these nodes.
+    pub(crate) fn watch(&mut self, nodes: &[NodeId]) {
+        for air in &mut self.media {
+            let stations = nodes.iter().filter_map(|node| air.stations[node.0 as usize]);
+            air.medium.watch(stations.collect::<Vec<_>>());
+        }
+    }
+
+    /// The next frame of a node that is watched: the medium on which it is, and the frame.
+    pub(crate) fn next_aired(&mut self) -> Option<(usize, Aired<Load>)> {
+        let next = |(number, air): (usize, &mut Air)| Some((number, air.medium.next_aired()?));
+        self.media.iter_mut().enumerate().find_map(next)
+    }
+
+    /// Whether frames of data on a medium name a class.
+    pub(crate) fn has_qos(&self, medium: usize) -> bool {
+        self.media[medium].medium.has_classes()
+    }
+
+    /// The node of a station.
+    pub(crate) fn node(&self, medium: usize, station: Station) -> NodeId {
+        self.media[medium].nodes[station.0 as usize]
     }
 
     /// Starts all agents.
@@ -403,9 +427,9 @@ impl Nodes {
 
     fn route_as_asked(&mut self, now: Instant, interface: usize, action: Action) {
         match action {
-            Action::Send { to, message, .. } => {
+            Action::Send { to, message, ttl } => {
                 let size = self.message_header() + message.size();
-                let load = Load::Routing(Arc::new(message));
+                let load = Load::Routing(Arc::new(message), ttl);
                 match to {
                     Receiver::All => self.broadcast(now, interface, size, load),
                     Receiver::One(next) => self.address(now, interface, Unaddressed { next, size, load }),
@@ -463,7 +487,7 @@ impl Nodes {
                             self.hops += 1;
                             self.outcomes.push_back(Outcome::Arrived { interface, parcel });
                         }
-                        Load::Routing(message) => {
+                        Load::Routing(message, _) => {
                             let to = if to == To::All {
                                 Receiver::All
                             } else {
@@ -497,7 +521,7 @@ impl Nodes {
     fn gave_up(&mut self, now: Instant, interface: usize, to: To, load: Load, cause: AirDrop, arrived: bool) {
         let parcel = match load {
             Load::Packet(parcel) => Some(parcel),
-            Load::Routing(_) | Load::Address(_) => None,
+            Load::Routing(..) | Load::Address(_) => None,
         };
         let fate = match to {
             To::All => Fate::Lost,

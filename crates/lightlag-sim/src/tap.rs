@@ -1,6 +1,7 @@
 //! The records of a run: [`record`], samples and drops as columns, and taps, which watch packets.
 
 use crate::body::{Body, Packet};
+use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
 use lightlag_net::{LinkId, NodeId};
@@ -32,6 +33,9 @@ pub(crate) trait Tap {
 
     /// A link has dropped a packet.
     fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
+
+    /// A node has sent a frame on a medium, or understood one.
+    fn aired(&mut self, node: NodeId, frame: &AirFrame<'_>);
 }
 
 /// Nobody watches.
@@ -58,4 +62,7 @@ impl Tap for Silent {
 
     #[inline(always)]
     fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}
+
+    #[inline(always)]
+    fn aired(&mut self, _: NodeId, _: &AirFrame<'_>) {}
 }

@@ -80,11 +80,46 @@ pub enum Happening<P> {
 
 /// The kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// It carries a packet.
     Data,
+    /// It acknowledges one.
     Ack,
+    /// It asks for the medium.
     Rts,
+    /// It grants it.
     Cts,
+}
+
+/// A frame as a station sends or understands it, for captures.
+#[derive(Clone, Debug)]
+pub struct Aired<P> {
+    /// This station.
+    pub at: Station,
+    /// The station that sent it.
+    pub from: Station,
+    /// Its addressee.
+    pub to: To,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its rate.
+    pub mode: Mode,
+    /// When it starts at this station.
+    pub start: Instant,
+    /// How long it takes.
+    pub length: Duration,
+    /// How long the medium is reserved behind it.
+    pub reserves: Duration,
+    /// The number of the packet among those of its sender, from 1 on.
+    pub packet: u64,
+    /// Whether it repeats one.
+    pub is_retry: bool,
+    /// The packet.
+    pub payload: Option<P>,
+    /// Power at which it was received, in dBm; none where it was sent.
+    pub power_dbm: Option<f64>,
+    /// Power of the noise, in dBm.
+    pub noise_dbm: f64,
 }
 
 /// A frame on the air.
@@ -102,11 +137,13 @@ pub(super) struct Frame<P> {
     pub(super) packet: u64,
     /// The number of its exchange, the same as that of the frame that it answers.
     pub(super) exchange: u64,
+    pub(super) start: Instant,
     pub(super) end: Instant,
+    pub(super) is_retry: bool,
     /// How long the medium is reserved behind it.
     pub(super) reserves: Duration,
     /// The stations that hear it.
     pub(super) hearers: Vec<u32>,
-    /// The packet, if it is for all: its sender has forgotten it when the frame ends elsewhere.
+    /// The packet, if it is for all, whose sender has forgotten it when the frame ends elsewhere, or if somebody watches.
     pub(super) payload: Option<P>,
 }

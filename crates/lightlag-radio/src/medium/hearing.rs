@@ -56,9 +56,9 @@ const OWN: usize = 4;
 pub(super) enum End {
     /// It was not locked on it, or lost it to its own transmission or in a header.
     Missed,
-    /// It was locked on it; the probability that it was understood, the ratio of its power to the noise, and whether others
-    /// were on the air.
-    Heard { success: f64, ratio: f64, overlapped: bool },
+    /// It was locked on it; the probability that it was understood, the ratio of its power to the noise, whether others were
+    /// on the air, and its arrival.
+    Heard { success: f64, ratio: f64, overlapped: bool, arrival: Instant },
 }
 
 impl Hearing {
@@ -178,7 +178,7 @@ impl Hearing {
             curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
         });
         let success = crate::phy::error_model::success(ln);
-        End::Heard { success, ratio: record.power / noise, overlapped }
+        End::Heard { success, ratio: record.power / noise, overlapped, arrival: record.arrival }
     }
 
     /// Forgets records that have ended and disturb nothing that is still on the air.

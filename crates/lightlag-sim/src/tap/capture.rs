@@ -14,7 +14,7 @@ use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Network};
+use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
@@ -25,8 +25,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-#[cfg_attr(not(test), expect(dead_code, reason = "no medium gives frames yet"))]
-mod air;
+pub(crate) mod air;
 mod pending;
 
 use pending::Pending;
@@ -72,7 +71,12 @@ impl Setup {
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
             hosts_named: shown_nodes(network, &plan),
-            links: network.links.iter().map(|link| (link.from, link.name.clone())).collect(),
+            links: network
+                .links
+                .iter()
+                .map(|link| (link.from, link.name.clone()))
+                .chain(network.media.iter().flat_map(|medium| interfaces(network, medium)))
+                .collect(),
             nodes: network.nodes.len(),
             plan,
         })
@@ -118,6 +122,14 @@ impl Setup {
             error: None,
         })
     }
+}
+
+/// The interfaces of nodes to a medium, with their names.
+fn interfaces<'a>(network: &'a Network, medium: &'a Medium) -> impl Iterator<Item = (NodeId, String)> + 'a {
+    medium.members.iter().map(|member| {
+        let node = member.node;
+        (node, format!("{}@{}", network.nodes[node.0 as usize], medium.name))
+    })
 }
 
 /// The nodes whose addresses packets of captured flows show: their ends, and stations that tell them something.
@@ -178,6 +190,10 @@ struct Seen {
 }
 
 impl Tap for Captures {
+    fn aired(&mut self, node: NodeId, frame: &air::AirFrame<'_>) {
+        self.on_air(node, frame, String::new());
+    }
+
     #[cold]
     fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));

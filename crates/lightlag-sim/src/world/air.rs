@@ -4,6 +4,8 @@
 //! waits for the turn of the interface, at the same instant. In its turn an interface passes on what its agent and its MAC
 //! have to do until nothing is left.
 
+mod frames;
+
 use super::World;
 use crate::agenda::Due;
 use crate::body::Packet;
@@ -73,8 +75,11 @@ impl<T: Tap, B: Border> World<T, B> {
                 Outcome::Dropped { interface, packet, cause } => self.drop_on_air(now, interface, &packet, cause),
             }
         }
-        let Self { nodes, agenda, .. } = self;
+        let Self { nodes, agenda, tap, .. } = self;
         let Some(nodes) = nodes.as_deref_mut() else { return };
+        while let Some((medium, aired)) = nodes.next_aired() {
+            frames::tell(nodes, medium, &aired, tap);
+        }
         nodes.rearm(|turn, at| {
             let due = match turn {
                 Turn::Medium(medium) => Due::Medium(medium),

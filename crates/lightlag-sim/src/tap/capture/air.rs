@@ -11,7 +11,7 @@ use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation, Radiotap};
-use lightlag_wire::dot11::{Action, Address, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
+use lightlag_wire::dot11::{Address, Body, EtherType, Frame, Header, Qos, Sequence};
 use lightlag_wire::routing::{self, Datagram};
 
 /// A frame, as a node sends or hears it.
@@ -55,12 +55,9 @@ pub(crate) struct Radio {
 #[derive(Clone, Copy)]
 pub(crate) enum Form<'a> {
     Data { sequence: Sequence, is_retry: bool, qos: Option<Qos>, content: Content<'a> },
-    Action { sequence: Sequence, is_retry: bool, action: Action },
     Rts,
     Cts,
     Ack,
-    BlockAckRequest { tid: Tid, start: Sequence },
-    BlockAck { tid: Tid, start: Sequence, bitmap: u64 },
 }
 
 /// The contents of a data frame.
@@ -108,12 +105,9 @@ impl Captures {
                 let ethertype = self.payload_of(frame, content, &mut payload);
                 Body::Data { header: header(sequence, is_retry), qos, ethertype, payload: &payload }
             }
-            Form::Action { sequence, is_retry, action } => Body::Action { header: header(sequence, is_retry), action },
             Form::Rts => Body::Rts { transmitter },
             Form::Cts => Body::Cts,
             Form::Ack => Body::Ack,
-            Form::BlockAckRequest { tid, start } => Body::BlockAckRequest { transmitter, tid, start },
-            Form::BlockAck { tid, start, bitmap } => Body::BlockAck { transmitter, tid, start, bitmap },
         };
         let receiver = match frame.to {
             Receiver::All => Address::BROADCAST,
