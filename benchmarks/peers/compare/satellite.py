@@ -1,5 +1,6 @@
 """The satellite of the HYBLA-CUBIC paper in ns-2 and in lightlag: a queue of 50 packets and one of a BDP, and the same
-data packets lost on each link in both."""
+data packets lost on each link in both.
+"""
 
 from __future__ import annotations
 
@@ -78,8 +79,10 @@ class Pair:
     @property
     def error(self) -> float:
         """Its standard error, from the differences between the two sides at each seed."""
+        ratio = self.ratio
         sides = zip(self.ours, self.theirs, strict=True)
-        return _error(ours.goodput_mbps - self.ratio * theirs.goodput_mbps for ours, theirs in sides) / _mean(self.theirs)
+        apart = _error(ours.goodput_mbps - ratio * theirs.goodput_mbps for ours, theirs in sides)
+        return apart / _mean(self.theirs)
 
     @property
     def needs_seeds(self) -> bool:
@@ -188,9 +191,9 @@ packets: a list for each link and seed numbers them in the order in which the li
 simulator's own draws. The queue of the bottleneck is {SMALL_QUEUE} packets, the default of ns-2, or one bandwidth-delay
 product. This page is written by `make peers`, as [that of the grid](peers.md).
 
-Packets of 1000 B and 40 of headers, an ACK for each, {SECONDS} s, a maximum window of {WINDOW} packets. Goodput is in Mbit/s,
-± its standard error over the seeds; the error of a ratio is that of the differences at each seed. A cell has {SEEDS} seeds,
-and {SEEDS} more at a time, up to {MOST_SEEDS}, while the error of its ratio is above {PRECISION:g}.
+Packets of 1000 B and 40 of headers, an ACK for each, {SECONDS} s, a maximum window of {WINDOW} packets. Goodput is in
+Mbit/s, ± its standard error over the seeds; the error of a ratio is that of the differences at each seed. A cell has
+{SEEDS} seeds, and {SEEDS} more at a time, up to {MOST_SEEDS}, while the error of its ratio is above {PRECISION:g}.
 """
 
 
