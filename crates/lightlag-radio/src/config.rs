@@ -65,11 +65,8 @@ impl Described for MediumConfig {
                 |c: &Self| Standard::ALL.iter().position(|of| *of == c.standard).unwrap_or_default(),
                 |c, index| c.standard = Standard::ALL[index],
             ),
-            Setting::quantity("frequency", |c: &mut Self| &mut c.frequency, Unit::Hertz, 1e9, 1e10).checked(|c| {
-                Band::of(c.frequency)
-                    .is_none()
-                    .then_some("is in no band of 802.11; take 2.4 to 2.5 or 4.9 to 5.925 GHz")
-            }),
+            Setting::quantity("frequency", |c: &mut Self| &mut c.frequency, Unit::Hertz, 1e9, 1e10)
+                .checked(|c| Band::refusal(c.standard, c.frequency)),
             Setting::word(
                 "width",
                 "a width",

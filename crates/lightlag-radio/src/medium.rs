@@ -20,7 +20,7 @@ pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
 use crate::config::{MediumConfig, StationConfig};
 use crate::phy::timing::ACK_SIZE;
-use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
+use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
 use access::{Access, State};
@@ -137,12 +137,11 @@ impl<P: Clone> Medium<P> {
     pub fn new(config: &MediumConfig, stations: Vec<StationConfig>, seed: u64, name: &str) -> Self {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
-        let thermal = decibels(1.380_649e-23 * 290.0 * config.width.hertz() * 1e3);
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
         let state = |station: StationConfig| {
             let radio = &station.radio;
             let [data_mode, broadcast_mode] = radio.modes(config);
-            let noise = ratio(thermal + radio.noise_figure);
+            let noise = noise_floor(config.width, radio.noise_figure);
             let thresholds = Thresholds {
                 sensitivity: ratio(radio.sensitivity),
                 detection: ratio(radio.detection),

@@ -6,7 +6,7 @@
 //! - [`basic`]: [`BasicRates`], and the rate at which a frame is answered.
 //! - [`check`]: messages about rates that do not go together.
 //! - [`timing`]: [`Timing`], slots and spaces between frames.
-//! - [`radio`]: [`Radio`], the powers and thresholds of a station.
+//! - [`noise`]: the noise of a receiver.
 //! - [`error_model`]: [`ErrorModel`], from the SINR to the success of some bits.
 
 pub mod airtime;
@@ -15,13 +15,13 @@ pub mod check;
 pub mod error_model;
 pub mod mode;
 pub mod names;
-pub mod radio;
+pub mod noise;
 pub mod timing;
 
 pub use airtime::{Header, LONGEST_AGGREGATE, LONGEST_PPDU};
 pub use basic::BasicRates;
-pub use error_model::{Coding, ErrorCurves, ErrorModel};
+pub use error_model::{Coding, ErrorCurves, ErrorModel, Release};
 pub use mode::{Band, Capabilities, CodeRate, Format, Guard, Mode, Modulation, Standard, Width};
 pub use names::ModeError;
-pub use radio::{Radio, Release};
+pub use noise::noise_floor;
 pub use timing::Timing;

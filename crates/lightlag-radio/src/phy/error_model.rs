@@ -34,6 +34,26 @@ impl ErrorModel {
     pub const ALL: [Self; 4] = [Self::Nist, Self::Yans, Self::Table(Coding::Bcc), Self::Table(Coding::Ldpc)];
 }
 
+/// A release of ns-3.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// 3.30.1.
+    Ns3_30,
+    /// 3.37.
+    Ns3_37,
+}
+
+impl ErrorModel {
+    /// The model that the Wi-Fi helpers of a release of ns-3 take: they changed it in 3.33. The powers and thresholds of
+    /// radios are the same in both.
+    pub const fn of_ns3(release: Release) -> Self {
+        match release {
+            Release::Ns3_30 => Self::Nist,
+            Release::Ns3_37 => Self::Table(Coding::Bcc),
+        }
+    }
+}
+
 /// The error-correcting code of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Coding {

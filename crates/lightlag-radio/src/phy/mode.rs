@@ -28,6 +28,17 @@ pub enum Band {
 }
 
 impl Band {
+    /// The reason why a standard does not have a frequency in hertz, if it does not.
+    pub fn refusal(standard: Standard, frequency: f64) -> Option<&'static str> {
+        match (standard, Self::of(frequency)) {
+            (_, None) => Some("is in no band of 802.11; take 2.4 to 2.5 or 4.9 to 5.925 GHz"),
+            (Standard::G, Some(Self::Ghz5)) => Some("is not at 2.4 GHz, as 802.11g is; take \"2.412 GHz\", or 802.11a"),
+            (Standard::A, Some(Self::Ghz2)) => Some("is not at 5 GHz, as 802.11a is; take \"5.18 GHz\", or 802.11g"),
+            (Standard::Ac, Some(Self::Ghz2)) => Some("is not at 5 GHz, as 802.11ac is; take \"5.18 GHz\", or 802.11n"),
+            _ => None,
+        }
+    }
+
     /// The band of a frequency in hertz, if it is in one.
     pub fn of(frequency: f64) -> Option<Self> {
         match frequency {
@@ -391,6 +402,18 @@ mod tests {
         assert_eq!(two.data_modes().len(), 16);
         assert_eq!(two.data_modes()[15].bits_per_symbol(), 520);
         assert_eq!(two.data_modes()[15].streams(), 2);
+    }
+
+    #[test]
+    fn a_standard_has_its_bands_alone() {
+        assert_eq!(Band::refusal(Standard::N, 2.412e9), None);
+        assert_eq!(Band::refusal(Standard::N, 5.18e9), None);
+        assert_eq!(Band::refusal(Standard::G, 2.412e9), None);
+        assert_eq!(Band::refusal(Standard::A, 5.18e9), None);
+        assert!(Band::refusal(Standard::G, 5.18e9).unwrap().contains("2.412 GHz"));
+        assert!(Band::refusal(Standard::A, 2.412e9).unwrap().contains("5.18 GHz"));
+        assert!(Band::refusal(Standard::Ac, 2.412e9).unwrap().contains("5.18 GHz"));
+        assert!(Band::refusal(Standard::N, 3e9).unwrap().contains("in no band"));
     }
 
     #[test]
