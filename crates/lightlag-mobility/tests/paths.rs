@@ -82,8 +82,8 @@ fn alone() -> impl Strategy<Value = Mobility> {
 }
 
 fn any_model() -> impl Strategy<Value = Mobility> {
-    let group = (alone(), 0.1..300.0, 0.0..10.0).prop_map(|(mobility, radius, speed)| {
-        let led = Some(Box::new(Leader { mobility, place: None }));
+    let group = (alone(), area(), 0.1..300.0, 0.0..10.0).prop_map(|(mobility, area, radius, speed)| {
+        let led = Some(Box::new(Leader { mobility, place: None, area }));
         Mobility::Group(Group { leader: "leader".to_owned(), radius, speed, led })
     });
     prop_oneof![3 => alone(), 1 => group]
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn members_stay_near_their_leader(mobility in alone(), area in area(), seed: u64, radius in 0.1..300.0, speed in 0.0..10.0) {
         let mut leader = Motion::new(&mobility, &area, None, seed, "leader");
-        let led = Some(Box::new(Leader { mobility, place: None }));
+        let led = Some(Box::new(Leader { mobility, place: None, area }));
         let group = Mobility::Group(Group { leader: "leader".to_owned(), radius, speed, led });
         let mut member = Motion::new(&group, &area, None, seed, "member");
         for tenth in 0..200 {

@@ -30,6 +30,8 @@ pub struct Leader {
     pub mobility: Mobility,
     /// Its start, as given to [`Motion::new`].
     pub place: Option<Vector>,
+    /// The area in which it moves.
+    pub area: Area,
 }
 
 impl Default for Group {
@@ -123,13 +125,13 @@ impl Model for Group {
                 return Err(Refusal::place(message));
             }
         }
-        led.mobility.check(area, led.place)?;
+        led.mobility.check(&led.area, led.place)?;
         in_area(area, place)
     }
 
     fn start(&self, start: Start<'_>) -> (Member, Piece) {
         let led = self.led.as_ref().expect("a checked group has a leader");
-        let mut leader = Motion::new(&led.mobility, start.area, led.place, start.seed, &self.leader);
+        let mut leader = Motion::new(&led.mobility, &led.area, led.place, start.seed, &self.leader);
         let centre = leader.position(Instant::ZERO);
         let mut random = start.random;
         let flat = start.area.size().z == 0.0;
@@ -165,7 +167,11 @@ mod tests {
     }
 
     fn led(mobility: Mobility, place: Option<Vector>) -> Group {
-        Group { leader: "leader".to_owned(), led: Some(Box::new(Leader { mobility, place })), ..Group::default() }
+        Group {
+            leader: "leader".to_owned(),
+            led: Some(Box::new(Leader { mobility, place, area: area() })),
+            ..Group::default()
+        }
     }
 
     #[test]

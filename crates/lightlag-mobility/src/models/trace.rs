@@ -33,21 +33,24 @@ pub struct Trace {
     pub format: TraceFormat,
     /// The dimensions of a file by BonnMotion, 2 or 3.
     pub dimension: u32,
+    /// The node of the file that it follows, if another than its own is named.
+    pub node: String,
     /// The path of the node, which whoever reads the file fills in.
     pub track: Option<Track>,
 }
 
 impl Default for Trace {
     fn default() -> Self {
-        Self { file: String::new(), format: TraceFormat::Csv, dimension: 2, track: None }
+        Self { file: String::new(), format: TraceFormat::Csv, dimension: 2, node: String::new(), track: None }
     }
 }
 
 impl Described for Trace {
     const ABOUT: &'static str = "A node follows a path from a file: straight between two places, at rest before the first and \
         after the last. Formats: csv (columns time, node and x, y, z or lat, lon, alt), bonnmotion (a line for each node, \
-        also compressed; nothing in such a file tells its dimension) and ns2 (scripts of setdest). Nodes take the paths of a \
-        file in its order.";
+        also compressed; nothing in such a file tells its dimension) and ns2 (scripts of setdest). A node follows the path of \
+        the node of the file that `node` names, or that has its own name; without one, the nodes of a swarm take the paths in \
+        the order of the file, and any other node the only one.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -60,6 +63,7 @@ impl Described for Trace {
                 |c: &Self| TraceFormat::ALL.iter().position(|format| *format == c.format).expect("all are listed"),
                 |c: &mut Self, word| c.format = TraceFormat::ALL[word],
             ),
+            Setting::text("node", |c: &mut Self| &mut c.node, "the name of a node in the file").quiet(),
             Setting::count("dimension", |c: &mut Self| &mut c.dimension, 3, "a number of dimensions", "; write 2 or 3")
                 .quiet()
                 .checked(|c| (c.dimension < 2).then_some("is neither 2 nor 3")),

@@ -1,16 +1,14 @@
 //! Radio media: the nodes on each, listed and generated ones, with their places and radios.
 
+use super::flights::{Flights, listed_area};
 use super::layout::{Joins, Layout};
 use crate::network::{Medium, Member};
-use crate::read::path_file::read_paths;
 use crate::read::{Errors, Path, not_one_of, shortened};
 use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
-use lightlag_mobility::models::group::Leader;
-use lightlag_mobility::{Area, Mobility, Motion, Paths, Refusal, Vector};
+use lightlag_mobility::{Area, Motion, Vector};
 use lightlag_net::NodeId;
 use lightlag_net::setting::Registered;
 use lightlag_radio::StationConfig;
-use std::collections::BTreeMap;
 
 /// A medium and the radios on it.
 pub(crate) struct Radios<'a> {
@@ -102,9 +100,6 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
     media
 }
 
-/// Half the side of the box in which a listed node moves where nothing is said, in metres: beyond GEO.
-const FAR: f64 = 1e8;
-
 /// The media of a network, in a run with this seed.
 pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mut Errors) -> Vec<Medium> {
     let swarm = match &scenario.topology {
@@ -112,7 +107,8 @@ pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mu
         _ => None,
     };
     let area = swarm.and_then(|swarm| area_of(swarm, errors));
-    let mut movements = Movements { scenario, files: BTreeMap::new() };
+    let mut flights = Flights::new(scenario, area);
+    let area = area.filter(|area| swarm.is_none_or(|swarm| flies(swarm, area, &mut flights, errors)));
     let medium = |medium: &Radios| Medium {
         name: medium.spec.name.clone(),
         config: medium.spec.config.clone(),
@@ -121,7 +117,7 @@ pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mu
         members: medium
             .radios
             .iter()
-            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), &mut movements, layout, seed, errors))
+            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), layout, seed, &mut flights, errors))
             .collect(),
     };
     layout.media.iter().map(medium).collect()
@@ -143,71 +139,36 @@ fn area_of(swarm: &Swarm, errors: &mut Errors) -> Option<Area> {
     Some(area)
 }
 
-/// The movement of nodes, with what it takes from files and from other nodes.
-struct Movements<'a> {
-    scenario: &'a Scenario,
-    /// Files of paths by name, format and dimension.
-    files: BTreeMap<(String, u32, u32), Result<Paths, String>>,
-}
-
-impl Movements<'_> {
-    /// The movement of the node called `name`, number `number` of a swarm if it is of one.
-    fn of(&mut self, mobility: &Mobility, name: &str, number: Option<u64>) -> Result<Mobility, Refusal> {
-        let mut whole = mobility.clone();
-        match &mut whole {
-            Mobility::Trace(trace) => {
-                let key = (trace.file.clone(), trace.format as u32, trace.dimension);
-                let read = || read_paths(&trace.file, trace.format, trace.dimension);
-                let paths = self.files.entry(key).or_insert_with(read);
-                let paths = paths
-                    .as_ref()
-                    .map_err(|message| Refusal { key: Some("file"), message: format!("{}: {message}", trace.file) })?;
-                trace.track = match number {
-                    Some(number) => paths.nodes().get(number as usize).map(|path| path.track.clone()),
-                    None => paths.named(name).cloned(),
-                };
-            }
-            Mobility::Group(group) => {
-                let leader = self.scenario.nodes.iter().find(|node| node.name == group.leader);
-                group.led = leader.map(|leader| {
-                    let place = leader.at.map(|place| place.0);
-                    Box::new(Leader { mobility: leader.mobility.0.clone(), place })
-                });
-            }
-            _ => {}
-        }
-        Ok(whole)
+/// Whether every node of the swarm can move as it says. The first that cannot leaves an error.
+fn flies(swarm: &Swarm, area: &Area, flights: &mut Flights, errors: &mut Errors) -> bool {
+    let refusal = (0..swarm.nodes).find_map(|number| {
+        let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area);
+        let mobility = flights.complete(&swarm.mobility.0, &Swarm::node(number), Some(number));
+        mobility.and_then(|mobility| mobility.check(area, place)).err()
+    });
+    let Some(refusal) = refusal else { return true };
+    match refusal.key {
+        Some(key) => errors.push(format_args!("topology.mobility.{key}"), refusal.message),
+        None => errors.push("topology.placement", refusal.message),
     }
+    false
 }
 
 fn member(
     radio: &Radio,
     medium: &MediumSpec,
     area: Option<&Area>,
-    movements: &mut Movements,
     layout: &Layout,
     seed: u64,
+    flights: &mut Flights,
     errors: &mut Errors,
 ) -> Option<Member> {
     let name = layout.nodes.name(radio.node);
     let (motion, settings) = match radio.of {
         Of::Swarm { swarm, number } => {
             let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);
-            let area = area?;
-            let whole = movements.of(&swarm.mobility.0, name, Some(number));
-            match whole.and_then(|mobility| mobility.check(area, place).map(|()| mobility)) {
-                Ok(mobility) => (Motion::new(&mobility, area, place, seed, name), medium.radio.clone()),
-                Err(Refusal { key, message }) => {
-                    let top = Path::Key(&Path::Root, "topology");
-                    let (table, key) = (Path::Key(&top, "mobility"), key.unwrap_or("model"));
-                    let at = Path::Key(&table, key);
-                    // Once: the same is wrong for each node.
-                    if !errors.any_at(&at) {
-                        errors.push(at, format!("{name}: {message}"));
-                    }
-                    return None;
-                }
-            }
+            let mobility = flights.complete(&swarm.mobility.0, name, Some(number)).ok()?;
+            (Motion::new(&mobility, area?, place, seed, name), medium.radio.clone())
         }
         Of::Listed { node, index } => {
             let at = Path::Root;
@@ -221,7 +182,7 @@ fn member(
                 errors.push(Path::Key(&Path::Key(&at, "radio"), key), message);
                 return None;
             }
-            (listed_motion(node, area, movements, seed, &at, errors)?, settings)
+            (listed_motion(node, area, seed, flights, &at, errors)?, settings)
         }
     };
     Some(Member { node: radio.node, station: StationConfig { name: name.to_owned(), motion, radio: settings } })
@@ -231,19 +192,12 @@ fn member(
 fn listed_motion(
     node: &NodeSpec,
     swarm: Option<&Area>,
-    movements: &mut Movements,
     seed: u64,
+    flights: &mut Flights,
     at: &Path,
     errors: &mut Errors,
 ) -> Option<Motion> {
-    let corner = Vector::new(FAR, FAR, FAR);
-    let whole = || Area::new(-corner, corner);
-    let area = match (node.area, swarm) {
-        (Some(size), _) => Area::new(Vector::ZERO, size.0),
-        (None, Some(area)) if node.at.is_none_or(|place| area.contains(place.0)) => Ok(*area),
-        (None, _) => whole(),
-    };
-    let area = match area {
+    let area = match listed_area(node, swarm) {
         Ok(area) => area,
         Err(error) => {
             errors.push(Path::Key(at, "area"), error.to_string());
@@ -256,8 +210,8 @@ fn listed_motion(
         return None;
     }
     let place = node.at.map(|place| place.0);
-    let whole = movements.of(&node.mobility.0, &node.name, None);
-    match whole.and_then(|mobility| mobility.check(&area, place).map(|()| mobility)) {
+    let mobility = flights.complete(&node.mobility.0, &node.name, None);
+    match mobility.and_then(|mobility| mobility.check(&area, place).map(|()| mobility)) {
         Ok(mobility) => Some(Motion::new(&mobility, &area, place, seed, &node.name)),
         Err(refusal) => {
             match refusal.key {

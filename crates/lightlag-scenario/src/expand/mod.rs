@@ -2,7 +2,7 @@
 //!
 //! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
 //! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
-//! - `media`: the nodes on radio media, and their places.
+//! - `media`, `flights`: the nodes on radio media, their places, and movements that refer to files or other nodes.
 //! - `arrivals`, `tcp`: flows that are several; the TCP of each.
 //! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
 //! - `captures`: where packets are captured.
@@ -15,6 +15,7 @@ mod arrivals;
 mod captures;
 mod chance;
 mod every_byte;
+mod flights;
 mod layout;
 mod links;
 mod media;
