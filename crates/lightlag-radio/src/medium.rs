@@ -301,7 +301,14 @@ impl<P: Clone> Medium<P> {
         state.hearing.advance(now, &mut state.access);
         match state.access.state {
             State::Sending(until) if until <= now => self.finish(at, now),
-            State::Waiting(until) if until <= now => self.unanswered(at, now),
+            State::Waiting(until) if until <= now => {
+                // The answer's end resolves it (§10.3.2.11: the wait is for the start of a reception).
+                if state.hearing.is_receiving(now) {
+                    state.access.state = State::Receiving;
+                } else {
+                    self.unanswered(at, now);
+                }
+            }
             State::Idle => self.drop_expired(at, now),
             _ => {}
         }
@@ -336,7 +343,7 @@ impl<P: Clone> Medium<P> {
     fn drop_expired(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
         while let Some(pending) = state.queue.pop_expired(now) {
-            state.access.tries = 0;
+            state.access.restart();
             state.counters.dropped_lifetime += 1;
             let (to, arrived) = (pending.msdu.to, pending.arrived);
             let (at, payload, cause) = (Station(at), pending.msdu.payload, AirDrop::Lifetime);
@@ -355,8 +362,10 @@ impl<P: Clone> Medium<P> {
             let ack = self.answer_time(state.data_mode, ACK_SIZE);
             let reserves = self.timing.sifs * 3 + cts + data + ack;
             let kind = Kind::Rts;
-            self.send(at, now, Outgoing { to, kind, mode, size: RTS_SIZE.0 as u32, packet, reserves, answers: None });
-            self.wait(at);
+            let size = RTS_SIZE.0 as u32;
+            let end = self.send(at, now, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
+            self.stations[at as usize].access.ask();
+            self.wait(at, end);
         } else {
             self.send_data(at, now);
         }
@@ -387,16 +396,16 @@ impl<P: Clone> Medium<P> {
             To::One(_) => {
                 let mode = state.data_mode;
                 let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
-                self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
-                self.wait(at);
+                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
+                self.wait(at, end);
             }
         }
     }
 
     /// A station waits for an answer to the frame that it has just begun to send.
-    fn wait(&mut self, at: u32) {
+    fn wait(&mut self, at: u32, end: Instant) {
         let state = &mut self.stations[at as usize];
-        let until = state.access.busy_until + self.timing.sifs + self.timing.slot + PHY_HEADER;
+        let until = end + self.timing.sifs + self.timing.slot + PHY_HEADER;
         state.access.state = State::Waiting(until);
         state.wake = Some(until);
         self.changed.push(at);
@@ -453,8 +462,7 @@ impl<P: Clone> Medium<P> {
             number,
             packet,
             exchange,
-            start,
-            end,
+            length: airtime,
             is_retry,
             reserves,
             hearers,
@@ -484,18 +492,27 @@ impl<P: Clone> Medium<P> {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
             let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
-            let End::Heard { success, ratio, overlapped, arrival } = end else { continue };
-            let understood = draw(self.seed, frame.from, frame.number, *hearer) < success;
-            state.access.failed = !understood;
-            if understood {
-                if self.watched.get(*hearer as usize).is_some_and(|watched| *watched) {
-                    self.tell(*hearer, frame, arrival, Some(ratio));
+            if let End::Heard { arrival, headers, success, ratio, overlapped } = end {
+                let ended = arrival + frame.length;
+                let drawn = draw(self.seed, frame.from, frame.number, *hearer);
+                let understood = drawn < success;
+                if drawn < headers {
+                    state.access.received(ended, understood);
                 }
-                self.understood(now, *hearer, frame, ratio);
-            } else if overlapped {
-                state.counters.collisions += 1;
-            } else {
-                state.counters.errors += 1;
+                if understood {
+                    if self.watched.get(*hearer as usize).is_some_and(|watched| *watched) {
+                        self.tell(*hearer, frame, arrival, Some(ratio));
+                    }
+                    self.understood(now, *hearer, frame, (ended, ratio));
+                } else if overlapped {
+                    state.counters.collisions += 1;
+                } else {
+                    state.counters.errors += 1;
+                }
+            }
+            let state = &mut self.stations[*hearer as usize];
+            if state.access.state == State::Receiving && !state.hearing.is_receiving(now) {
+                self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
             if state.access.state == State::Idle && !state.queue.is_empty() {
@@ -515,7 +532,7 @@ impl<P: Clone> Medium<P> {
             kind: frame.kind,
             mode: frame.mode,
             start,
-            length: frame.end.since(frame.start),
+            length: frame.length,
             reserves: frame.reserves,
             packet: frame.packet,
             is_retry: frame.is_retry,
@@ -525,17 +542,22 @@ impl<P: Clone> Medium<P> {
         });
     }
 
-    /// A station has understood a frame.
-    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, ratio: f64) {
+    /// A station has understood a frame, which ended there at `end` and whose power had this ratio to the noise.
+    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, (end, ratio): (Instant, f64)) {
         let is_mine = frame.to == To::One(Station(at));
         if !is_mine && frame.to != To::All {
-            let state = &mut self.stations[at as usize];
-            let until = frame.end + frame.reserves;
-            state.hearing.reserved_until = state.hearing.reserved_until.max(until);
-            state.access.occupy(frame.end.min(state.access.busy_until), until);
+            let StationState { hearing, access, .. } = &mut self.stations[at as usize];
+            let until = end + frame.reserves;
+            if frame.kind == Kind::Rts {
+                let cts = BasicRates::MANDATORY.answer(frame.mode).duration(ACK_SIZE);
+                let lapses = end + (self.timing.sifs + self.timing.slot) * 2 + cts + PHY_HEADER;
+                hearing.reserve_provisionally(end, lapses, until, access);
+            } else {
+                hearing.reserve(end, until, access);
+            }
             return;
         }
-        let answer_at = frame.end + self.timing.sifs;
+        let answer_at = end + self.timing.sifs;
         match frame.kind {
             Kind::Data => {
                 self.receive(at, frame, ratio);
@@ -544,19 +566,21 @@ impl<P: Clone> Medium<P> {
                 }
             }
             Kind::Rts => {
-                if self.stations[at as usize].hearing.reserved_until <= now {
+                if !self.stations[at as usize].hearing.is_reserved(now) {
                     let cts = self.answer_time(frame.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
                     self.answer(at, answer_at, frame, Kind::Cts, reserves);
                 }
             }
             Kind::Cts => {
-                if matches!(self.stations[at as usize].access.state, State::Waiting(_)) {
+                let access = &mut self.stations[at as usize].access;
+                if access.state.awaits_answer() {
+                    access.allowed();
                     self.send_data(at, answer_at);
                 }
             }
             Kind::Ack => {
-                if matches!(self.stations[at as usize].access.state, State::Waiting(_)) {
+                if self.stations[at as usize].access.state.awaits_answer() {
                     self.acknowledged(at, now);
                 }
             }
@@ -631,7 +655,7 @@ impl<P: Clone> Medium<P> {
         state.access.occupy(until, until);
         state.access.busy_until = until;
         state.access.retry();
-        if state.access.tries < state.tries {
+        if state.access.most_tries() < state.tries {
             return self.next(at, now);
         }
         state.access.renew();

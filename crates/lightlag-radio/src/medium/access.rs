@@ -24,6 +24,15 @@ pub(super) enum State {
     Sending(Instant),
     /// It waits for an answer until then.
     Waiting(Instant),
+    /// The wait is over, but a frame that may be the answer is still being received.
+    Receiving,
+}
+
+impl State {
+    /// Whether an answer to its last frame may come.
+    pub(super) fn awaits_answer(self) -> bool {
+        matches!(self, Self::Waiting(_) | Self::Receiving)
+    }
 }
 
 #[derive(Debug)]
@@ -34,12 +43,16 @@ pub(super) struct Access {
     pub(super) state: State,
     /// The medium is busy here until then, as far as is known.
     pub(super) busy_until: Instant,
-    /// Whether the last frame on which the receiver locked was not understood.
-    pub(super) failed: bool,
+    /// The medium counts as busy until then, because the last frame on which the receiver locked was not understood.
+    extended_until: Instant,
     window: u32,
     slots: u32,
     /// Tries of the frame that is being sent.
     pub(super) tries: u32,
+    /// Requests to send it since the last one that was answered, and whether it waits for such an answer. They have a
+    /// count of their own, the short one (§10.23.2.12).
+    requests: u32,
+    asks: bool,
     busy: Duration,
 }
 
@@ -51,26 +64,33 @@ impl Access {
             random,
             state: State::Idle,
             busy_until: Instant::ZERO,
-            failed: false,
+            extended_until: Instant::ZERO,
             window: LEAST_WINDOW,
             slots: 0,
             tries: 0,
+            requests: 0,
+            asks: false,
             busy: Duration::ZERO,
         }
     }
 
-    /// The space before slots count.
-    fn space(&self) -> Duration {
+    /// The start of the slots that count, if the medium stays idle.
+    fn first_slot(&self) -> Instant {
         let slots = if self.edca { BEST_EFFORT_SLOTS } else { DCF_SLOTS };
-        let space = self.timing.aifs(slots);
-        // EIFS is the space and the time in which an answer to the frame would come (§10.3.2.3.7).
-        if self.failed { space + (self.timing.eifs.saturating_sub(self.timing.difs())) } else { space }
+        self.busy_until.max(self.extended_until) + self.timing.aifs(slots)
+    }
+
+    /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
+    /// not heard here (EIFS, §10.3.2.3.7).
+    pub(super) fn received(&mut self, end: Instant, understood: bool) {
+        let extension = self.timing.eifs.saturating_sub(self.timing.difs());
+        self.extended_until = if understood { Instant::ZERO } else { end + extension };
     }
 
     /// The medium is busy from `from` to `until`.
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
         if from > self.busy_until {
-            let start = self.busy_until + self.space();
+            let start = self.first_slot();
             if from >= start {
                 let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);
                 self.slots = u64::from(self.slots).saturating_sub(whole) as u32;
@@ -89,7 +109,7 @@ impl Access {
 
     /// When the station may send, if the medium stays idle and it has a frame since `now`.
     pub(super) fn access(&self, now: Instant) -> Instant {
-        let start = self.busy_until + self.space();
+        let start = self.first_slot();
         let access = start + self.timing.slot * u64::from(self.slots);
         if access >= now {
             access
@@ -104,14 +124,38 @@ impl Access {
     /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
     pub(super) fn renew(&mut self) {
         self.window = LEAST_WINDOW;
-        self.tries = 0;
+        self.restart();
         self.back_off();
+    }
+
+    /// Another frame is tried from now on.
+    pub(super) fn restart(&mut self) {
+        (self.tries, self.requests) = (0, 0);
+    }
+
+    /// It has asked for the medium.
+    pub(super) fn ask(&mut self) {
+        self.asks = true;
+    }
+
+    /// It was allowed to send.
+    pub(super) fn allowed(&mut self) {
+        (self.requests, self.asks) = (0, false);
+    }
+
+    /// The larger count of failures in a row.
+    pub(super) fn most_tries(&self) -> u32 {
+        self.tries.max(self.requests)
     }
 
     /// A try failed.
     pub(super) fn retry(&mut self) {
         self.window = (2 * self.window + 1).min(LARGEST_WINDOW);
-        self.tries += 1;
+        if std::mem::take(&mut self.asks) {
+            self.requests += 1
+        } else {
+            self.tries += 1
+        }
         self.back_off();
     }
 

@@ -137,8 +137,7 @@ pub(super) struct Frame<P> {
     pub(super) packet: u64,
     /// The number of its exchange, the same as that of the frame that it answers.
     pub(super) exchange: u64,
-    pub(super) start: Instant,
-    pub(super) end: Instant,
+    pub(super) length: Duration,
     pub(super) is_retry: bool,
     /// How long the medium is reserved behind it.
     pub(super) reserves: Duration,

@@ -36,13 +36,15 @@ pub(super) struct Hearing {
     /// Records in the order of their arrival; the first `noticed` have been noticed.
     records: Vec<Record>,
     noticed: usize,
-    /// The frame on which it is locked, and its end.
-    locked: Option<(u64, Instant)>,
+    /// The frame on which it is locked.
+    locked: Option<Record>,
     /// The times of its own transmissions.
     own: [(Instant, Instant); OWN],
     next_own: usize,
     /// The medium is reserved for others until then.
-    pub(super) reserved_until: Instant,
+    reserved_until: Instant,
+    /// A reservation by an RTS, which lapses if nothing starts before the first instant: until the second one.
+    provisional: Option<(Instant, Instant)>,
     /// Room for the records that overlap a frame, and for their edges.
     others: Vec<Record>,
     edges: Vec<Instant>,
@@ -56,9 +58,9 @@ const OWN: usize = 4;
 pub(super) enum End {
     /// It was not locked on it, or lost it to its own transmission or in a header.
     Missed,
-    /// It was locked on it; the probability that it was understood, the ratio of its power to the noise, whether others were
-    /// on the air, and its arrival.
-    Heard { success: f64, ratio: f64, overlapped: bool, arrival: Instant },
+    /// It was locked on it since `arrival`; the probabilities that its headers and that all of it was understood, the ratio of
+    /// its power to the noise, and whether others were on the air.
+    Heard { arrival: Instant, headers: f64, success: f64, ratio: f64, overlapped: bool },
 }
 
 impl Hearing {
@@ -73,6 +75,7 @@ impl Hearing {
             edges: Vec::new(),
             others: Vec::new(),
             reserved_until: Instant::ZERO,
+            provisional: None,
         }
     }
 
@@ -137,24 +140,24 @@ impl Hearing {
         if record.power >= detection || total >= energy {
             access.occupy(at, record.end);
         }
-        if self.locked.is_some_and(|(_, end)| end > at) || self.sends_between(record.arrival, at) {
+        let is_locked = self.locked.is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
+        if is_locked || self.sends_between(record.arrival, at) {
             return;
         }
         let window = self.records[self.noticed..].iter().take_while(|other| other.arrival <= at);
         let strongest = window.fold(record, |best, other| if other.power > best.power { *other } else { best });
         let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
         if strongest.power >= detection && ratio >= detection_ratio {
-            self.locked = Some((strongest.frame, strongest.end));
+            self.locked = Some(strongest);
+            if let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses) {
+                self.reserve(at, until, access);
+            }
         }
     }
 
     /// A frame has ended here.
     pub(super) fn end(&mut self, frame: u64, mode: Mode, size: u32, curves: &ErrorCurves) -> End {
-        let Some((locked, _)) = self.locked.filter(|(locked, _)| *locked == frame) else { return End::Missed };
-        self.locked = None;
-        let Some(record) = self.records.iter().find(|record| record.frame == locked).copied() else {
-            return End::Missed;
-        };
+        let Some(record) = self.locked.take_if(|locked| locked.frame == frame) else { return End::Missed };
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
         }
@@ -172,13 +175,42 @@ impl Hearing {
                 curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
             });
         }
+        let headers = crate::phy::error_model::success(ln);
         let bits = f64::from(size) * 8.0;
         let span = (record.arrival + mode.header_duration(), record.end);
         ln += pieces(&record, noise, others, edges, span, |sinr, share| {
             curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
         });
         let success = crate::phy::error_model::success(ln);
-        End::Heard { success, ratio: record.power / noise, overlapped, arrival: record.arrival }
+        End::Heard { arrival: record.arrival, headers, success, ratio: record.power / noise, overlapped }
+    }
+
+    /// Whether it is in the middle of a frame on which it has locked.
+    pub(super) fn is_receiving(&self, now: Instant) -> bool {
+        self.locked.is_some_and(|of| !self.sends_between(of.arrival, now))
+    }
+
+    /// Others have reserved the medium from `from` to `until` (§10.3.2.4).
+    pub(super) fn reserve(&mut self, from: Instant, until: Instant, access: &mut Access) {
+        self.reserved_until = self.reserved_until.max(until);
+        access.occupy(from.min(access.busy_until), until);
+    }
+
+    /// The same by an RTS: the reservation lapses if nothing starts until `lapses` (§10.3.2.4).
+    pub(super) fn reserve_provisionally(
+        &mut self,
+        from: Instant,
+        lapses: Instant,
+        until: Instant,
+        access: &mut Access,
+    ) {
+        access.occupy(from.min(access.busy_until), lapses.min(until));
+        self.provisional = Some((lapses, until));
+    }
+
+    /// Whether others have reserved the medium.
+    pub(super) fn is_reserved(&self, now: Instant) -> bool {
+        self.reserved_until > now || self.provisional.is_some_and(|(lapses, until)| lapses.min(until) > now)
     }
 
     /// Forgets records that have ended and disturb nothing that is still on the air.

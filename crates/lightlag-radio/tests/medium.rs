@@ -1,0 +1,12 @@
+//! The medium and its MAC by themselves, driven by a small loop of events.
+
+#[path = "medium/bench.rs"]
+mod bench;
+#[path = "medium/exchanges.rs"]
+mod exchanges;
+#[path = "medium/hidden.rs"]
+mod hidden;
+#[path = "medium/invariants.rs"]
+mod invariants;
+#[path = "medium/saturation.rs"]
+mod saturation;

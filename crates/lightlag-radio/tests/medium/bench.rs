@@ -1,0 +1,147 @@
+//! A medium by itself, and the loop of events that drives it.
+
+use lightlag_core::{Duration, Instant};
+use lightlag_mobility::{Area, Mobility, Motion, Vector};
+use lightlag_net::setting::Registered;
+use lightlag_radio::phy::Standard;
+use lightlag_radio::{AirDrop, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
+
+/// The number of a packet among those of its sender, and that sender.
+pub type Packet = (u32, u64);
+
+/// A packet that arrived, was acknowledged or was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    Received { at: u32, packet: Packet },
+    Acknowledged { packet: Packet },
+    Dropped { packet: Packet, cause: AirDrop },
+}
+
+/// A station that always has packets of this size for another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Saturated {
+    pub from: u32,
+    pub to: u32,
+    pub size: u32,
+}
+
+pub struct Bench {
+    pub medium: Medium<Packet>,
+    stations: u32,
+    offered: Vec<u64>,
+    saturated: Vec<Saturated>,
+    /// Packets that were offered for one station.
+    pub unicast: Vec<Packet>,
+    pub events: Vec<(Instant, Event)>,
+}
+
+pub fn config(standard: Standard) -> MediumConfig {
+    MediumConfig { standard, ..MediumConfig::default() }
+}
+
+pub fn place(x: f64) -> Vector {
+    Vector::new(x, 0.0, 0.0)
+}
+
+/// A receiver, and stations around it on a circle of 5 m.
+pub fn circle(stations: u32) -> Vec<Vector> {
+    let angle = |at: u32| 2.0 * std::f64::consts::PI * f64::from(at) / f64::from(stations);
+    let place = |at: u32| Vector::new(5.0 * libm::cos(angle(at)), 5.0 * libm::sin(angle(at)), 0.0);
+    std::iter::once(Vector::ZERO).chain((0..stations).map(place)).collect()
+}
+
+pub fn at(micros: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(micros * 1e-6)
+}
+
+impl Bench {
+    pub fn new(config: &MediumConfig, radio: &Radio, places: &[Vector], seed: u64) -> Self {
+        let corner = Vector::new(1e6, 1e6, 1e6);
+        let area = Area::new(-corner, corner).unwrap();
+        let still = Mobility::named("static").unwrap();
+        let station = |(index, place): (usize, &Vector)| {
+            let name = format!("s{index}");
+            let motion = Motion::new(&still, &area, Some(*place), seed, &name);
+            StationConfig { name, motion, radio: radio.clone() }
+        };
+        let stations: Vec<StationConfig> = places.iter().enumerate().map(station).collect();
+        Self {
+            stations: places.len() as u32,
+            offered: vec![0; places.len()],
+            medium: Medium::new(config, stations, seed, "air"),
+            saturated: Vec::new(),
+            unicast: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    pub fn offer(&mut self, now: Instant, from: u32, to: To, size: u32) {
+        let number = &mut self.offered[from as usize];
+        *number += 1;
+        let payload = (from, *number);
+        if to != To::All {
+            self.unicast.push(payload);
+        }
+        self.medium.offer(now, Station(from), Msdu { to, size, payload });
+        self.listen(now);
+    }
+
+    /// Keeps a station busy from now on.
+    pub fn saturate(&mut self, now: Instant, of: Saturated, waiting: u32) {
+        self.saturated.push(of);
+        for _ in 0..waiting {
+            self.offer(now, of.from, To::One(Station(of.to)), of.size);
+        }
+    }
+
+    fn listen(&mut self, now: Instant) {
+        while let Some(happening) = self.medium.next_happening() {
+            let (event, left) = match happening {
+                Happening::Received { at, payload, .. } => (Event::Received { at: at.0, packet: payload }, None),
+                Happening::Acknowledged { at, payload, .. } => (Event::Acknowledged { packet: payload }, Some(at.0)),
+                Happening::Dropped { at, payload, cause, .. } => {
+                    (Event::Dropped { packet: payload, cause }, Some(at.0))
+                }
+            };
+            self.events.push((now, event));
+            let next = left.and_then(|at| self.saturated.iter().find(|of| of.from == at)).copied();
+            if let Some(Saturated { from, to, size }) = next {
+                self.offer(now, from, To::One(Station(to)), size);
+            }
+        }
+        self.medium.rearmed(|_, _| {});
+    }
+
+    /// The next instant at which something happens.
+    fn next(&self) -> Option<Instant> {
+        let stations = (0..self.stations).filter_map(|at| self.medium.station_wake(Station(at)));
+        stations.chain(self.medium.next_wake()).min()
+    }
+
+    /// Runs until then, or until nothing is left to do. At equal times frames end before stations wake.
+    pub fn run(&mut self, until: Instant) {
+        while let Some(now) = self.next().filter(|now| *now <= until) {
+            if self.medium.next_wake() == Some(now) {
+                self.medium.medium_wakes(now);
+            } else {
+                let due = |at: &u32| self.medium.station_wake(Station(*at)) == Some(now);
+                let at = (0..self.stations).find(due).expect("a station is due");
+                self.medium.station_wakes(now, Station(at));
+            }
+            self.listen(now);
+        }
+    }
+
+    pub fn count(&self, of: impl Fn(&Event) -> bool) -> u64 {
+        self.events.iter().filter(|(_, event)| of(event)).count() as u64
+    }
+
+    pub fn acknowledged(&self) -> u64 {
+        self.count(|event| matches!(event, Event::Acknowledged { .. }))
+    }
+
+    /// Attempts of frames with payload at all stations.
+    pub fn attempts(&self) -> u64 {
+        (0..self.stations).map(|at| self.medium.counters(Station(at)).sent).sum()
+    }
+}

@@ -1,0 +1,82 @@
+//! Single exchanges by hand-computed times.
+
+use crate::bench::{Bench, Event, at, config, place};
+use lightlag_core::{Duration, Instant};
+use lightlag_mobility::Vector;
+use lightlag_radio::phy::Standard;
+use lightlag_radio::{AirDrop, Radio, Station, To};
+
+const ONE: To = To::One(Station(1));
+
+/// The delay over 10 m.
+const LIGHT: Duration = Duration::from_nanos(33);
+
+fn two(radio: &Radio) -> Bench {
+    Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(10.0)], 1)
+}
+
+fn times(bench: &Bench) -> Vec<Instant> {
+    bench.events.iter().map(|(at, _)| *at).collect()
+}
+
+#[test]
+fn the_first_frame_leaves_at_once_and_its_ack_follows() {
+    let mut bench = two(&Radio::default());
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    bench.run(at(1e5));
+    // An idle medium and no backoff: data 536, SIFS 16, ACK 28, and twice the way.
+    assert_eq!(times(&bench), [at(1536.0) + LIGHT, at(1580.0) + LIGHT * 2]);
+}
+
+#[test]
+fn a_frame_without_an_answer_is_given_up_after_its_tries() {
+    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO, place(500.0)], 1);
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    bench.run(at(1e6));
+    assert!(matches!(bench.events[..], [(_, Event::Dropped { cause: AirDrop::Retry, .. })]));
+    assert_eq!(bench.attempts(), 7);
+}
+
+#[test]
+fn rts_and_cts_go_before_the_data_also_at_the_slowest_rate() {
+    let mut bench = two(&Radio { rts_threshold: 1, ..Radio::default() });
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    bench.run(at(1e5));
+    // At 6 Mbit/s the RTS takes 52, the CTS 44: its end is later than the 45 µs in which it must start.
+    assert_eq!(times(&bench)[0], at(1000.0 + 52.0 + 16.0 + 44.0 + 16.0 + 536.0) + LIGHT * 3);
+    assert_eq!(bench.attempts(), 1);
+}
+
+#[test]
+fn an_ack_at_6_mbit_is_waited_for() {
+    let mut bench = two(&Radio { rate: "6 Mbit/s".to_owned(), ..Radio::default() });
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    bench.run(at(1e5));
+    assert_eq!(times(&bench), [at(1000.0 + 2072.0) + LIGHT, at(3072.0 + 16.0 + 44.0) + LIGHT * 2]);
+    assert_eq!(bench.attempts(), 1);
+}
+
+#[test]
+fn a_broadcast_has_neither_answer_nor_repetition() {
+    let mut bench = two(&Radio::default());
+    bench.offer(at(1000.0), 0, To::All, 88 - 36);
+    bench.run(at(1e5));
+    assert_eq!(times(&bench), [at(1144.0) + LIGHT]);
+}
+
+#[test]
+fn stations_at_one_place_are_a_metre_apart() {
+    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO; 3], 1);
+    bench.offer(at(0.0), 0, ONE, 1500);
+    bench.offer(at(5000.0), 2, To::All, 100);
+    bench.run(at(1e5));
+    assert_eq!(bench.count(|event| matches!(event, Event::Received { .. })), 3);
+}
+
+#[test]
+fn a_medium_with_one_station_or_none_in_range_goes_on() {
+    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO], 1);
+    bench.offer(at(0.0), 0, To::All, 100);
+    bench.run(at(1e6));
+    assert_eq!((bench.events.len(), bench.attempts()), (0, 1));
+}

@@ -1,0 +1,98 @@
+//! Invariants that hold whatever the traffic.
+
+use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
+use lightlag_core::Instant;
+use lightlag_mobility::Vector;
+use lightlag_radio::phy::Standard;
+use lightlag_radio::{Radio, Station, To};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Stations in a square of 120 m that send one another packets, and all of what came of them.
+fn scattered(
+    seed: u64,
+    stations: u32,
+    packets: &[(u32, u32, u32, u32)],
+    rts_threshold: u32,
+    standard: Standard,
+) -> Bench {
+    let spread = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16) / 65_536.0 * 120.0;
+    let places: Vec<Vector> = (0..stations).map(|at| Vector::new(spread(at + 1), spread(at + 77), 0.0)).collect();
+    let radio = Radio { rts_threshold, queue: 20, ..Radio::default() };
+    let mut bench = Bench::new(&config(standard), &radio, &places, seed);
+    let mut packets: Vec<_> = packets.iter().map(|of| (u64::from(of.0), of.1 % stations, of.2, of.3)).collect();
+    packets.sort_unstable();
+    for (micros, from, to, size) in packets {
+        let now = at(micros as f64);
+        bench.run(now);
+        let to = match to % (stations + 1) {
+            to if to == stations || to == from => To::All,
+            to => To::One(Station(to)),
+        };
+        bench.offer(now, from, to, size);
+    }
+    bench.run(Instant::MAX);
+    bench
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn packets_are_conserved_and_arrive_once_and_in_order(
+        seed in 0u64..1000,
+        stations in 2u32..12,
+        packets in prop::collection::vec((0u32..30_000, 0u32..12, 0u32..13, 1u32..2000), 1..150),
+        rts in prop::sample::select(vec![1u32, 500, 65_535]),
+        edca in any::<bool>(),
+    ) {
+        let standard = if edca { Standard::N } else { Standard::A };
+        let bench = scattered(seed, stations, &packets, rts, standard);
+        let mut pending = 0;
+        bench.medium.pending(|_| pending += 1);
+        prop_assert_eq!(pending, 0, "a station still has packets, but does not wake");
+        let mut outcomes = BTreeMap::new();
+        let mut last = BTreeMap::new();
+        for (_, event) in &bench.events {
+            match event {
+                Event::Acknowledged { packet } | Event::Dropped { packet, .. } => {
+                    prop_assert!(outcomes.insert(*packet, ()).is_none(), "{:?} ended twice", packet);
+                }
+                Event::Received { at, packet: (from, number) } => {
+                    let before = last.insert((*at, *from), *number);
+                    prop_assert!(before < Some(*number), "{} got {} from {} after {:?}", at, number, from, before);
+                }
+            }
+        }
+        for packet in &bench.unicast {
+            prop_assert!(outcomes.contains_key(packet), "{:?} is lost", packet);
+        }
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_outcomes(seed in 0u64..1000, packets in prop::collection::vec((0u32..9_000, 0u32..8, 0u32..9, 1u32..2000), 1..60)) {
+        let events = || scattered(seed, 8, &packets, 500, Standard::N).events;
+        prop_assert_eq!(events(), events());
+    }
+}
+
+/// The outcomes of five saturated stations with silent ones around.
+fn with_silent(silent: u32) -> Vec<(Instant, Event)> {
+    let mut places = circle(5);
+    places.extend((0..silent).map(|at| place(6.0 + f64::from(at))));
+    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &places, 3);
+    for from in 1..=5 {
+        bench.saturate(at(0.0), Saturated { from, to: 0, size: 1000 }, 2);
+    }
+    bench.run(at(3e5));
+    bench.events
+}
+
+/// Frames end at once at all of their hearers, so a far hearer moves the instant of an event but not its outcome.
+#[test]
+fn silent_stations_change_nothing() {
+    let outcomes = |silent| with_silent(silent).into_iter().map(|(_, event)| event).collect::<Vec<_>>();
+    let without = outcomes(0);
+    assert!(without.len() > 800);
+    assert_eq!(without, outcomes(1));
+    assert_eq!(without, outcomes(60));
+}

@@ -1,0 +1,47 @@
+//! Saturated stations on a circle of 5 m around their receiver, against ns-3.37 and the sum of the times of one station.
+//!
+//! The figures of ns-3 are in `benchmarks/peers/ns3/air.json`: `ns3-air-saturation`, means of three seeds over 10 s.
+
+use crate::bench::{Bench, Saturated, at, circle, config};
+use lightlag_radio::Radio;
+use lightlag_radio::phy::Standard;
+
+/// Frames acknowledged and attempts in 10 s.
+fn saturated(standard: Standard, stations: u32, radio: &Radio) -> (f64, f64) {
+    let mut bench = Bench::new(&config(standard), radio, &circle(stations), 1);
+    for from in 1..=stations {
+        bench.saturate(at(0.0), Saturated { from, to: 0, size: 1500 }, 2);
+    }
+    bench.run(at(10e6));
+    (bench.acknowledged() as f64, bench.attempts() as f64)
+}
+
+fn near(what: &str, ours: f64, theirs: f64, share: f64) {
+    assert!((ours / theirs - 1.0).abs() < share, "{what}: {ours} beside {theirs}");
+}
+
+#[test]
+fn one_station_takes_the_sum_of_its_times() {
+    // DIFS 34 + mean backoff 67.5 + data 536 + SIFS 16 + ACK 28 = 681.5 µs, 17.61 Mbit/s. The standard error of the
+    // backoff over 14 674 cycles is 0.34 µs, 0.05 %.
+    let (acknowledged, attempts) = saturated(Standard::A, 1, &Radio::default());
+    near("cycles", acknowledged, 10e6 / 681.5, 0.002);
+    assert!(attempts - acknowledged <= 1.0);
+    // EDCA waits one slot more: 690.5 µs.
+    let (acknowledged, _) = saturated(Standard::N, 1, &Radio::default());
+    near("cycles of EDCA", acknowledged, 10e6 / 690.5, 0.002);
+}
+
+#[test]
+fn stations_share_the_medium_as_in_ns_3() {
+    let radio = Radio { tries: 255, ..Radio::default() };
+    let dcf = [(2, 14429.0, 16123.0), (5, 13463.7, 18129.0), (10, 12673.7, 19622.0), (20, 11816.7, 21261.3)];
+    let edca = [(2, 14279.3, 16047.3), (5, 13369.0, 18118.7), (10, 12445.0, 19795.3), (20, 11522.3, 21630.0)];
+    for (standard, figures) in [(Standard::A, dcf), (Standard::N, edca)] {
+        for (stations, acknowledged, attempts) in figures {
+            let (ours, ours_attempts) = saturated(standard, stations, &radio);
+            near(&format!("{standard} {stations} acknowledged"), ours, acknowledged, 0.02);
+            near(&format!("{standard} {stations} attempts"), ours_attempts, attempts, 0.03);
+        }
+    }
+}
