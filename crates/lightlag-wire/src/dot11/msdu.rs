@@ -5,9 +5,6 @@ use super::{Address, FrameError, Sequence, Tid};
 /// The header of LLC and SNAP in front of the type (RFC 1042).
 pub(super) const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 
-/// The header of LLC and SNAP of two older protocols (802.11-2020 annex P: AARP and IPX).
-const BRIDGE_TUNNEL: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0xf8];
-
 /// Bits of the second byte (§9.2.4.1).
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
@@ -112,8 +109,8 @@ impl<'a> Msdu<'a> {
 /// The type and the packet after the header of LLC and SNAP.
 pub(super) fn unpack(bytes: &[u8], truncated: impl Fn() -> FrameError) -> Result<(EtherType, &[u8]), FrameError> {
     let (header, payload) = bytes.split_first_chunk::<8>().ok_or_else(truncated)?;
-    if header[..6] != SNAP && header[..6] != BRIDGE_TUNNEL {
-        return Err(FrameError::Unread("without LLC and SNAP (aa aa 03)"));
+    if header[..6] != SNAP {
+        return Err(FrameError::Unread("without LLC and SNAP (aa aa 03 00 00 00)"));
     }
     Ok((EtherType(u16::from_be_bytes([header[6], header[7]])), payload))
 }

@@ -124,6 +124,8 @@ fn frames_of_other_kinds_are_named() {
     assert!(message(with(1, 1)).contains("ad hoc network"));
     assert!(message(with(3, 0xc0)).contains("duration"));
     assert!(message(with(24, 0)).contains("LLC and SNAP"));
+    // The form of RFC 1042 has no other organisation, such as 00:00:f8 of bridge tunnels.
+    assert!(message(with(29, 0xf8)).contains("LLC and SNAP"));
     let mut wrong = bytes(&data(0, None, &[]));
     wrong[30] ^= 1;
     assert!(matches!(decode(&wrong), Err(FrameError::BadFcs { .. })));
