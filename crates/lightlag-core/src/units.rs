@@ -188,7 +188,7 @@ impl FromStr for Duration {
             ("min", 60e9),
             ("h", 3600e9),
         ];
-        whole(text, UNITS, "a time such as \"300 ms\" (ns, us, ms, s, min, h)").map(Duration::from_nanos)
+        whole(text, UNITS, "a time such as \"300 ms\" (ns, us, ms, s, min, h)").map(Self::from_nanos)
     }
 }
 
@@ -232,7 +232,7 @@ impl FromStr for Rate {
         ];
         const EXPECTED: &str = "a rate such as \"10 Mbit/s\", above zero (bit/s, kbit/s, Mbit/s, Gbit/s)";
         whole(text, UNITS, EXPECTED).and_then(|bps| {
-            Rate::from_bps(bps).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED, part_of: None })
+            Self::from_bps(bps).ok_or(UnitError { value: text.to_owned(), expected: EXPECTED, part_of: None })
         })
     }
 }

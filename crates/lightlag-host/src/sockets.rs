@@ -139,7 +139,7 @@ impl Stack {
             (socket.local, socket.remote, socket.deferred) = (Some(ends.0), Some(ends.1), Some(ends.1));
             return Ok(());
         }
-        self.open(now, id, ends, first, &[])
+        self.open(now, id, ends, first.as_ref(), &[])
     }
 
     /// Connects, with as much of `data` in the SYN as the peer is known to accept (MSG_FASTOPEN); returns that number
@@ -170,7 +170,7 @@ impl Stack {
         if self.get_mut(id)?.deferred.take().is_none() && !self.register(ends.0, ends.1, id) {
             return Err(SocketError::AddressInUse);
         }
-        self.open(now, id, ends, first, &data[..len])?;
+        self.open(now, id, ends, first.as_ref(), &data[..len])?;
         Ok(len)
     }
 
@@ -203,7 +203,7 @@ impl Stack {
         now: Instant,
         id: SocketId,
         (local, remote): (SocketAddr, SocketAddr),
-        first: Option<FirstSyn>,
+        first: Option<&FirstSyn>,
         data: &[u8],
     ) -> Result<(), SocketError> {
         let settings = self.get(id)?.settings.clone();
@@ -214,7 +214,7 @@ impl Stack {
         }
         let mut connection = Connection::client(config, initial);
         if let Some(FirstSyn { jar, rules, .. }) = first {
-            connection.open_fast_by(jar, rules);
+            connection.open_fast_by(*jar, *rules);
         }
         connection.open(now);
         let mut stream = self.stream(connection, &settings);
@@ -346,7 +346,7 @@ impl Stack {
             }
             return Ok(None);
         };
-        let at_once = linger.is_some_and(|time| time.is_zero());
+        let at_once = linger.is_some_and(Duration::is_zero);
         if at_once || stream.unread() > 0 || stream.connection.state() == State::SynSent {
             stream.connection.abort();
         } else {

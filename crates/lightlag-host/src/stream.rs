@@ -394,9 +394,9 @@ impl Stream {
             self.offer_all();
             self.connection.end_record();
         } else if more {
-            self.offer_whole(now)
+            self.offer_whole(now);
         } else {
-            self.offer(now)
+            self.offer(now);
         }
         len
     }

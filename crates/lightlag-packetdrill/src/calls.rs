@@ -214,7 +214,7 @@ impl World {
     /// `recv(2)`, and `read` with no flags.
     pub fn receive(&self, fd: RawFd, data: &mut [u8], flags: i32) -> Outcome<usize> {
         let mut inner = self.enter();
-        if let Some(Entry::Pipe) = inner.descriptors.get(fd) {
+        if matches!(inner.descriptors.get(fd), Some(Entry::Pipe)) {
             drop(inner);
             return crate::polling::read_pipe(fd, data);
         }
@@ -301,7 +301,7 @@ impl World {
     /// `sendto(2)`, and `write` with no flags.
     pub fn transmit(&self, fd: RawFd, data: &[u8], flags: i32, to: Option<Peer>) -> Outcome<usize> {
         let mut inner = self.enter();
-        if let Some(Entry::Pipe) = inner.descriptors.get(fd) {
+        if matches!(inner.descriptors.get(fd), Some(Entry::Pipe)) {
             drop(inner);
             return crate::polling::write_pipe(fd, data);
         }

@@ -328,7 +328,7 @@ impl Departures for CarefulResume {
     }
 
     fn least_burst(&self) -> u64 {
-        self.normal.departures().map_or(LEAST_BURST, |normal| normal.least_burst())
+        self.normal.departures().map_or(LEAST_BURST, Departures::least_burst)
     }
 }
 
@@ -349,7 +349,7 @@ impl Transmissions for CarefulResume {
 
 impl Diagnosis for CarefulResume {
     fn bears_silence(&mut self) -> bool {
-        self.is_normal() && self.normal.diagnosis().is_some_and(|normal| normal.bears_silence())
+        self.is_normal() && self.normal.diagnosis().is_some_and(Diagnosis::bears_silence)
     }
 }
 

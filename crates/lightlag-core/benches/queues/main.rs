@@ -35,12 +35,12 @@ trait Queue {
 
 impl Queue for EventQueue {
     fn new(entities: usize) -> Self {
-        EventQueue::new(entities)
+        Self::new(entities)
     }
 
     #[inline]
     fn arm(&mut self, entity: u32, time: u64) {
-        EventQueue::arm(self, Entity(entity), Instant::from_nanos(time));
+        Self::arm(self, Entity(entity), Instant::from_nanos(time));
     }
 
     #[inline]
@@ -51,7 +51,7 @@ impl Queue for EventQueue {
 
     #[inline]
     fn settle(&mut self, entity: u32, time: u64) {
-        EventQueue::settle(self, Entity(entity), (time != NEVER).then(|| Instant::from_nanos(time)));
+        Self::settle(self, Entity(entity), (time != NEVER).then(|| Instant::from_nanos(time)));
     }
 }
 

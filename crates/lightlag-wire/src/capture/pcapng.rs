@@ -171,7 +171,7 @@ impl Section {
                     }
                     Ok(()) => {
                         let record =
-                            if let Kind::Packet = kind { self.packet(buffer) } else { self.old_packet(buffer) };
+                            if matches!(kind, Kind::Packet) { self.packet(buffer) } else { self.old_packet(buffer) };
                         return record.map(|record| Ok(Some(record))).map_err(damaged);
                     }
                     cut => cut,

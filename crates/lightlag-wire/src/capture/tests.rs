@@ -75,27 +75,27 @@ impl Bytes {
         self
     }
 
-    fn block(self, kind: u32, body: Bytes) -> Self {
+    fn block(self, kind: u32, body: &Self) -> Self {
         assert_eq!(body.bytes.len() % 4, 0);
         let length = body.bytes.len() as u32 + 12;
         self.u32(kind).u32(length).put(&body.bytes).u32(length)
     }
 
     fn section(self) -> Self {
-        let body = Bytes::new(self.big).u32(0x1a2b_3c4d).u16(1).u16(0).put(&[0xff; 8]);
-        self.block(0x0a0d_0d0a, body)
+        let body = Self::new(self.big).u32(0x1a2b_3c4d).u16(1).u16(0).put(&[0xff; 8]);
+        self.block(0x0a0d_0d0a, &body)
     }
 
     fn interface(self, link: u16, options: &[u8]) -> Self {
-        let body = Bytes::new(self.big).u16(link).u16(0).u32(0).put(options);
-        self.block(1, body)
+        let body = Self::new(self.big).u16(link).u16(0).u32(0).put(options);
+        self.block(1, &body)
     }
 
     fn packet(self, interface: u32, time: u64, frame: &[u8], options: &[u8]) -> Self {
         let length = frame.len() as u32;
-        let body = Bytes::new(self.big).u32(interface).u32((time >> 32) as u32).u32(time as u32);
+        let body = Self::new(self.big).u32(interface).u32((time >> 32) as u32).u32(time as u32);
         let body = body.u32(length).u32(length).put(frame).put(&[0; 3][..pcapng::padding(frame.len())]).put(options);
-        self.block(6, body)
+        self.block(6, &body)
     }
 
     fn classic(self, magic: u32, link: u32) -> Self {
@@ -272,7 +272,7 @@ fn blocks_that_are_no_packets_are_passed_over() {
     let other = Bytes::new(false).put(&[1; 400]);
     let simple = Bytes::new(false).u32(4).put(&[0x45; 4]);
     let old = Bytes::new(false).u16(0).u16(77).u32(0).u32(9).u32(1).u32(60).put(&[0x45, 0, 0, 0]);
-    let bytes = Bytes::new(false).section().interface(101, &[]).block(4, other).block(3, simple).block(2, old);
+    let bytes = Bytes::new(false).section().interface(101, &[]).block(4, &other).block(3, &simple).block(2, &old);
     let bytes = bytes.packet(0, 10, &[0x45], &[]).bytes;
     let packets = good(&bytes);
     // The packet without a time has a number: it is the first frame.
@@ -293,9 +293,9 @@ fn damage_is_told_with_its_place() {
         (start().u32(6).u32(13), "a block whose length is not a multiple of 4 from 12 on"),
         (start().u32(6).u32(0), "a block whose length is not a multiple of 4 from 12 on"),
         (start().u32(6).u32(0x8000_0000), "a packet of more than 16 MiB"),
-        (start().block(6, long), "a packet that is longer than its block"),
-        (start().block(6, Bytes::new(false).u32(0)), "a packet block of less than 20 bytes"),
-        (start().block(1, Bytes::new(false).u32(0)), "an interface of less than 8 bytes"),
+        (start().block(6, &long), "a packet that is longer than its block"),
+        (start().block(6, &Bytes::new(false).u32(0)), "a packet block of less than 20 bytes"),
+        (start().block(1, &Bytes::new(false).u32(0)), "an interface of less than 8 bytes"),
         (start().u32(5).u32(12).u32(12).u32(1).u32(12).u32(16), "a block that ends with another length than it began"),
     ] {
         match read(&bytes.bytes).2 {
@@ -343,7 +343,7 @@ fn names_of_addresses_stand_in_a_block_of_their_own() {
     (v6[0], v6[15]) = (0xfd, 2);
     let v6 = Bytes::new(false).u16(2).u16(16 + 6 + 1).put(&v6).put("späth\0\0".as_bytes());
     let body = Bytes::new(false).put(&v4.bytes).put(&v6.bytes).u32(0).u32(0);
-    let expected = Bytes::new(false).block(4, body).bytes;
+    let expected = Bytes::new(false).block(4, &body).bytes;
     assert_eq!(file[before..before + expected.len()], expected);
     assert_eq!(good(&file).len(), 1, "a reader passes over names");
     let mut none = Writer::new(Vec::new(), "").unwrap();

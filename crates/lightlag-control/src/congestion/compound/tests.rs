@@ -6,8 +6,8 @@ use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, 
 const BASE: Duration = Duration::from_millis(100);
 
 /// Compound in avoidance at C + D, at the start of a round.
-fn avoiding(config: Config, loss_window: f64, delay_window: f64) -> Compound {
-    let mut compound = Compound::new(&config, &start(10));
+fn avoiding(config: &Config, loss_window: f64, delay_window: f64) -> Compound {
+    let mut compound = Compound::new(config, &start(10));
     compound.on_congestion(&congestion(Cause::Loss, 4.0));
     compound.window.raise_to(loss_window + delay_window);
     compound.delay_window = delay_window;
@@ -24,7 +24,7 @@ fn round_of(rtt_ms: u64) -> Ack {
 fn a_round_without_a_queue_adds_alpha_times_a_power_of_the_window() {
     // 100^0.75/8 = 3.953, of which Reno's part adds one, whatever the two parts are.
     for delay_window in [0.0, 60.0] {
-        let mut compound = avoiding(Config::default(), 100.0 - delay_window, delay_window);
+        let mut compound = avoiding(&Config::default(), 100.0 - delay_window, delay_window);
         compound.on_ack(&round_of(100));
         assert_within("D", compound.delay_window - delay_window, 2.953, 1e-4);
         assert_within("W", compound.window.segments(), 102.953, 1e-5);
@@ -34,17 +34,17 @@ fn a_round_without_a_queue_adds_alpha_times_a_power_of_the_window() {
         assert!(compound.loss_window() > loss_window && compound.window.segments() - before < 6.0);
     }
     // 10 000^0.75 / 8 = 125; below 38 nothing.
-    let mut large = avoiding(Config::default(), 10_000.0, 0.0);
+    let mut large = avoiding(&Config::default(), 10_000.0, 0.0);
     large.on_ack(&round_of(100));
     assert_within("D", large.delay_window, 124.0, 1e-9);
-    let mut small = avoiding(Config::default(), 37.9, 0.0);
+    let mut small = avoiding(&Config::default(), 37.9, 0.0);
     small.on_ack(&round_of(100));
     assert_eq!(small.delay_window, 0.0);
 }
 
 #[test]
 fn reno_s_part_adds_a_segment_a_round() {
-    let mut compound = avoiding(Config { alpha: 0.0, ..Config::default() }, 40.0, 60.0);
+    let mut compound = avoiding(&Config { alpha: 0.0, ..Config::default() }, 40.0, 60.0);
     for _ in 0..100 {
         compound.on_ack(&Ack { growth: 1.0, ..round_of(100) });
     }
@@ -56,7 +56,7 @@ fn reno_s_part_adds_a_segment_a_round() {
 fn a_queue_of_gamma_takes_its_length_from_the_second_window() {
     // diff = 200 * (RTT − 100)/RTT: 28.6 and 33.3.
     for (rtt, expected) in [(116, 200.0), (120, 200.0 - 33.333), (400, 150.0)] {
-        let mut compound = avoiding(Config::default(), 150.0, 50.0);
+        let mut compound = avoiding(&Config::default(), 150.0, 50.0);
         compound.on_ack(&Ack { cwnd_limited: false, ..round_of(rtt) });
         assert_within(&format!("W at {rtt} ms"), compound.window.segments(), expected, 1e-5);
         assert_within("C", compound.loss_window(), 150.0, 1e-9);
@@ -65,7 +65,7 @@ fn a_queue_of_gamma_takes_its_length_from_the_second_window() {
 
 #[test]
 fn a_loss_halves_both_and_a_timeout_ends_the_second() {
-    let mut compound = avoiding(Config::default(), 40.0, 60.0);
+    let mut compound = avoiding(&Config::default(), 40.0, 60.0);
     compound.on_congestion(&congestion(Cause::Loss, 100.0));
     assert_eq!((compound.window(), compound.loss_window(), compound.delay_window), (50 * SEGMENT, 20.0, 30.0));
     compound.on_undo(Instant::ZERO);
@@ -75,7 +75,7 @@ fn a_loss_halves_both_and_a_timeout_ends_the_second() {
     assert_eq!((compound.window(), compound.ssthresh(), compound.delay_window), (SEGMENT, 50 * SEGMENT, 0.0));
     assert_eq!(compound.base, srtt);
     // Half of the flight, if the window was not filled.
-    let mut compound = avoiding(Config::default(), 40.0, 60.0);
+    let mut compound = avoiding(&Config::default(), 40.0, 60.0);
     compound.on_congestion(&congestion(Cause::Loss, 30.0));
     assert_eq!((compound.window(), compound.delay_window), (15 * SEGMENT, 0.0));
 }
@@ -83,7 +83,7 @@ fn a_loss_halves_both_and_a_timeout_ends_the_second() {
 #[test]
 fn gamma_follows_reno_s_queue_if_wanted() {
     // C = 100 at 110 ms: 9.09 wait; 0.2 · 30 + 0.8 · 0.75 · 9.09 = 11.45. Then nothing waits: 2.29, at least 5.
-    let mut compound = avoiding(Config { tune_gamma: true, ..Config::default() }, 100.0, 0.0);
+    let mut compound = avoiding(&Config { tune_gamma: true, ..Config::default() }, 100.0, 0.0);
     compound.on_ack(&Ack { cwnd_limited: false, ..round_of(110) });
     compound.on_congestion(&congestion(Cause::Loss, 100.0));
     assert_within("gamma", compound.gamma, 11.4545, 1e-4);

@@ -11,8 +11,8 @@ fn config(variant: Variant, beta: f64) -> Config {
 }
 
 /// CUBIC in avoidance at this window.
-fn at(window: f64, config: Config) -> Cubic {
-    let mut cubic = Cubic::new(&config, &start(10));
+fn at(window: f64, config: &Config) -> Cubic {
+    let mut cubic = Cubic::new(config, &start(10));
     cubic.on_congestion(&congestion(Cause::Timeout, window / config.beta));
     cubic.window.raise_to(window);
     cubic.window.leave_slow_start();
@@ -21,7 +21,7 @@ fn at(window: f64, config: Config) -> Cubic {
 }
 
 /// The epoch that starts after a loss at `window`.
-fn epoch_after_loss(window: f64, config: Config) -> (Cubic, Curve) {
+fn epoch_after_loss(window: f64, config: &Config) -> (Cubic, Curve) {
     let mut cubic = at(window, config);
     cubic.on_congestion(&congestion(Cause::Loss, window));
     let curve = cubic.begin_epoch(Instant::ZERO);
@@ -44,7 +44,7 @@ fn k_is_the_cube_root_of_what_the_loss_took() {
     ] {
         for variant in [Variant::Rfc9438, Variant::Rfc8312, Variant::Paper2008] {
             for (beta, k) in [(0.8, k_02), (0.7, k_03)] {
-                let (_, curve) = epoch_after_loss(w_max, config(variant, beta));
+                let (_, curve) = epoch_after_loss(w_max, &config(variant, beta));
                 assert!((curve.k / k - 1.0).abs() < 2e-5, "{variant:?}, {w_max}: {}, {k}", curve.k);
                 assert_eq!(curve.w_max, w_max);
             }
@@ -58,7 +58,7 @@ fn the_curve_has_its_values() {
         (0.8, [(0.0, 80.0), (1.0, 92.266), (2.0, 98.090), (3.0, 99.872), (5.0, 100.912), (6.0, 104.969)]),
         (0.7, [(0.0, 70.0), (1.0, 86.681), (2.0, 95.640), (4.0, 99.996), (6.0, 102.267), (8.0, 121.653)]),
     ] {
-        let (_, curve) = epoch_after_loss(100.0, config(Variant::Rfc9438, beta));
+        let (_, curve) = epoch_after_loss(100.0, &config(Variant::Rfc9438, beta));
         for (t, window) in values {
             assert!((curve.at(t, 0.4) - window).abs() < 6e-4, "W({t}) = {}, {window}", curve.at(t, 0.4));
         }
@@ -77,7 +77,7 @@ fn alpha_matches_the_rate_of_reno() {
 fn renos_estimate_grows_by_alpha_a_round() {
     // t = 1 s is 10 rounds: 80 + 3.33 and 70 + 5.29.
     for (variant, beta, window) in [(Variant::Paper2008, 0.8, 83.33), (Variant::Rfc8312, 0.7, 75.29)] {
-        let (cubic, curve) = epoch_after_loss(100.0, config(variant, beta));
+        let (cubic, curve) = epoch_after_loss(100.0, &config(variant, beta));
         assert!((curve.reno + cubic.alpha * rounds(1.0, 0.1) - window).abs() < 0.005, "{variant:?}");
     }
 }
@@ -96,7 +96,7 @@ fn fast_convergence_aims_lower_after_a_loss_below_the_last() {
 fn after_fast_convergence_k_is_to_the_lower_plateau() {
     // 80 below 100: Wmax = 68, the window 56: ∛(12/0.4) = 3.1072. RFC 8312 starts below the window: ∛(20.4/0.4).
     for (variant, k) in [(Variant::Rfc9438, 3.1072), (Variant::Rfc8312, 3.7084)] {
-        let mut cubic = at(80.0, config(variant, 0.7));
+        let mut cubic = at(80.0, &config(variant, 0.7));
         cubic.w_max = 100.0;
         cubic.on_congestion(&congestion(Cause::Loss, 80.0));
         let curve = cubic.begin_epoch(Instant::ZERO);
@@ -109,7 +109,7 @@ fn rfc9438_reduces_the_flight_the_older_texts_the_window() {
     for (variant, beta, threshold) in
         [(Variant::Rfc9438, 0.7, 35.0), (Variant::Rfc8312, 0.7, 70.0), (Variant::Paper2008, 0.8, 80.0)]
     {
-        let mut cubic = at(100.0, config(variant, beta));
+        let mut cubic = at(100.0, &config(variant, beta));
         cubic.on_congestion(&congestion(Cause::Loss, 50.0));
         assert!((cubic.window.segments() - threshold).abs() < 1e-9, "{variant:?}");
         assert!((cubic.window.threshold() - threshold).abs() < 1e-9, "{variant:?}");
@@ -119,7 +119,7 @@ fn rfc9438_reduces_the_flight_the_older_texts_the_window() {
 #[test]
 fn after_a_timeout_the_curve_begins_at_its_plateau() {
     for variant in [Variant::Rfc9438, Variant::Rfc8312, Variant::Paper2008] {
-        let mut cubic = at(100.0, config(variant, 0.7));
+        let mut cubic = at(100.0, &config(variant, 0.7));
         cubic.on_congestion(&congestion(Cause::Timeout, 100.0));
         assert_eq!((cubic.window(), cubic.ssthresh()), (SEGMENT, 70 * SEGMENT), "{variant:?}");
         while cubic.curve.is_none() {
@@ -133,7 +133,7 @@ fn after_a_timeout_the_curve_begins_at_its_plateau() {
 
 #[test]
 fn alpha_is_one_only_from_the_window_before_the_loss_on() {
-    let mut cubic = at(100.0, config(Variant::Rfc9438, 0.7));
+    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
     cubic.on_congestion(&congestion(Cause::Loss, 100.0));
     let mut curve = cubic.begin_epoch(Instant::ZERO);
     cubic.grow_as_rfc9438(&mut curve, 0.0, 0.1, 70.0);
@@ -145,7 +145,7 @@ fn alpha_is_one_only_from_the_window_before_the_loss_on() {
 
 #[test]
 fn the_target_is_at_most_half_as_much_again() {
-    let mut cubic = at(100.0, config(Variant::Rfc9438, 0.7));
+    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
     let mut curve = cubic.begin_epoch(Instant::ZERO);
     // 0.4·20³ = 3200 segments ahead; an ACK adds (150 − 100)/100.
     cubic.grow_as_rfc9438(&mut curve, 20.0, 0.0, 1.0);
@@ -154,7 +154,7 @@ fn the_target_is_at_most_half_as_much_again() {
 
 #[test]
 fn time_without_use_of_the_window_does_not_count() {
-    let mut cubic = at(100.0, config(Variant::Rfc9438, 0.7));
+    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
     cubic.on_congestion(&congestion(Cause::Loss, 100.0));
     cubic.on_ack(&ack(seconds(1.0), RTT));
     assert_eq!(cubic.epoch().unwrap().start, seconds(1.0));
@@ -253,7 +253,7 @@ proptest! {
     /// W(K + x) and W(K − x) are equally far from the plateau.
     #[test]
     fn growth_is_symmetric_around_k(w_max in 10.0_f64..1e5, share in 0.0_f64..1.0, beta in 0.5_f64..0.9) {
-        let (_, curve) = epoch_after_loss(w_max, config(Variant::Rfc9438, beta));
+        let (_, curve) = epoch_after_loss(w_max, &config(Variant::Rfc9438, beta));
         let x = share * curve.k;
         let (below, above) = (w_max - curve.at(curve.k - x, 0.4), curve.at(curve.k + x, 0.4) - w_max);
         prop_assert!((below - above).abs() <= 1e-9 * w_max);

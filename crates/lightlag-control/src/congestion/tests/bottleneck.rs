@@ -5,7 +5,7 @@
 //! segment would have come, and reacts at most once a window.
 
 use super::{SEGMENT, ack, start};
-use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, build};
+use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, Departures, build};
 use lightlag_core::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -153,7 +153,7 @@ impl Bottleneck {
                 }
                 return;
             }
-            if let Some(rate) = flow.algorithm.departures().and_then(|departures| departures.pacing_rate()) {
+            if let Some(rate) = flow.algorithm.departures().and_then(Departures::pacing_rate) {
                 flow.may_send_at = self.now + rate.time_to_send(Bytes(SEGMENT));
             }
             let sequence = flow.next;
