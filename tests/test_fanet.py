@@ -246,7 +246,8 @@ def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
         asked.append((setting.contender.label, setting.nodes, setting.speed, seed))
         return fading(setting, seed)
 
-    one = sweeps.sweep("nodes", DEFAULT, Effort(seeds=2), note)
+    found = sweeps.run(sweeps.settings_of("nodes", DEFAULT), Effort(seeds=2), note)
+    one = sweeps.sweep("nodes", DEFAULT, found)
     by_label = {label: sorted(each[1:] for each in asked if each[0] == label) for label in ("CUBIC", "BBR")}
     assert by_label["CUBIC"] == by_label["BBR"] == [(nodes, 25, seed) for nodes in NODES for seed in (1, 2)]
     assert one.cubic[40][0].kbps == pytest.approx(fading(Setting(CUBIC, DEFAULT, 40), 1).kbps)

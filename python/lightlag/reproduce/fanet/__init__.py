@@ -59,7 +59,7 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
 
 
 def contenders() -> list[Contender]:
-    """The algorithms beyond the paper: those of ns-3, BBR with an ACK for each segment, and others in the TCP of Linux."""
+    """The algorithms beyond the paper: ns-3's, BBR with an ACK for each segment, and others in the TCP of Linux."""
     names = [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
     return [CUBIC, BBR, EACH_ACKED, *(as_linux(name) for name in WANTED if name in names)]
 
@@ -67,16 +67,22 @@ def contenders() -> list[Contender]:
 def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders: Sequence[Contender]) -> None:
     """Fill a reproduction with every item, from the runs of `runner`; `contenders` take part beyond the paper."""
     found: dict[tuple[str, Reading], Sweep] = {}
-    for varies, items in (("nodes", "Figs. 3 and 4: density"), ("speed", "Figs. 5 and 6: speed")):
-        for reading in READINGS:
-            effort.progress(f"{items}, {reading.name} radio")
-            found[varies, reading] = sweeps.sweep(varies, reading, effort, runner)
+    for reading in READINGS:
+        effort.progress(f"Figs. 3 to 6, {reading.name} radio")
+        # 60 UAVs at 25 m/s belong to both figures and are run once.
+        wanted = [one for varies in ("nodes", "speed") for one in sweeps.settings_of(varies, reading)]
+        ran = sweeps.run(wanted, effort, runner)
+        for varies in ("nodes", "speed"):
+            found[varies, reading] = sweeps.sweep(varies, reading, ran)
+    for varies in ("nodes", "speed"):
         _figures(reproduction, varies, found[varies, CONNECTED])
     _readings(reproduction, found)
 
     effort.progress("CUBIC and BBR of Linux")
-    linux = sweeps.sweep("nodes", CONNECTED, effort, runner, (CUBIC_LINUX, BBR_LINUX))
+    both = (CUBIC_LINUX, BBR_LINUX)
+    ran = sweeps.run(sweeps.settings_of("nodes", CONNECTED, both), effort, runner, sweeps.BEYOND_SEEDS)
     title = "CUBIC and BBR of Linux, connected radio"
+    linux = sweeps.sweep("nodes", CONNECTED, ran, both)
     reproduction.layouts.append(claims.layout({"lightlag": linux}, "linux", title))
 
     effort.progress("causes")

@@ -14,6 +14,7 @@ from lightlag.reproduce.fanet.setting import SECONDS, Access, Setting
 if TYPE_CHECKING:
     import polars as pl
 
+NOTHING_ELSE = {"queue": "off", "drops": False}
 INTERVAL_S = 0.02
 """Between two samples of a sender; delays are means over thousands of them."""
 
@@ -58,7 +59,7 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
             "flow": {"start": {"uniform": ["0 s", "1 s"]}},
         },
         "defaults": {"tcp": dict(setting.contender.tcp)},
-        "record": {"trace": "sampled", "interval": f"{INTERVAL_S * 1e3:g} ms", "queue": "off", "drops": False},
+        "record": {"trace": "sampled", "interval": f"{INTERVAL_S * 1e3:g} ms", "positions": "off", **NOTHING_ELSE},
     }
 
 

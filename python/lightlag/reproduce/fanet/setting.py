@@ -73,7 +73,7 @@ def as_linux(algorithm: str) -> Contender:
 CUBIC, BBR = _as_ns3("CUBIC", reno_friendly=False), _as_ns3("BBR")
 """In the TCP of ns-3; they are judged. ns-3's CUBIC has no Reno-friendly region."""
 CUBIC_LINUX, BBR_LINUX = as_linux("CUBIC"), as_linux("BBR")
-EACH_ACKED = replace(BBR, label="BBR, each segment acknowledged", tcp={**BBR.tcp, "delayed_ack": "off"})
+EACH_ACKED = replace(BBR, label="BBR, each segment acknowledged", tcp={**BBR.tcp, "delayed_ack": False})
 
 
 class Access(enum.Enum):

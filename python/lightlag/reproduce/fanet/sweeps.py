@@ -28,7 +28,7 @@ Runner = Callable[[Setting, int], Outcome]
 """Runs a setting with a seed; the same nodes, speed and seed are the same swarm."""
 Runs = dict[Setting, list[Outcome]]
 
-BEYOND_SEEDS = 5
+BEYOND_SEEDS = 3
 BEYOND_NODES = (20, 50, 100, 200, 500)
 PROTOCOLS = ("aodv", "olsr", "gpsr")
 
@@ -48,16 +48,14 @@ def points(varies: str, contender: Contender, reading: Reading) -> dict[int, Set
     return {speed: Setting(contender, reading, MIDDLE, speed) for speed in SPEEDS}
 
 
-def sweep(
-    varies: str,
-    reading: Reading,
-    effort: Effort,
-    runner: Runner,
-    contenders: tuple[Contender, Contender] = (CUBIC, BBR),
-) -> Sweep:
-    """CUBIC and BBR over the nodes, or over the speed."""
+def settings_of(varies: str, reading: Reading, contenders: tuple[Contender, Contender] = (CUBIC, BBR)) -> list[Setting]:
+    """The settings of CUBIC and BBR over the nodes, or over the speed."""
+    return [setting for contender in contenders for setting in points(varies, contender, reading).values()]
+
+
+def sweep(varies: str, reading: Reading, found: Runs, contenders: tuple[Contender, Contender] = (CUBIC, BBR)) -> Sweep:
+    """CUBIC and BBR over the nodes, or over the speed, from the runs of their settings."""
     settings = [points(varies, contender, reading) for contender in contenders]
-    found = run([setting for each in settings for setting in each.values()], effort, runner)
     cubic, bbr = ({point: found[setting] for point, setting in each.items()} for each in settings)
     return Sweep(varies, tuple(settings[0]), cubic, bbr)
 
