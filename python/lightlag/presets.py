@@ -398,8 +398,8 @@ def swarm(
     """A swarm of drones on one radio channel, whose flows find their ways over each other.
 
     The nodes fly through a box of 400 m x 400 m x 100 m (Gauss-Markov), share 802.11n at 24 Mbit/s, and 30 pairs of
-    them send as much as TCP allows. The set-up is that of a paper that compares CUBIC with BBR in FANETs, with 16 dB more
-    power than ns-3's default, so that most pairs can reach each other over a few hops.
+    them send as much as TCP allows. The set-up is that of a paper that compares CUBIC with BBR in FANETs, with 16 dB
+    more power than ns-3's default, so that most pairs can reach each other over a few hops.
 
     Examples
     --------

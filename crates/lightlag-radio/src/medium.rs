@@ -3,12 +3,12 @@
 //! A medium has one wake of its own, the next end of a frame; a station has one, the end of its backoff or of its wait for
 //! an answer. Nothing happens at the start of an answer: its records are written when the frame before it ends.
 //!
-//! - [`frame`]: frames, and what travels in them.
-//! - [`hearing`]: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
+//! - `frame`: frames, and what travels in them.
+//! - `hearing`: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
 //!   through its records in the order of time, when it is asked.
-//! - [`access`]: a station's right to send: spaces, slots and backoff.
-//! - [`queue`]: frames that wait.
-//! - [`tracks`]: where all stations are.
+//! - `access`: a station's right to send: spaces, slots and backoff.
+//! - `queue`: frames that wait.
+//! - `tracks`: where all stations are.
 
 mod access;
 mod frame;

@@ -25,7 +25,7 @@
 //! bursts (`tso`) has Linux's: a quantum is the data of 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
 //! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
 //! moment at which pacing lets the next burst leave. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
-//! BtlBw is the [maximum of three rates](bandwidth).
+//! BtlBw is the maximum of three rates (`bandwidth`).
 //!
 //! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
 //! the window from both.

@@ -67,7 +67,7 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
         }
         let names: Vec<String> = media.iter().map(|medium| medium.spec.name.clone()).collect();
         if names.is_empty() {
-            errors.push(&at, "there is no medium for its radio; write [[media]] with a standard, or a swarm");
+            errors.push(at, "there is no medium for its radio; write [[media]] with a standard, or a swarm");
             continue;
         }
         if node.media.is_empty() && names.len() > 1 {

@@ -104,7 +104,7 @@ fn positions(table: &mut Table, errors: &mut Errors) -> Option<Duration> {
             let at = table.path("positions");
             let interval = Duration::read(value, &at, errors).unwrap_or(Duration::from_secs(1));
             if interval.is_zero() {
-                errors.push(&at, "0 s between samples never ends; write a time such as \"1 s\", or \"off\"");
+                errors.push(at, "0 s between samples never ends; write a time such as \"1 s\", or \"off\"");
             }
             Some(interval)
         }
