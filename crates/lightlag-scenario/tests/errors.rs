@@ -440,7 +440,7 @@ fn missing_keys_are_named_with_an_example() {
         assert_refused(GOOD, case);
     }
     for case in [
-        ("kind = \"dumbbell\"", "", "topology.kind", "point-to-point, chain, dumbbell, star, satellite or iot"),
+        ("kind = \"dumbbell\"", "", "topology.kind", "point-to-point, chain, dumbbell, star, satellite, iot or swarm"),
         ("pairs = 4", "", "topology.pairs", "at least 1"),
         ("rate = \"10 Mbit/s\"", "", "topology.rate", "such as \"10 Mbit/s\""),
     ] {

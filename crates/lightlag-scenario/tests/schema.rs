@@ -73,6 +73,10 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
                 let keys = value.as_object().map_or(0, |entries| entries.len() as u64);
                 require(keys >= rule.as_u64().unwrap(), "too few keys".into());
             }
+            "minLength" => {
+                let length = value.as_str().map(|text| text.chars().count() as u64);
+                require(length.is_none_or(|length| length >= rule.as_u64().unwrap()), "too short".into());
+            }
             "minItems" => require(value.as_array().unwrap().len() as u64 >= rule.as_u64().unwrap(), "too short".into()),
             "maxItems" => require(value.as_array().unwrap().len() as u64 <= rule.as_u64().unwrap(), "too long".into()),
             "$defs" | "$schema" | "title" | "description" | "examples" | "default" | "format" => {}
