@@ -25,7 +25,7 @@ use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
 use access::{Access, State};
 use frame::Frame;
-use hearing::{End, Hearing, Record, Thresholds};
+use hearing::{End, Hearing, Record, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
@@ -99,10 +99,14 @@ struct StationState<P> {
 pub struct Medium<P> {
     channel: Channel,
     curves: ErrorCurves,
+    /// The SINRs from which on nothing of the headers and nothing of a frame is ever lost, by mode.
+    certain: Vec<(Mode, [f64; 2])>,
     timing: Timing,
     frequency: f64,
     edca: bool,
     seed: u64,
+    /// The instant of the last call: frames that start later are on their way already.
+    now: Instant,
     stations: Vec<StationState<P>>,
     /// Frames on the air by number, and when they end at the last of their hearers.
     frames: BTreeMap<u64, Frame<P>>,
@@ -125,6 +129,9 @@ const LLC: u32 = 8;
 const MAC: u32 = 28;
 const QOS: u32 = 2;
 const RTS_SIZE: Bytes = Bytes(20);
+
+/// Bytes that larger frames than usual have.
+const LARGE: u32 = 4096;
 
 /// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
@@ -171,10 +178,12 @@ impl<P: Clone> Medium<P> {
         Self {
             channel: Channel::new(&config.propagation, config.frequency, seed, name),
             curves: ErrorCurves::new(config.errors),
+            certain: Vec::new(),
             timing,
             frequency: config.frequency,
             edca,
             seed,
+            now: Instant::ZERO,
             tracks,
             powers: vec![0.0; stations.len()],
             lists: Vec::new(),
@@ -274,6 +283,7 @@ impl<P: Clone> Medium<P> {
 
     /// Gives a packet to a station.
     pub fn offer(&mut self, now: Instant, at: Station, msdu: Msdu<P>) {
+        self.now = now;
         let state = &mut self.stations[at.0 as usize];
         if let Err(msdu) = state.queue.push(now, msdu) {
             state.counters.dropped_queue += 1;
@@ -295,6 +305,7 @@ impl<P: Clone> Medium<P> {
 
     /// The end of a backoff, of a wait or of a broadcast.
     pub fn station_wakes(&mut self, now: Instant, station: Station) {
+        self.now = now;
         let at = station.0;
         let state = &mut self.stations[at as usize];
         state.wake = None;
@@ -323,6 +334,7 @@ impl<P: Clone> Medium<P> {
 
     /// The ends of frames.
     pub fn medium_wakes(&mut self, now: Instant) {
+        self.now = now;
         while let Some((_, number)) = self.ends.first().copied().filter(|(end, _)| *end <= now) {
             self.ends.pop_first();
             if let Some(mut frame) = self.frames.remove(&number) {
@@ -417,6 +429,7 @@ impl<P: Clone> Medium<P> {
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         self.reach(at, start);
+        let sent = self.sent(mode, size);
         let state = &mut self.stations[at as usize];
         state.sent += 1;
         let number = state.sent;
@@ -433,7 +446,7 @@ impl<P: Clone> Medium<P> {
         let mut last = end;
         let frame = self.next_frame;
         self.next_frame += 1;
-        let fades = self.channel.fades();
+        let (now, fades) = (self.now, self.channel.fades());
         for (other, state) in self.stations.iter_mut().enumerate().filter(|(other, _)| *other != at as usize) {
             let mut power = self.powers[other];
             if fades {
@@ -444,7 +457,7 @@ impl<P: Clone> Medium<P> {
             }
             let travels = delay(self.tracks.at(other).distance(from.at));
             let record = Record { frame, arrival: start + travels, end: end + travels, power };
-            if state.hearing.add(record, start, &mut state.access) {
+            if state.hearing.add(record, now, &mut state.access) {
                 hearers.push(other as u32);
                 last = last.max(end + travels);
             }
@@ -457,8 +470,7 @@ impl<P: Clone> Medium<P> {
             from: at,
             to,
             kind,
-            mode,
-            size,
+            sent,
             number,
             packet,
             exchange,
@@ -476,6 +488,18 @@ impl<P: Clone> Medium<P> {
         end
     }
 
+    /// A frame of this mode and size, for those who hear it.
+    fn sent(&mut self, mode: Mode, size: u32) -> Sent {
+        let known = self.certain.iter().find(|(of, _)| *of == mode).map(|(_, certain)| *certain);
+        let [certain_header, certain] = known.unwrap_or_else(|| {
+            let certain = self.curves.certain_sinr(mode, 8 * LARGE);
+            self.certain.push((mode, certain));
+            certain
+        });
+        let certain = if size <= LARGE { certain } else { f64::INFINITY };
+        Sent { mode, size, certain, certain_header }
+    }
+
     /// Finds the mean power of a station's signal at all others.
     fn reach(&mut self, at: u32, now: Instant) {
         self.tracks.advance(now);
@@ -491,12 +515,11 @@ impl<P: Clone> Medium<P> {
         for hearer in &frame.hearers {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
-            let end = state.hearing.end(number, frame.mode, frame.size, &self.curves);
-            if let End::Heard { arrival, headers, success, ratio, overlapped } = end {
+            let drawn = || draw(self.seed, frame.from, frame.number, *hearer);
+            let end = state.hearing.end(number, frame.sent, &self.curves, drawn);
+            if let End::Heard { arrival, header, frame: understood, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
-                let drawn = draw(self.seed, frame.from, frame.number, *hearer);
-                let understood = drawn < success;
-                if drawn < headers {
+                if header {
                     state.access.received(ended, understood);
                 }
                 if understood {
@@ -530,7 +553,7 @@ impl<P: Clone> Medium<P> {
             from: Station(frame.from),
             to: frame.to,
             kind: frame.kind,
-            mode: frame.mode,
+            mode: frame.sent.mode,
             start,
             length: frame.length,
             reserves: frame.reserves,
@@ -549,7 +572,7 @@ impl<P: Clone> Medium<P> {
             let StationState { hearing, access, .. } = &mut self.stations[at as usize];
             let until = end + frame.reserves;
             if frame.kind == Kind::Rts {
-                let cts = BasicRates::MANDATORY.answer(frame.mode).duration(ACK_SIZE);
+                let cts = BasicRates::MANDATORY.answer(frame.sent.mode).duration(ACK_SIZE);
                 let lapses = end + (self.timing.sifs + self.timing.slot) * 2 + cts + PHY_HEADER;
                 hearing.reserve_provisionally(end, lapses, until, access);
             } else {
@@ -567,7 +590,7 @@ impl<P: Clone> Medium<P> {
             }
             Kind::Rts => {
                 if !self.stations[at as usize].hearing.is_reserved(now) {
-                    let cts = self.answer_time(frame.mode, ACK_SIZE);
+                    let cts = self.answer_time(frame.sent.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
                     self.answer(at, answer_at, frame, Kind::Cts, reserves);
                 }
@@ -590,7 +613,7 @@ impl<P: Clone> Medium<P> {
     /// A station answers a frame.
     fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
         let to = To::One(Station(frame.from));
-        let mode = BasicRates::MANDATORY.answer(frame.mode);
+        let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
         self.send(
             at,
             start,

@@ -59,9 +59,12 @@ impl Default for Loss {
     }
 }
 
-/// The time that a signal takes over so many metres.
+/// The time that a signal takes over so many metres, at most 10^18.
+#[inline]
 pub fn delay(distance: f64) -> Duration {
-    Duration::from_secs_f64(distance / LIGHT)
+    const NANOS_PER_METRE: f64 = 1e9 / LIGHT;
+    // A signed number is what the processor converts to.
+    Duration::from_nanos((distance * NANOS_PER_METRE + 0.5) as i64 as u64)
 }
 
 /// A model of loss.

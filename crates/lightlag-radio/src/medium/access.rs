@@ -89,7 +89,7 @@ impl Access {
 
     /// The medium is busy from `from` to `until`.
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
-        if from > self.busy_until {
+        if self.slots > 0 && from > self.busy_until {
             let start = self.first_slot();
             if from >= start {
                 let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);

@@ -1,5 +1,6 @@
 //! Frames, and what travels in them.
 
+use super::hearing::Sent;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
 
@@ -128,9 +129,7 @@ pub(super) struct Frame<P> {
     pub(super) from: u32,
     pub(super) to: To,
     pub(super) kind: Kind,
-    pub(super) mode: Mode,
-    /// Bytes of the MPDU.
-    pub(super) size: u32,
+    pub(super) sent: Sent,
     /// Its number among the frames of its sender.
     pub(super) number: u64,
     /// The number of the packet among those of its sender, the same for each try.

@@ -5,9 +5,11 @@
 //! `ThresholdPreambleDetectionModel`).
 
 use super::access::Access;
+use crate::phy::Header;
+use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::Instant;
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -33,22 +35,35 @@ pub(super) struct Thresholds {
 #[derive(Debug)]
 pub(super) struct Hearing {
     thresholds: Thresholds,
-    /// Records in the order of their arrival; the first `noticed` have been noticed.
+    /// The least power that makes the medium busy. Signals below it, taken together, do not.
+    noticeable: f64,
+    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
     records: Vec<Record>,
+    first: usize,
     noticed: usize,
     /// The frame on which it is locked.
     locked: Option<Record>,
-    /// The times of its own transmissions.
+    /// The times of its own transmissions, and the end of the last one.
     own: [(Instant, Instant); OWN],
     next_own: usize,
+    own_until: Instant,
     /// The medium is reserved for others until then.
     reserved_until: Instant,
     /// A reservation by an RTS, which lapses if nothing starts before the first instant: until the second one.
     provisional: Option<(Instant, Instant)>,
-    /// Room for the records that overlap a frame, and for their edges.
-    others: Vec<Record>,
-    edges: Vec<Instant>,
 }
+
+/// The mode of a frame, its bytes, and the SINRs from which on nothing of it, and nothing of its headers, is ever lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) mode: Mode,
+    pub(super) size: u32,
+    pub(super) certain: f64,
+    pub(super) certain_header: f64,
+}
+
+/// Records for which a receiver has room at first.
+const SEVERAL: usize = 16;
 
 /// Transmissions of its own that a receiver remembers: no frame lasts as long as so many.
 const OWN: usize = 4;
@@ -58,22 +73,23 @@ const OWN: usize = 4;
 pub(super) enum End {
     /// It was not locked on it, or lost it to its own transmission or in a header.
     Missed,
-    /// It was locked on it since `arrival`; the probabilities that its headers and that all of it was understood, the ratio of
-    /// its power to the noise, and whether others were on the air.
-    Heard { arrival: Instant, headers: f64, success: f64, ratio: f64, overlapped: bool },
+    /// It was locked on it since `arrival`: whether it understood its header and all of it, the ratio of its power to the noise,
+    /// and whether others were on the air.
+    Heard { arrival: Instant, header: bool, frame: bool, ratio: f64, overlapped: bool },
 }
 
 impl Hearing {
     pub(super) fn new(thresholds: Thresholds) -> Self {
         Self {
+            noticeable: thresholds.detection.min(thresholds.energy),
             thresholds,
-            records: Vec::new(),
+            records: Vec::with_capacity(SEVERAL),
+            first: 0,
             noticed: 0,
             locked: None,
             own: [(Instant::ZERO, Instant::ZERO); OWN],
             next_own: 0,
-            edges: Vec::new(),
-            others: Vec::new(),
+            own_until: Instant::ZERO,
             reserved_until: Instant::ZERO,
             provisional: None,
         }
@@ -94,14 +110,19 @@ impl Hearing {
     }
 
     /// A frame is on its way here. Returns whether the receiver may lock on it: then it has to be asked at its end.
+    #[inline]
     pub(super) fn add(&mut self, record: Record, now: Instant, access: &mut Access) -> bool {
-        // Stations that only overhear are not asked at the ends of frames.
-        if self.records.len() >= MANY {
+        if self.records.len() == self.records.capacity() {
             self.advance(now, access);
             self.forget(now);
         }
-        let after = self.records.iter().rposition(|other| other.arrival <= record.arrival).map_or(0, |at| at + 1);
-        self.records.insert(after.max(self.noticed), record);
+        match self.records.last() {
+            Some(last) if last.arrival > record.arrival => {
+                let after = self.records.iter().rposition(|other| other.arrival <= record.arrival);
+                self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed), record);
+            }
+            _ => self.records.push(record),
+        }
         record.power >= self.thresholds.detection
     }
 
@@ -109,43 +130,44 @@ impl Hearing {
     pub(super) fn send(&mut self, from: Instant, until: Instant) {
         self.own[self.next_own] = (from, until);
         self.next_own = (self.next_own + 1) % OWN;
+        self.own_until = until;
     }
 
     fn sends_between(&self, from: Instant, until: Instant) -> bool {
-        self.own.iter().any(|(start, end)| *start < until && *end > from)
+        self.own_until > from && self.own.iter().any(|(start, end)| *start < until && *end > from)
     }
 
     /// Notices everything up to `now`.
+    #[inline]
     pub(super) fn advance(&mut self, now: Instant, access: &mut Access) {
-        while let Some(record) = self.records.get(self.noticed).copied()
+        while let Some(record) = self.records.get(self.noticed)
             && record.arrival + CCA_TIME <= now
         {
-            self.notice(record, access);
+            if record.power >= self.noticeable {
+                self.notice(*record, access);
+            }
             self.noticed += 1;
         }
     }
 
     fn notice(&mut self, record: Record, access: &mut Access) {
         let at = record.arrival + CCA_TIME;
-        let mut total = 0.0;
-        for other in &self.records {
-            if other.arrival > at {
-                break;
-            }
-            if other.end > at {
-                total += other.power;
-            }
-        }
-        let Thresholds { detection, detection_ratio, energy, noise, .. } = self.thresholds;
-        if record.power >= detection || total >= energy {
-            access.occupy(at, record.end);
-        }
+        access.occupy(at, record.end);
+        let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
         let is_locked = self.locked.is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
         if is_locked || self.sends_between(record.arrival, at) {
             return;
         }
-        let window = self.records[self.noticed..].iter().take_while(|other| other.arrival <= at);
-        let strongest = window.fold(record, |best, other| if other.power > best.power { *other } else { best });
+        let mut strongest = record;
+        let mut total = 0.0;
+        for other in
+            self.records[self.first..].iter().take_while(|other| other.arrival <= at).filter(|other| other.end > at)
+        {
+            total += other.power;
+            if other.arrival >= record.arrival && other.power > strongest.power {
+                strongest = *other;
+            }
+        }
         let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
         if strongest.power >= detection && ratio >= detection_ratio {
             self.locked = Some(strongest);
@@ -155,34 +177,36 @@ impl Hearing {
         }
     }
 
-    /// A frame has ended here.
-    pub(super) fn end(&mut self, frame: u64, mode: Mode, size: u32, curves: &ErrorCurves) -> End {
+    /// A frame has ended here. Without `drawn`, a number in [0, 1), nothing tells whether it was lost by chance.
+    pub(super) fn end(&mut self, frame: u64, on: Sent, curves: &ErrorCurves, drawn: impl FnOnce() -> f64) -> End {
         let Some(record) = self.locked.take_if(|locked| locked.frame == frame) else { return End::Missed };
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
         }
-        let Self { records, others, edges, .. } = self;
-        others.clear();
-        let overlaps =
-            |other: &&Record| other.frame != frame && other.arrival < record.end && other.end > record.arrival;
-        others.extend(records.iter().filter(overlaps));
-        let overlapped = !others.is_empty();
-        let noise = self.thresholds.noise;
-        let mut ln = 0.0;
-        for header in mode.headers() {
-            let span = (record.arrival + header.start, record.arrival + header.end);
-            ln += pieces(&record, noise, others, edges, span, |sinr, share| {
-                curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
-            });
+        self.skip(record.arrival);
+        let (noise, arrival) = (self.thresholds.noise, record.arrival);
+        let ratio = record.power / noise;
+        let others = self.records[self.first..].iter().take_while(|other| other.arrival < record.end);
+        let others = others.filter(|other| other.frame != frame && other.end > arrival);
+        let interference: f64 = others.clone().map(|other| other.power).sum();
+        let heard = |header, frame| End::Heard { arrival, header, frame, ratio, overlapped: interference > 0.0 };
+        if record.power / (noise + interference) >= on.certain {
+            return heard(true, true);
         }
-        let headers = crate::phy::error_model::success(ln);
-        let bits = f64::from(size) * 8.0;
-        let span = (record.arrival + mode.header_duration(), record.end);
-        ln += pieces(&record, noise, others, edges, span, |sinr, share| {
-            curves.ln_success(mode, sinr, (bits * share + 0.5) as u32)
-        });
-        let success = crate::phy::error_model::success(ln);
-        End::Heard { arrival: record.arrival, headers, success, ratio: record.power / noise, overlapped }
+        let sinr = Sinr { record, noise, others };
+        let drawn = drawn();
+        let ln = if record.power / (noise + interference) >= on.certain_header {
+            0.0
+        } else {
+            on.mode.headers().map(|of| sinr.of_header(of, curves)).sum()
+        };
+        if drawn >= success(ln) {
+            return heard(false, false);
+        }
+        let bits = f64::from(on.size) * 8.0;
+        let span = (arrival + on.mode.header_duration(), record.end);
+        let ln = ln + sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32));
+        heard(true, drawn < success(ln))
     }
 
     /// Whether it is in the middle of a frame on which it has locked.
@@ -213,51 +237,59 @@ impl Hearing {
         self.reserved_until > now || self.provisional.is_some_and(|(lapses, until)| lapses.min(until) > now)
     }
 
-    /// Forgets records that have ended and disturb nothing that is still on the air.
-    pub(super) fn forget(&mut self, now: Instant) {
-        let live = |record: &Record| record.end + LINGERING > now;
-        let oldest = self.records.iter().find(|record| live(record)).map_or(now, |record| record.arrival);
-        let over = |record: &Record| record.end <= oldest && !live(record);
-        let forgotten = self.records[..self.noticed].iter().take_while(|record| over(record)).count();
-        self.records.drain(..forgotten);
-        self.noticed -= forgotten;
+    /// Leaves out records at the front that ended before this instant and have been noticed.
+    #[inline]
+    fn skip(&mut self, until: Instant) {
+        while self.first < self.noticed && self.records[self.first].end <= until {
+            self.first += 1;
+        }
+    }
+
+    /// Forgets records that disturb neither the frame on which it is locked nor any that has not been noticed yet.
+    fn forget(&mut self, now: Instant) {
+        let locked = self.locked.map_or(Instant::MAX, |locked| locked.arrival);
+        let noticed = self.records.get(self.noticed).map_or(now, |record| record.arrival.min(now));
+        self.skip(locked.min(noticed));
+        self.records.drain(..self.first);
+        self.noticed -= self.first;
+        self.first = 0;
     }
 }
 
-/// Adds up what each piece of a span with the same interference contributes: its ratio of signal to interference and noise,
-/// and its share of the time.
-fn pieces(
-    record: &Record,
+/// A frame and what disturbs it.
+struct Sinr<I> {
+    record: Record,
     noise: f64,
-    others: &[Record],
-    edges: &mut Vec<Instant>,
-    (from, until): (Instant, Instant),
-    of: impl Fn(f64, f64) -> f64,
-) -> f64 {
-    edges.clear();
-    edges.push(from);
-    for edge in others.iter().flat_map(|other| [other.arrival, other.end]) {
-        if edge > from && edge < until {
-            edges.push(edge);
-        }
-    }
-    edges.push(until);
-    edges.sort_unstable();
-    let whole = until.since(from).as_nanos() as f64;
-    let mut sum = 0.0;
-    for pair in edges.windows(2) {
-        let (start, end) = (pair[0], pair[1]);
-        if start < end {
-            let on = others.iter().filter(|other| other.arrival <= start && other.end > start);
-            let interference: f64 = on.map(|other| other.power).sum();
-            sum += of(record.power / (noise + interference), end.since(start).as_nanos() as f64 / whole);
-        }
-    }
-    sum
+    others: I,
 }
 
-/// So many records are looked through for some to forget.
-const MANY: usize = 16;
+impl<'a, I: Iterator<Item = &'a Record> + Clone> Sinr<I> {
+    fn of_header(&self, header: Header, curves: &ErrorCurves) -> f64 {
+        let arrival = self.record.arrival;
+        self.pieces((arrival + header.start, arrival + header.end), |sinr, share| {
+            curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
+        })
+    }
 
-/// A frame ends at all of its hearers at once, a little after its end at the nearest: light takes as long over 30 km.
-const LINGERING: Duration = Duration::from_micros(100);
+    /// Adds up what each piece of a span with the same interference contributes: its ratio of signal to interference and
+    /// noise, and its share of the time.
+    fn pieces(&self, (from, until): (Instant, Instant), of: impl Fn(f64, f64) -> f64) -> f64 {
+        let whole = until.since(from).as_nanos() as f64;
+        let (mut start, mut sum) = (from, 0.0);
+        while start < until {
+            let (mut end, mut interference) = (until, 0.0);
+            for other in self.others.clone() {
+                if other.arrival > start {
+                    end = end.min(other.arrival);
+                } else if other.end > start {
+                    interference += other.power;
+                    end = end.min(other.end);
+                }
+            }
+            let sinr = self.record.power / (self.noise + interference);
+            sum += of(sinr, end.since(start).as_nanos() as f64 / whole);
+            start = end;
+        }
+        sum
+    }
+}

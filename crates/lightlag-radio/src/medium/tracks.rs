@@ -11,7 +11,8 @@ pub(super) struct Tracks {
     /// Of the present piece of each station: where and when it starts, its velocity, and its end.
     start: [Vec<f64>; 3],
     velocity: [Vec<f64>; 3],
-    from: Vec<u64>,
+    /// In nanoseconds, which are whole numbers in a `f64` for 104 days.
+    from: Vec<f64>,
     until: Vec<Instant>,
     /// The first end of a piece.
     earliest: Instant,
@@ -28,7 +29,7 @@ impl Tracks {
             start: rooms(),
             velocity: rooms(),
             places: rooms(),
-            from: vec![0; motions.len()],
+            from: vec![0.0; motions.len()],
             until: vec![Instant::ZERO; motions.len()],
             earliest: Instant::ZERO,
             curved: Vec::new(),
@@ -43,12 +44,12 @@ impl Tracks {
         if now >= self.earliest {
             self.take_pieces(now);
         }
-        let nanos = now.as_nanos();
+        let nanos = now.as_nanos() as f64;
         for axis in 0..3 {
             let (start, velocity) = (&self.start[axis], &self.velocity[axis]);
             let ways = self.places[axis].iter_mut().zip(start).zip(velocity).zip(&self.from);
             for (((place, start), velocity), from) in ways {
-                *place = start + velocity * (nanos.wrapping_sub(*from) as i64 as f64 * 1e-9);
+                *place = start + velocity * ((nanos - from) * 1e-9);
             }
         }
         for station in &self.curved {
@@ -64,7 +65,7 @@ impl Tracks {
         for (at, motion) in self.motions.iter_mut().enumerate() {
             let piece = *motion.piece(now);
             self.until[at] = piece.until;
-            self.from[at] = piece.from.as_nanos();
+            self.from[at] = piece.from.as_nanos() as f64;
             let (start, velocity) = piece.line().unwrap_or_else(|| {
                 self.curved.push(at as u32);
                 (Vector::ZERO, Vector::ZERO)

@@ -107,13 +107,17 @@ impl ErrorCurves {
     /// The least SINR, a ratio of powers, at which so many bits survive with this probability.
     pub fn needed_sinr(&self, mode: Mode, bits: u32, probability: f64) -> f64 {
         let ln = libm::log(probability);
-        let (mut low, mut high) = (1e-4, 1e6);
-        // Each step halves the distance in the logarithm: 2^−50 of 100 dB are left.
-        for _ in 0..50 {
-            let middle = libm::sqrt(low * high);
-            if self.ln_success(mode, middle, bits) < ln { low = middle } else { high = middle }
-        }
-        high
+        least(|sinr| self.ln_success(mode, sinr, bits) >= ln)
+    }
+
+    /// The least SINRs, ratios of powers, from which on the headers of a frame of this mode certainly survive, and all of it
+    /// with at most so many bits.
+    pub fn certain_sinr(&self, mode: Mode, bits: u32) -> [f64; 2] {
+        let headers: u32 = mode.headers().map(|header| header.bits).sum();
+        let few = bits.min(table::SHORT - 1);
+        let header = least(|sinr| self.ln_header_success(sinr, headers) == 0.0);
+        let data = least(|sinr| [bits, few].into_iter().all(|bits| self.ln_success(mode, sinr, bits) == 0.0));
+        [header, data.max(header)]
     }
 
     /// The same as [`Self::ln_success`] for the bits of a header.
@@ -129,6 +133,17 @@ impl ErrorCurves {
         let curves = if is_short { &self.short } else { &self.curves };
         certain_or_hopeless(f64::from(bits) * curves[curve].at(level))
     }
+}
+
+/// The least SINR, a ratio of powers from −40 to 60 dB, that is good.
+fn least(is_good: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (1e-4, 1e6);
+    // Each step halves the distance in the logarithm: 2^−50 of 100 dB are left.
+    for _ in 0..50 {
+        let middle = libm::sqrt(low * high);
+        if is_good(middle) { high = middle } else { low = middle }
+    }
+    high
 }
 
 /// The curve of the link simulations. They have no rate of 9 Mbit/s, where ns-3 takes the model of 2006.
