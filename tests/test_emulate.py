@@ -292,6 +292,7 @@ def test_a_duration_ends_it_with_a_report(lightlag: Lightlag, path_file: Path, p
 
 WRONG = {
     "no such scenario": (["no.toml", "--between", "a", "b"], "no such file"),
+    "a radio medium": (["adhoc-chain", "--between", "llt-a", "llt-b"], 'medium "air" cannot carry real packets'),
     "one device twice": (["geo", "--between", "tun7", "tun7"], 'both devices are "tun7"; name two'),
     "a namespace without a name": (["geo", "--between", "ns:", "b"], "names no namespace"),
     "no such namespace": (["geo", "--between", "ns:llt-nowhere", "ns:llt-nothing"], "there is no network namespace"),

@@ -130,9 +130,10 @@ impl Emulation {
     /// Prepares the network, with the first device at the first of the `ends` and the second at the other.
     ///
     /// # Panics
-    /// If no route joins the ends, or they are the same node.
+    /// If no route joins the ends, they are the same node, or the network has radio media.
     pub fn new(network: &Network, ends: [NodeId; 2], seed: u64) -> Self {
         let [a, b] = ends;
+        network.check_wired().expect("links alone join the nodes");
         assert!(a != b && network.routes.at_start().reaches(a, b), "the ends are two nodes that reach each other");
         let way = |from, to| network.routes.at_start().path(from, to).expect("they reach each other");
         let watched = |direction, links: Vec<LinkId>| {

@@ -31,6 +31,7 @@ pub(crate) fn emulate(
 ) -> PyResult<Emulation> {
     let read = lightlag_scenario::parse_json(scenario, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario)));
     let (network, scenario) = read.map_err(|errors| scenario_error(py, &errors))?;
+    network.check_wired().map_err(PyValueError::new_err)?;
     let ends = ends(&network, at)?;
     let wanted = match priority {
         "fifo" => Priority::Fifo,

@@ -215,6 +215,18 @@ impl Network {
         NodeId((self.nodes.len() + medium) as u32)
     }
 
+    /// Checks that links alone join the nodes, as whoever sends real packets through the network needs it.
+    ///
+    /// # Errors
+    /// The first medium, and the remedy.
+    pub fn check_wired(&self) -> Result<(), String> {
+        let Some(medium) = self.media.first() else { return Ok(()) };
+        Err(format!(
+            "the radio medium {:?} cannot carry real packets; take a scenario in which links alone join the nodes",
+            medium.name
+        ))
+    }
+
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.
     pub fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
         let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();

@@ -44,8 +44,12 @@ pub struct Emulator<B> {
 }
 
 impl<B: Clone + Default + Send + 'static> Emulator<B> {
-    /// The idle links of a network; `seed` starts their random streams, as in a run.
+    /// The idle links of a network without radio media; `seed` starts their random streams, as in a run.
+    ///
+    /// # Panics
+    /// If the network has radio media.
     pub fn new(network: &Network, seed: u64) -> Self {
+        network.check_wired().expect("links alone join the nodes");
         Self {
             queue: EventQueue::new(network.links.len()),
             fabric: Fabric::new(network, seed),

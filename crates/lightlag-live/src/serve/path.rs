@@ -54,6 +54,7 @@ impl PathConfig {
             lightlag_scenario::parse_json(json, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario.seed)));
         let (network, seed) =
             read.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        network.check_wired()?;
         let flow = network.flows.first().ok_or("flows: the path leads from the first flow's begin to its end")?;
         let ends = [flow.from, flow.to];
         let routes = network.routes.at_start();
@@ -170,5 +171,12 @@ mod tests {
     fn what_is_wrong_with_a_scenario_is_said() {
         let error = PathConfig::of_scenario(r#"{"links": [{"between": ["a", "b"], "rate": "fast"}]}"#).unwrap_err();
         assert!(error.contains("links.0.rate") || error.contains("links[0].rate"), "{error}");
+    }
+
+    #[test]
+    fn a_radio_medium_carries_no_real_packets() {
+        let text = r#"{"duration": "1 s", "topology": {"kind": "swarm", "nodes": 2}}"#;
+        let error = PathConfig::of_scenario(text).unwrap_err();
+        assert!(error.starts_with("the radio medium \"air\" cannot carry real packets; take"), "{error}");
     }
 }
