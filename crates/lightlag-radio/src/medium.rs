@@ -35,6 +35,10 @@ use tracks::Tracks;
 /// What a station has counted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StationCounters {
+    /// Packets that were given to this station.
+    pub offered: u64,
+    /// Those that their receivers acknowledged, and those for all that have left.
+    pub settled: u64,
     /// Frames with payload sent, each attempt counted.
     pub sent: u64,
     /// Frames received intact that were for this station, or for all.
@@ -64,6 +68,11 @@ pub struct StationCounters {
 }
 
 impl StationCounters {
+    /// Packets that the station dropped, whatever the cause.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_queue + self.dropped_retry + self.dropped_lifetime
+    }
+
     /// Time in which the station sent.
     pub fn airtime(&self) -> Duration {
         self.unicast_airtime + self.broadcast_airtime + self.control_airtime
@@ -281,10 +290,16 @@ impl<P: Clone> Medium<P> {
         packets.filter(|pending| !pending.arrived).map(|pending| &pending.msdu.payload).for_each(tell);
     }
 
+    /// Number of the packets at a station, whether they have arrived or not.
+    pub fn waiting(&self, at: Station) -> u64 {
+        self.stations[at.0 as usize].queue.len() as u64
+    }
+
     /// Gives a packet to a station.
     pub fn offer(&mut self, now: Instant, at: Station, msdu: Msdu<P>) {
         self.now = now;
         let state = &mut self.stations[at.0 as usize];
+        state.counters.offered += 1;
         if let Err(msdu) = state.queue.push(now, msdu) {
             state.counters.dropped_queue += 1;
             let Msdu { to, payload, .. } = msdu;
@@ -650,6 +665,7 @@ impl<P: Clone> Medium<P> {
         state.access.renew();
         state.wake = None;
         if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queue.pop() {
+            state.counters.settled += 1;
             self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
         }
         self.next(at, now);
@@ -659,7 +675,7 @@ impl<P: Clone> Medium<P> {
     fn finish(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
         state.access.renew();
-        state.queue.pop();
+        state.counters.settled += u64::from(state.queue.pop().is_some());
         self.next(at, now);
     }
 

@@ -347,6 +347,19 @@ impl Nodes {
         waiting as u64 + on_air
     }
 
+    /// Checks that every packet which was given to a radio was acknowledged, dropped with a cause, or is still there.
+    ///
+    /// # Panics
+    /// If one is not: then the simulator is wrong.
+    pub(crate) fn check(&self) {
+        for of in &self.interfaces {
+            let medium = &self.media[of.medium].medium;
+            let c = medium.counters(of.station);
+            let known = c.settled + c.dropped() + medium.waiting(of.station);
+            assert_eq!(c.offered, known, "a radio lost count: {c:?}");
+        }
+    }
+
     /// Asks the agent of an interface where a packet goes.
     fn route(&mut self, now: Instant, interface: usize, mut parcel: Parcel) {
         let Self { interfaces, media, .. } = self;

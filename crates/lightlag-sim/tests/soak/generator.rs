@@ -11,6 +11,10 @@ const HEADERS: u64 = 120;
 pub struct Draw(RandomStream);
 
 impl Draw {
+    pub fn new(random: RandomStream) -> Self {
+        Self(random)
+    }
+
     /// From `least` to `most`, both included.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.0.bits() % (most - least + 1)
@@ -53,7 +57,7 @@ struct Line {
 
 /// The scenario of this number.
 pub fn scenario(number: u64) -> Drawn {
-    let mut draw = Draw(RandomStream::new(number, "soak"));
+    let mut draw = Draw::new(RandomStream::new(number, "soak"));
     // Now and then a flow without end beside the others: then the run has one.
     let finite = draw.percent(93);
     // As long as a scenario may be: who has not finished by then never will.
@@ -200,7 +204,7 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
 }
 
 /// The keys of what an application sends. It has an end.
-fn traffic(draw: &mut Draw) -> String {
+pub fn traffic(draw: &mut Draw) -> String {
     let transport = if draw.flag() { "transport = \"udp\"\n" } else { "" };
     let transfer = format!("transfer = \"{} B\"\n", draw.magnitude(1, 200_000));
     let (rate, size) = (draw.magnitude(10, 5_000), draw.magnitude(20, 5_000));

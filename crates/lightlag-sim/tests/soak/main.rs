@@ -2,7 +2,10 @@
 //!
 //! `cargo test` runs the first 500, `make soak` 20,000 or `SOAK_COUNT`, from number `SOAK_FIRST` on. A scenario that
 //! fails is printed with its number; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it alone.
+//!
+//! Of swarms there are a tenth as many, and `SOAK_SWARM=NUMBER` runs one of them alone.
 
+mod air;
 mod checks;
 mod generator;
 mod tcp;
@@ -19,6 +22,10 @@ const COUNT: u64 = 500;
 const REPEATED: u64 = 10;
 /// Each is run once more in one of these numbers of partitions.
 const PARTITIONS: [usize; 3] = [2, 3, 8];
+/// Scenarios for each swarm.
+const FOR_A_SWARM: u64 = 10;
+/// Each of so many swarms is run once more with its packets captured.
+const CAPTURED: u64 = 4;
 /// Scenarios between two lines of progress.
 const REPORTED: u64 = 1_000;
 
@@ -27,6 +34,8 @@ const REPORTED: u64 = 1_000;
 struct Total {
     flows: u64,
     failed: u64,
+    /// Flows of which something arrived.
+    reached: u64,
     packet_hops: u64,
     events: u64,
     /// The most events of a scenario for each that [`checks::expected_events`] explains.
@@ -36,9 +45,16 @@ struct Total {
     broken: Vec<u64>,
 }
 
-fn run(text: &str) -> RunResult {
+fn prepared(text: &str) -> Simulation {
     let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
-    let simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
+    Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("refused: {errors:#?}"))
+}
+
+fn run(text: &str) -> RunResult {
+    finished(prepared(text))
+}
+
+fn finished(simulation: Simulation) -> RunResult {
     // A run that does not end by itself is stopped, and then it is too busy.
     simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })
 }
@@ -73,8 +89,29 @@ fn one(number: u64) -> (RunResult, bool) {
     (result, is_cut)
 }
 
-/// Runs numbers until none is left.
-fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
+/// Runs the swarm of this number.
+fn one_swarm(number: u64) -> RunResult {
+    let text = air::scenario(number);
+    let result = run(&text);
+    checks::swarm(&result);
+    let (in_parts, is_cut) = run_in_parts(&text, 2);
+    assert!(!is_cut, "a medium is not cut");
+    assert_eq!(result.summary.result_hash, in_parts.summary.result_hash, "two threads give the same result");
+    if number.is_multiple_of(CAPTURED) {
+        let captured = prepared(&text.replace("record = {", "record = { pcap = {},"));
+        let captured = captured.capture_to(&mut |_| Ok(Box::new(std::io::sink()))).unwrap();
+        assert_eq!(result.summary.result_hash, finished(captured).summary.result_hash, "watching changes nothing");
+    }
+    result
+}
+
+/// Runs numbers until none is left; `text` is printed of one that fails.
+fn work(
+    (next, end): (&AtomicU64, u64),
+    total: &Mutex<Total>,
+    one: &(dyn Fn(u64) -> (RunResult, bool) + Sync),
+    fails: &(dyn Fn(u64) -> String + Sync),
+) {
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= end {
@@ -88,6 +125,7 @@ fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
                 total.cut += u64::from(is_cut);
                 total.flows += s.flows.len() as u64;
                 total.failed += s.flows.iter().filter(|flow| flow.finish_s.is_none()).count() as u64;
+                total.reached += s.flows.iter().filter(|flow| flow.delivered_bytes > 0).count() as u64;
                 total.packet_hops += s.packet_hops;
                 total.events += s.events;
                 let busy = s.events as f64 / checks::expected_events(&result) as f64;
@@ -96,7 +134,7 @@ fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
                 }
             }
             Err(_) => {
-                eprintln!("SOAK_SEED={number} fails:\n{}", generator::scenario(number).text);
+                eprintln!("{}", fails(number));
                 total.broken.push(number);
             }
         }
@@ -104,6 +142,23 @@ fn work(next: &AtomicU64, end: u64, total: &Mutex<Total>) {
             eprintln!("{} scenarios, {} broken", number + 1, total.broken.len());
         }
     }
+}
+
+/// Runs all numbers on every core.
+fn all(
+    first: u64,
+    end: u64,
+    one: impl Fn(u64) -> (RunResult, bool) + Sync,
+    fails: impl Fn(u64) -> String + Sync,
+) -> Total {
+    let (next, total) = (AtomicU64::new(first), Mutex::new(Total::default()));
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| work((&next, end), &total, &one, &fails));
+        }
+    });
+    total.into_inner().unwrap()
 }
 
 fn asked(name: &str) -> Option<u64> {
@@ -120,14 +175,8 @@ fn random_scenarios_hold_their_promises() {
     }
     let first = asked("SOAK_FIRST").unwrap_or(0);
     let end = first + asked("SOAK_COUNT").unwrap_or(COUNT);
-    let (next, total) = (AtomicU64::new(first), Mutex::new(Total::default()));
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| work(&next, end, &total));
-        }
-    });
-    let total = total.into_inner().unwrap();
+    let fails = |number| format!("SOAK_SEED={number} fails:\n{}", generator::scenario(number).text);
+    let total = all(first, end, one, fails);
     println!(
         "{} scenarios: {} flows, {} of them given up or endless, {} packet-hops, {} events, {} cut; at most {:.2} of the \
          events expected (scenario {})",
@@ -141,6 +190,28 @@ fn random_scenarios_hold_their_promises() {
         total.busiest.1
     );
     assert!(total.broken.is_empty(), "{} scenarios fail: {:?}", total.broken.len(), total.broken);
+}
+
+#[test]
+fn random_swarms_hold_their_promises() {
+    if let Some(number) = asked("SOAK_SWARM") {
+        println!("{}", air::scenario(number));
+        println!("{:#?}", one_swarm(number).summary.flows);
+        return;
+    }
+    let first = asked("SOAK_FIRST").unwrap_or(0) / FOR_A_SWARM;
+    let end = first + asked("SOAK_COUNT").unwrap_or(COUNT) / FOR_A_SWARM;
+    let fails = |number| format!("SOAK_SWARM={number} fails:\n{}", air::scenario(number));
+    let total = all(first, end, |number| (one_swarm(number), false), fails);
+    println!(
+        "{} swarms: {} flows, {} of them reached their receivers, {} packet-hops, {} events",
+        end - first,
+        total.flows,
+        total.reached,
+        total.packet_hops,
+        total.events
+    );
+    assert!(total.broken.is_empty(), "{} swarms fail: {:?}", total.broken.len(), total.broken);
 }
 
 /// Scenarios in which something was wrong once: a repair that new data overtakes, or that joins a burst, asked for no tokens.

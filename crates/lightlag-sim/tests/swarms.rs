@@ -1,0 +1,85 @@
+//! Swarms at the limits: no range, no distance, nobody else, everybody silent.
+
+mod text;
+
+use lightlag_mobility::Mobility;
+use lightlag_net::setting::Registered;
+use lightlag_routing::Protocol;
+use lightlag_sim::RunResult;
+use text::run;
+
+/// A swarm whose `medium` has further keys.
+fn swarm(nodes: u32, duration: &str, medium: &str, rest: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n[topology]\nkind = \"swarm\"\nnodes = {nodes}\narea = [\"100 m\", \"100 m\", \"30 m\"]\n\
+         medium = {{ {medium} }}\n{rest}"
+    )
+}
+
+fn delivered(result: &RunResult) -> u64 {
+    result.summary.flows.iter().map(|flow| flow.delivered_bytes).sum()
+}
+
+#[test]
+fn without_range_nothing_arrives() {
+    for protocol in Protocol::NAMES {
+        let medium = format!("power = \"-150 dBm\", routing = {protocol:?}");
+        let result = run(&swarm(12, "30 s", &medium, "flows = 6\n"));
+        assert_eq!(delivered(&result), 0, "{protocol}");
+        assert!(result.summary.radios.iter().all(|radio| radio.received_frames == 0), "{protocol}");
+        assert!(result.summary.flows.iter().all(|flow| flow.finish_s.is_none()), "{protocol}");
+    }
+}
+
+#[test]
+fn on_one_point_all_hear_all() {
+    for protocol in Protocol::NAMES {
+        let rest = "placement = { kind = \"line\", spacing = \"0 m\", height = \"10 m\" }\nflows = 6\n\
+                    flow = { transfer = \"20 kB\" }\n";
+        let result = run(&swarm(12, "60 s", &format!("routing = {protocol:?}"), rest));
+        for flow in &result.summary.flows {
+            assert_eq!(flow.delivered_bytes, 20_000, "{protocol}: {flow:#?}");
+        }
+        let paths = &result.paths;
+        assert!(paths.hops.iter().all(|hops| *hops == 1), "{protocol}: {paths:#?}");
+    }
+}
+
+#[test]
+fn every_model_of_mobility_flies_alone() {
+    for model in Mobility::NAMES.iter().filter(|name| !matches!(**name, "trace" | "group")) {
+        let path = if *model == "waypoints" { ", places = [[10, 10, 20, 10], [90, 90, 20, 10]]" } else { "" };
+        let rest = format!(
+            "flows = 0\nmobility = {{ model = {model:?}{path} }}\n[[links]]\nbetween = [\"uav1\", \"ground\"]\n\
+             rate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n[[flows]]\nfrom = \"uav1\"\nto = \"ground\"\ntransfer = \"50 kB\"\n"
+        );
+        let result = run(&swarm(1, "10 s", "routing = \"olsr\"", &rest));
+        assert_eq!(delivered(&result), 50_000, "{model}");
+        assert!(result.paths.time_s.is_empty(), "{model}: nothing is on the air");
+    }
+}
+
+#[test]
+fn five_hundred_silent_nodes_disturb_nobody() {
+    let rest = "area = [\"1000 m\", \"1000 m\", \"30 m\"]\nflows = 1\nflow = { transfer = \"100 kB\" }\n\
+                placement = { kind = \"grid\", spacing = \"40 m\", height = \"10 m\" }\n";
+    for protocol in ["oracle", "static", "aodv"] {
+        let text = swarm(500, "30 s", &format!("routing = {protocol:?}"), rest);
+        let text = text.replacen("area = [\"100 m\", \"100 m\", \"30 m\"]\n", "", 1);
+        let result = run(&text);
+        assert_eq!(result.summary.radios.len(), 500);
+        if protocol != "aodv" {
+            assert_eq!(delivered(&result), 100_000, "{protocol}");
+            let silent = result.summary.radios.iter().filter(|radio| radio.sent_frames == 0).count();
+            assert!(silent > 400, "{protocol}: {silent} of 500 send nothing");
+        }
+    }
+}
+
+#[test]
+fn a_medium_without_nodes_is_silent() {
+    let medium = "\n[[media]]\nname = \"spare\"\n";
+    let result = run(&swarm(4, "5 s", "power = \"40 dBm\"", &format!("flows = 2\n{medium}")));
+    assert_eq!(result.summary.radios.len(), 4);
+    assert!(delivered(&result) > 0);
+}
