@@ -252,10 +252,10 @@ impl<P: Clone> Medium<P> {
         self.frequency
     }
 
-    /// What a station has counted so far.
-    pub fn counters(&self, station: Station) -> StationCounters {
+    /// What a station has counted until now. A frame counts from its start on with all of its airtime.
+    pub fn counters(&self, station: Station, now: Instant) -> StationCounters {
         let state = &self.stations[station.0 as usize];
-        StationCounters { busy: state.access.busy(), ..state.counters }
+        StationCounters { busy: state.access.busy(now), ..state.counters }
     }
 
     /// Where a station is.

@@ -351,10 +351,10 @@ impl Nodes {
     ///
     /// # Panics
     /// If one is not: then the simulator is wrong.
-    pub(crate) fn check(&self) {
+    pub(crate) fn check(&self, end: Instant) {
         for of in &self.interfaces {
             let medium = &self.media[of.medium].medium;
-            let c = medium.counters(of.station);
+            let c = medium.counters(of.station, end);
             let known = c.settled + c.dropped() + medium.waiting(of.station);
             assert_eq!(c.offered, known, "a radio lost count: {c:?}");
         }

@@ -413,7 +413,7 @@ impl<T: Tap, B: Border> World<T, B> {
             in_flight += on_link;
         }
         if let Some(nodes) = self.nodes.as_deref() {
-            nodes.check();
+            nodes.check(end);
             dropped += nodes.dropped;
             in_flight += nodes.in_flight();
         }

@@ -102,9 +102,9 @@ impl Access {
         }
     }
 
-    /// How long the medium was busy.
-    pub(super) fn busy(&self) -> Duration {
-        self.busy
+    /// How long the medium was busy until now.
+    pub(super) fn busy(&self, now: Instant) -> Duration {
+        self.busy.saturating_sub(self.busy_until.since(now))
     }
 
     /// When the station may send, if the medium stays idle and it has a frame since `now`.
@@ -163,5 +163,21 @@ impl Access {
         self.state = State::Idle;
         let slots = self.random.uniform() * f64::from(self.window + 1);
         self.slots = (slots as u32).min(self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::Band;
+
+    #[test]
+    fn the_medium_is_busy_as_long_as_it_has_been() {
+        let mut access = Access::new(Timing::new(Band::Ghz5), false, RandomStream::new(1, "backoff"));
+        let at = |micros| Instant::ZERO + Duration::from_micros(micros);
+        access.occupy(at(10), at(50));
+        access.occupy(at(30), at(80));
+        let busy = [20, 50, 80, 1_000].map(|now| access.busy(at(now)));
+        assert_eq!(busy, [10, 40, 70, 70].map(Duration::from_micros));
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn radio_summaries(
     let Some(nodes) = nodes else { return Vec::new() };
     let elapsed = end.as_secs_f64().max(1e-9);
     let summary = |(interface, identity): (&Interface, RadioIdentity)| {
-        let counters = nodes.media[interface.medium].medium.counters(interface.station);
+        let counters = nodes.media[interface.medium].medium.counters(interface.station, end);
         let traffic = interface.agent.traffic();
         RadioSummary {
             name: identity.name,
