@@ -22,6 +22,7 @@ pub mod placement;
 pub mod registry;
 pub mod track;
 pub mod vector;
+mod walk;
 
 pub use area::{Area, AreaError};
 pub use motion::Motion;

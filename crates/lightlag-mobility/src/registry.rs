@@ -1,7 +1,7 @@
 //! The models by name: their settings in a scenario, and their start.
 
 use crate::models::{GaussMarkov, Group, Paparazzi, RandomWaypoint, SmoothTurn, Static, Trace, Waypoints};
-use crate::motion::{Start, Walk};
+use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
 use lightlag_net::setting::Described;
 use std::fmt;

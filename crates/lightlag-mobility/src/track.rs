@@ -1,6 +1,6 @@
 //! Paths through given places: straight between two, at rest before the first and after the last.
 
-use crate::motion::Walk;
+use crate::walk::Walk;
 use crate::{Piece, Vector};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;

@@ -12,28 +12,32 @@ pub mod channel;
 pub mod decibels;
 pub mod draws;
 mod fading;
+mod formula;
 mod friis;
 mod log_distance;
+mod places;
 mod power_law;
+mod rays;
 mod shadowing;
 mod sight;
 mod tr36777;
 mod two_ray;
 
 pub use air_to_ground::{AirToGround, Environment};
-pub use channel::{Channel, Place, Places, Propagation};
+pub use channel::{Channel, Propagation};
 pub use draws::{Draw, Draws};
 pub use fading::{Fading, Nakagami, Rician, Steady};
 pub use friis::Friis;
 pub use log_distance::LogDistance;
+pub use places::{Place, Places};
 pub use shadowing::Shadowing;
 pub use sight::{Sight, Sighted};
 pub use tr36777::{Area, Tr36777};
 pub use two_ray::TwoRay;
 
+use formula::Formula;
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
-use power_law::Formula;
 
 /// The speed of light in metres per second.
 pub const LIGHT: f64 = 299_792_458.0;

@@ -1,7 +1,7 @@
 //! Static routes: the shortest by hops when the node starts, for ever.
 
+use crate::model::Model;
 use crate::paths::Paths;
-use crate::registry::Model;
 use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;

@@ -23,6 +23,7 @@ pub mod dsdv;
 pub mod fixed;
 pub mod gpsr;
 pub mod message;
+pub mod model;
 pub mod olsr;
 pub mod oracle;
 mod outbox;

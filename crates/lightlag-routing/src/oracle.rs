@@ -4,8 +4,8 @@
 //! than an epoch. Two nodes may therefore know graphs that lie an epoch apart, and a packet may circle between them for
 //! that long.
 
+use crate::model::Model;
 use crate::paths::Paths;
-use crate::registry::Model;
 use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;

@@ -1,13 +1,7 @@
 //! The protocols by name: their settings, and their agents.
 
+use crate::model::Model;
 use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle};
-use lightlag_net::setting::Described;
-
-/// The parameters of a protocol, from which agents are made.
-pub trait Model: Described {
-    /// The agent of a node.
-    fn build(&self, identity: &Identity) -> Box<dyn Agent>;
-}
 
 /// Makes the enum of protocols from a line for each.
 macro_rules! protocols {

@@ -5,15 +5,17 @@
 //!
 //! - [`waiting`]: packets that wait for a route.
 //! - [`trail`]: the nodes that a packet has crossed.
+//! - [`ways`]: the ways of flows, as a table.
 
 mod trail;
 mod waiting;
+mod ways;
 
 pub(crate) use trail::Trail;
 use waiting::Waiting;
+pub use ways::Paths;
 
 use crate::body::{Packet, UDP_HEADER};
-use crate::results::Paths;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;

@@ -10,6 +10,7 @@ pub mod table;
 mod traffic;
 
 use crate::hosts::Outcome;
+pub use crate::nodes::Paths;
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
@@ -24,7 +25,7 @@ use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
-pub use radios::{Paths, Positions, RadioSummary};
+pub use radios::{Positions, RadioSummary};
 use radios::{RadioIdentity, positions, radio_summaries};
 use serde::Serialize;
 pub use signals::SignalSummary;

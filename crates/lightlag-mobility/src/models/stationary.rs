@@ -1,8 +1,8 @@
 //! Nodes that stay where they are.
 
 use crate::Piece;
-use crate::motion::{Start, Walk};
 use crate::registry::Model;
+use crate::walk::{Start, Walk};
 use lightlag_core::Instant;
 use lightlag_net::setting::{Described, Setting};
 

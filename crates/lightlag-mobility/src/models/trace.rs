@@ -1,8 +1,8 @@
 //! Paths from files.
 
-use crate::motion::Start;
 use crate::registry::{Model, Refusal, extent, shown};
 use crate::track::{Follower, Track};
+use crate::walk::Start;
 use crate::{Area, Piece, Vector};
 use lightlag_net::setting::{Described, Setting};
 

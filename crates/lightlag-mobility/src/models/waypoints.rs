@@ -1,9 +1,9 @@
 //! Paths by hand: places with times, or places with the speed to each.
 
-use crate::motion::Start;
 use crate::piece::flight_time;
 use crate::registry::{Model, Refusal, extent, in_area, shown};
 use crate::track::{Fix, Follower, Track};
+use crate::walk::Start;
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::setting::{Described, Setting};

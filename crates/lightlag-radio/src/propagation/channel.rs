@@ -2,10 +2,10 @@
 
 use super::decibels::ratio;
 use super::draws::{Draw, Draws};
-use super::power_law::Formula;
+use super::formula::Formula;
+use super::places::{Place, Places};
 use super::{Fading, Loss, Shadowing};
 use lightlag_core::Instant;
-use lightlag_mobility::Vector;
 
 /// The models of propagation of a medium.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -16,35 +16,6 @@ pub struct Propagation {
     pub shadowing: Shadowing,
     /// The power of each frame around its mean.
     pub fading: Fading,
-}
-
-/// A station and its place.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Place {
-    /// The number of the station.
-    pub station: u32,
-    /// Its place.
-    pub at: Vector,
-}
-
-/// The places of many stations, by coordinate.
-#[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
-    /// To the east, in metres.
-    pub x: &'a [f64],
-    /// To the north, in metres.
-    pub y: &'a [f64],
-    /// Up, in metres.
-    pub z: &'a [f64],
-    /// The numbers of the stations; without them each has its index.
-    pub stations: Option<&'a [u32]>,
-}
-
-impl Places<'_> {
-    fn get(&self, index: usize) -> Place {
-        let station = self.stations.map_or(index as u32, |stations| stations[index]);
-        Place { station, at: Vector::new(self.x[index], self.y[index], self.z[index]) }
-    }
 }
 
 /// Shadowing beyond so many deviations is left out of a reach: one draw in 3.5 million.

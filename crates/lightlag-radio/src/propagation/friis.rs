@@ -3,7 +3,8 @@
 //! Friis, Proceedings of the IRE, 1946: `L = 20·lg(4πd/λ)`.
 
 use super::decibels::{decibels, ratio};
-use super::power_law::{Formula, PowerLaw};
+use super::formula::Formula;
+use super::power_law::PowerLaw;
 use super::{LIGHT, Model, NEAREST};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};

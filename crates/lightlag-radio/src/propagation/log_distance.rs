@@ -5,7 +5,8 @@
 
 use super::Model;
 use super::decibels::{decibels, ratio};
-use super::power_law::{Formula, PowerLaw};
+use super::formula::Formula;
+use super::power_law::PowerLaw;
 use lightlag_core::Unit;
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};

@@ -3,9 +3,8 @@
 //! With n a multiple of ½, roots and products suffice. Otherwise the power takes a logarithm and an exponential, which are
 //! polynomials of our own.
 
-use super::channel::Places;
 use super::decibels::{exp2, log2};
-use super::two_ray::Rays;
+use super::places::Places;
 use lightlag_mobility::Vector;
 
 /// g · max(d, least)^−n.
@@ -44,30 +43,6 @@ macro_rules! by_quarters {
             _ => $otherwise,
         }
     };
-}
-
-/// A gain without logarithms.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Formula {
-    Power(PowerLaw),
-    TwoRays(Rays),
-}
-
-impl Formula {
-    pub(super) fn gain(self, from: Vector, to: Vector) -> f64 {
-        match self {
-            Self::Power(law) => law.gain((to - from).square()),
-            Self::TwoRays(rays) => rays.gain(from, to),
-        }
-    }
-
-    /// The power at each place of a sender of that power.
-    pub(super) fn powers(self, from: Vector, to: Places<'_>, power: f64, out: &mut [f64]) {
-        match self {
-            Self::Power(law) => law.powers(from, to, power, out),
-            Self::TwoRays(rays) => rays.powers(from, to, power, out),
-        }
-    }
 }
 
 impl PowerLaw {

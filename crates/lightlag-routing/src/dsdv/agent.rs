@@ -1,8 +1,8 @@
 //! DSDV on a node.
 
 use super::{Config, Entry, Update};
+use crate::model::Model;
 use crate::outbox::Outbox;
-use crate::registry::Model;
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;

@@ -2,8 +2,8 @@
 
 use super::plane::{cut, next_counter_clockwise, planar, square, square_in_space};
 use super::{Beacon, Config, Header, Mode, Place, Void};
+use crate::model::Model;
 use crate::outbox::Outbox;
-use crate::registry::Model;
 use crate::{
     Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict,
 };

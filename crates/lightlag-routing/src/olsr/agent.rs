@@ -3,8 +3,8 @@
 use super::config::{Config, NEVER};
 use super::state::{Changed, Link, State, Topology};
 use super::{Body, Hello, LinkCode, LinkType, Message, NeighbourType, Packet, TopologyControl, Validity};
+use crate::model::Model;
 use crate::outbox::Outbox;
-use crate::registry::Model;
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;

@@ -1,7 +1,7 @@
 //! Networks of agents on an ideal medium.
 
 use super::*;
-use crate::registry::Model;
+use crate::model::Model;
 use crate::testbed::{Bed, End, Graph, at, wifi};
 use crate::{Break, Identity, Kind};
 use lightlag_core::{Instant, RandomStream};

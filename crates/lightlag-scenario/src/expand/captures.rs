@@ -1,6 +1,7 @@
 //! Resolves the places and flows that captures name.
 
-use super::layout::{Draft, Nodes, Wire};
+use super::joins::Nodes;
+use super::layout::{Draft, Wire};
 use crate::network::{CapturePlace, CapturePlan};
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::Pcap;

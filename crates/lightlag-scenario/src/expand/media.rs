@@ -1,7 +1,7 @@
 //! Radio media: the nodes on each, listed and generated ones, with their places and radios.
 
 use super::flights::{Flights, listed_area};
-use super::layout::{Joins, Layout};
+use super::joins::{Joins, Nodes};
 use crate::network::{Medium, Member};
 use crate::read::{Errors, Path, not_one_of, shortened};
 use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
@@ -100,8 +100,14 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
     media
 }
 
-/// The media of a network, in a run with this seed.
-pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mut Errors) -> Vec<Medium> {
+/// The media of a network with these nodes, in a run with this seed.
+pub(super) fn built(
+    scenario: &Scenario,
+    media: &[Radios],
+    nodes: &Nodes,
+    seed: u64,
+    errors: &mut Errors,
+) -> Vec<Medium> {
     let swarm = match &scenario.topology {
         Some(Topology::Swarm(swarm)) => Some(&**swarm),
         _ => None,
@@ -117,10 +123,10 @@ pub(super) fn built(scenario: &Scenario, layout: &Layout, seed: u64, errors: &mu
         members: medium
             .radios
             .iter()
-            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), layout, seed, &mut flights, errors))
+            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), nodes, seed, &mut flights, errors))
             .collect(),
     };
-    layout.media.iter().map(medium).collect()
+    media.iter().map(medium).collect()
 }
 
 /// The box of a swarm, if its nodes fit in it.
@@ -158,12 +164,12 @@ fn member(
     radio: &Radio,
     medium: &MediumSpec,
     area: Option<&Area>,
-    layout: &Layout,
+    nodes: &Nodes,
     seed: u64,
     flights: &mut Flights,
     errors: &mut Errors,
 ) -> Option<Member> {
-    let name = layout.nodes.name(radio.node);
+    let name = nodes.name(radio.node);
     let (motion, settings) = match radio.of {
         Of::Swarm { swarm, number } => {
             let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);

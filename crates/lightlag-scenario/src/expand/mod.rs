@@ -16,6 +16,7 @@ mod captures;
 mod chance;
 mod every_byte;
 mod flights;
+mod joins;
 mod layout;
 mod links;
 mod media;
@@ -72,7 +73,7 @@ impl Scenario {
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let routes = self.routes(table, &edges, &links, seed, &mut errors);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
-        let media = media::built(self, &layout, seed, &mut errors);
+        let media = media::built(self, &layout.media, &layout.nodes, seed, &mut errors);
         let Layout { nodes, drafts, proxies, captures, .. } = layout;
         let flows = drafts.into_iter().map(Flow::from).collect();
         let nodes = nodes.names;

@@ -1,6 +1,7 @@
 //! The flows that pass through each proxy.
 
-use super::layout::{Draft, Nodes};
+use super::joins::Nodes;
+use super::layout::Draft;
 use super::tcp::Resolver;
 use crate::network::{Proxy, Split};
 use crate::read::{Errors, nearest, shortened};

@@ -1,7 +1,8 @@
 //! Checks whether the parts of a scenario fit together. If the scenario has other errors, the errors of its references
 //! are reported together with them.
 
-use super::layout::{Joins, Layout, Names};
+use super::joins::Joins;
+use super::layout::{Layout, Names};
 use super::tcp::Resolver;
 use crate::read::{Errors, FromValue, Path};
 use crate::spec::{MOST_LINKS, Scenario, Swarm, Topology};

@@ -1,10 +1,9 @@
-//! The radios of nodes, the ways of flows over media, and the positions of nodes.
+//! The radios of nodes, and their positions.
 
 use super::table::{Names, recorded, rows};
 use crate::nodes::{Interface, Nodes};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
-use lightlag_net::NodeId;
 use lightlag_routing::Kind;
 use lightlag_scenario::Network;
 use std::collections::BTreeMap;
@@ -64,20 +63,6 @@ rows! {
 }
 
 recorded! {
-    /// The ways of flows over media, whenever they change: a row is one node on the way of a packet with data that arrived.
-    pub struct Paths, hashed by time_s, flow, hops, hop, node {
-        /// Seconds since the start of the run at which the first packet arrived this way.
-        time_s: f64 ["s"],
-        /// Flow.
-        flow: u32 ["", named(Names::Flows)],
-        /// Hops of the whole way on the medium.
-        hops: u32 [""],
-        /// Place of the node on the way, from 0 on.
-        hop: u32 [""],
-        /// Node.
-        node: u32 ["", named(Names::Nodes)],
-    }
-
     /// The positions of nodes over time.
     pub struct Positions, hashed by time_s, node, x_m, y_m, z_m {
         /// Seconds since the start of the run.
@@ -90,19 +75,6 @@ recorded! {
         y_m: f64 ["m"],
         /// Up.
         z_m: f64 ["m"],
-    }
-}
-
-impl Paths {
-    /// A packet of a flow arrived over these nodes.
-    pub(crate) fn note(&mut self, now: Instant, flow: u32, nodes: impl Iterator<Item = NodeId>, hops: u32) {
-        for (hop, node) in (0..).zip(nodes) {
-            self.time_s.push(now.as_secs_f64());
-            self.flow.push(flow);
-            self.hops.push(hops);
-            self.hop.push(hop);
-            self.node.push(node.0);
-        }
     }
 }
 

@@ -1,0 +1,32 @@
+//! The places of stations.
+
+use lightlag_mobility::Vector;
+
+/// A station and its place.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Place {
+    /// The number of the station.
+    pub station: u32,
+    /// Its place.
+    pub at: Vector,
+}
+
+/// The places of many stations, by coordinate.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// To the east, in metres.
+    pub x: &'a [f64],
+    /// To the north, in metres.
+    pub y: &'a [f64],
+    /// Up, in metres.
+    pub z: &'a [f64],
+    /// The numbers of the stations; without them each has its index.
+    pub stations: Option<&'a [u32]>,
+}
+
+impl Places<'_> {
+    pub(super) fn get(&self, index: usize) -> Place {
+        let station = self.stations.map_or(index as u32, |stations| stations[index]);
+        Place { station, at: Vector::new(self.x[index], self.y[index], self.z[index]) }
+    }
+}

@@ -1,0 +1,10 @@
+//! The interface between a protocol's parameters and its agents.
+
+use crate::{Agent, Identity};
+use lightlag_net::setting::Described;
+
+/// The parameters of a protocol, from which agents are made.
+pub trait Model: Described {
+    /// The agent of a node.
+    fn build(&self, identity: &Identity) -> Box<dyn Agent>;
+}

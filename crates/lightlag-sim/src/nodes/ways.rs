@@ -1,0 +1,34 @@
+//! The ways of flows over media.
+
+use crate::results::table::{Names, recorded};
+use lightlag_core::Instant;
+use lightlag_net::NodeId;
+
+recorded! {
+    /// The ways of flows over media, whenever they change: a row is one node on the way of a packet with data that arrived.
+    pub struct Paths, hashed by time_s, flow, hops, hop, node {
+        /// Seconds since the start of the run at which the first packet arrived this way.
+        time_s: f64 ["s"],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Hops of the whole way on the medium.
+        hops: u32 [""],
+        /// Place of the node on the way, from 0 on.
+        hop: u32 [""],
+        /// Node.
+        node: u32 ["", named(Names::Nodes)],
+    }
+}
+
+impl Paths {
+    /// A packet of a flow arrived over these nodes.
+    pub(crate) fn note(&mut self, now: Instant, flow: u32, nodes: impl Iterator<Item = NodeId>, hops: u32) {
+        for (hop, node) in (0..).zip(nodes) {
+            self.time_s.push(now.as_secs_f64());
+            self.flow.push(flow);
+            self.hops.push(hops);
+            self.hop.push(hop);
+            self.node.push(node.0);
+        }
+    }
+}
