@@ -1,6 +1,6 @@
 //! The settings of a medium, and of the radios on it.
 
-use crate::phy::{Band, Capabilities, ErrorModel, Guard, Mode, Standard, Width};
+use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, Standard, Width};
 use crate::propagation::Propagation;
 use lightlag_core::{Duration, Unit};
 use lightlag_mobility::Motion;
@@ -131,6 +131,8 @@ pub struct Radio {
     pub tries: u32,
     /// The frames longer than this ask for the medium first, in bytes.
     pub rts_threshold: u32,
+    /// The most bytes of an A-MPDU; 0 for none.
+    pub aggregation: f64,
     /// The frames that may wait.
     pub queue: u32,
     /// How long a frame may wait.
@@ -152,6 +154,7 @@ impl Default for Radio {
             broadcast_rate: "6 Mbit/s".to_owned(),
             tries: 7,
             rts_threshold: 65_535,
+            aggregation: LONGEST_AGGREGATE.0 as f64,
             queue: 500,
             lifetime: Duration::from_millis(500),
         }
@@ -179,6 +182,7 @@ impl Described for Radio {
             Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate"),
             Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
+            Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64),
             Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", ""),
             Setting::time("lifetime", |c: &mut Self| &mut c.lifetime),
         ]

@@ -8,12 +8,16 @@
 //!   through its records in the order of time, when it is asked.
 //! - `access`: a station's right to send: spaces, slots and backoff.
 //! - `queue`: frames that wait.
+//! - `aggregate`: packets that leave together.
+//! - `reorder`: packets that have arrived and wait for those before them.
 //! - `tracks`: where all stations are.
 
 mod access;
+mod aggregate;
 mod frame;
 mod hearing;
 mod queue;
+mod reorder;
 mod tracks;
 
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
@@ -24,11 +28,13 @@ use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
 use access::{Access, State};
+use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use frame::Frame;
 use hearing::{End, Hearing, Record, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
+use reorder::Reorder;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tracks::Tracks;
 
@@ -45,6 +51,10 @@ pub struct StationCounters {
     pub received: u64,
     /// Attempts that repeat a frame.
     pub retries: u64,
+    /// A-MPDUs sent.
+    pub aggregates: u64,
+    /// Frames with payload sent in them.
+    pub aggregated: u64,
     /// Frames on which the receiver had locked and which it lost while another one was on the air.
     pub collisions: u64,
     /// Frames on which the receiver had locked and which noise alone destroyed.
@@ -53,7 +63,7 @@ pub struct StationCounters {
     pub unicast_airtime: Duration,
     /// Time in which frames for all were sent.
     pub broadcast_airtime: Duration,
-    /// Time in which ACK, RTS and CTS were sent.
+    /// Time in which acknowledgements, RTS, CTS and requests for block acknowledgements were sent.
     pub control_airtime: Duration,
     /// Time in which the medium was busy here.
     pub busy: Duration,
@@ -91,16 +101,63 @@ struct StationState<P> {
     overhead: u32,
     tries: u32,
     rts_threshold: u32,
+    /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
+    aggregation: Option<u32>,
     hearing: Hearing,
     access: Access,
     queue: Queue<P>,
+    /// The packets that are on their way, or that it asks for the medium for, and their bytes if they are an A-MPDU.
+    sending: Vec<u64>,
+    together: Option<u32>,
+    /// The next sequence number for each receiver under a block acknowledgement.
+    sequences: Vec<(u32, u64)>,
+    /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
+    owed: VecDeque<u32>,
+    tells: bool,
     /// The next wake, if there is one.
     wake: Option<Instant>,
     /// The last packet of each sender, to recognise repetitions.
     heard: Vec<(u32, u64)>,
+    /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
+    reordered: Vec<(u32, Reorder<Happening<P>>)>,
+    release: Option<Instant>,
     /// Frames sent.
     sent: u64,
     counters: StationCounters,
+}
+
+impl<P> StationState<P> {
+    fn next_wake(&self) -> Option<Instant> {
+        self.wake.into_iter().chain(self.release).min()
+    }
+
+    /// Whether it has something to send.
+    fn has_work(&self) -> bool {
+        !self.queue.is_empty() || !self.owed.is_empty()
+    }
+
+    fn next_sequence(&self, to: u32) -> u64 {
+        self.sequences.iter().find(|(of, _)| *of == to).map_or(1, |(_, next)| *next)
+    }
+
+    fn number(&mut self, to: u32) -> u64 {
+        let place = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
+            self.sequences.push((to, 1));
+            self.sequences.len() - 1
+        });
+        let next = &mut self.sequences[place].1;
+        *next += 1;
+        *next - 1
+    }
+
+    /// The packets of a sender, in their order.
+    fn reordered(&mut self, from: u32) -> &mut Reorder<Happening<P>> {
+        let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
+            self.reordered.push((from, Reorder::default()));
+            self.reordered.len() - 1
+        });
+        &mut self.reordered[place].1
+    }
 }
 
 /// A shared channel.
@@ -131,6 +188,8 @@ pub struct Medium<P> {
     powers: Vec<f64>,
     /// Lists of hearers that are free.
     lists: Vec<Vec<u32>>,
+    /// Bit n: whether the MPDU n of the A-MPDU that a station has just received arrived there.
+    arrived: u64,
 }
 
 /// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
@@ -174,11 +233,19 @@ impl<P: Clone> Medium<P> {
                 overhead: LLC + MAC + if edca { QOS } else { 0 },
                 tries: radio.tries,
                 rts_threshold: radio.rts_threshold,
+                aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca),
                 hearing: Hearing::new(thresholds),
                 access: Access::new(timing, edca, random),
                 queue: Queue::new(radio.queue, radio.lifetime),
+                sending: Vec::new(),
+                together: None,
+                sequences: Vec::new(),
+                owed: VecDeque::new(),
+                tells: false,
                 wake: None,
                 heard: Vec::new(),
+                reordered: Vec::new(),
+                release: None,
                 sent: 0,
                 counters: StationCounters::default(),
             }
@@ -196,6 +263,7 @@ impl<P: Clone> Medium<P> {
             tracks,
             powers: vec![0.0; stations.len()],
             lists: Vec::new(),
+            arrived: 0,
             stations,
             frames: BTreeMap::new(),
             ends: BTreeSet::new(),
@@ -214,13 +282,13 @@ impl<P: Clone> Medium<P> {
 
     /// When a station wakes next, if nothing happens before.
     pub fn station_wake(&self, station: Station) -> Option<Instant> {
-        self.stations[station.0 as usize].wake
+        self.stations[station.0 as usize].next_wake()
     }
 
     /// Tells of each station whose wake may have changed since the last call.
     pub fn rearmed(&mut self, mut tell: impl FnMut(Station, Instant)) {
         for station in self.changed.drain(..) {
-            if let Some(wake) = self.stations[station as usize].wake {
+            if let Some(wake) = self.stations[station as usize].next_wake() {
                 tell(Station(station), wake);
             }
         }
@@ -285,9 +353,16 @@ impl<P: Clone> Medium<P> {
     }
 
     /// Tells of each packet that is at a station and has not arrived anywhere.
-    pub fn pending(&self, tell: impl FnMut(&P)) {
-        let packets = self.stations.iter().flat_map(|station| station.queue.iter());
-        packets.filter(|pending| !pending.arrived).map(|pending| &pending.msdu.payload).for_each(tell);
+    pub fn pending(&self, mut tell: impl FnMut(&P)) {
+        for station in &self.stations {
+            let waiting = station.queue.iter().filter(|pending| !pending.arrived);
+            waiting.for_each(|pending| tell(&pending.msdu.payload));
+            for held in station.reordered.iter().flat_map(|(_, reordered)| reordered.held()) {
+                if let Happening::Received { payload, .. } = held {
+                    tell(payload);
+                }
+            }
+        }
     }
 
     /// Number of the packets at a station, whether they have arrived or not.
@@ -312,7 +387,7 @@ impl<P: Clone> Medium<P> {
             });
         }
         state.counters.max_queue = state.counters.max_queue.max(state.queue.len() as u64);
-        if state.queue.len() == 1 && state.access.state == State::Idle {
+        if state.queue.len() == 1 && state.owed.is_empty() && state.access.state == State::Idle {
             state.hearing.advance(now, &mut state.access);
             self.contend(at.0, now);
         }
@@ -322,6 +397,9 @@ impl<P: Clone> Medium<P> {
     pub fn station_wakes(&mut self, now: Instant, station: Station) {
         self.now = now;
         let at = station.0;
+        if self.stations[at as usize].release.is_some_and(|release| release <= now) {
+            self.release_late(at, now);
+        }
         let state = &mut self.stations[at as usize];
         state.wake = None;
         state.hearing.advance(now, &mut state.access);
@@ -339,7 +417,7 @@ impl<P: Clone> Medium<P> {
             _ => {}
         }
         let state = &mut self.stations[at as usize];
-        if state.access.state == State::Idle && !state.queue.is_empty() {
+        if state.access.state == State::Idle && state.has_work() {
             if state.access.access(now) <= now { self.start(at, now) } else { self.contend(at, now) }
         } else if let State::Sending(until) | State::Waiting(until) = state.access.state {
             state.wake = Some(until);
@@ -372,25 +450,41 @@ impl<P: Clone> Medium<P> {
         while let Some(pending) = state.queue.pop_expired(now) {
             state.access.restart();
             state.counters.dropped_lifetime += 1;
-            let (to, arrived) = (pending.msdu.to, pending.arrived);
-            let (at, payload, cause) = (Station(at), pending.msdu.payload, AirDrop::Lifetime);
-            self.happenings.push_back(Happening::Dropped { at, to, payload, cause, arrived });
+            self.happenings.push_back(give_up(at, pending, AirDrop::Lifetime, &mut state.owed));
         }
     }
 
-    /// A station sends its first packet, or asks for the medium for it.
+    /// Packets that have waited too long for those before them are released.
+    fn release_late(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        for (_, reordered) in &mut state.reordered {
+            reordered.release_late(now, |happening| self.happenings.push_back(happening));
+        }
+        state.release = state.reordered.iter().filter_map(|(_, reordered)| reordered.late()).min();
+    }
+
+    /// A station sends its first packets, or asks for the medium for them.
     fn start(&mut self, at: u32, now: Instant) {
-        let state = &self.stations[at as usize];
+        if let Some(to) = self.stations[at as usize].owed.front().copied() {
+            return self.ask_what_arrived(at, now, to);
+        }
+        let state = &mut self.stations[at as usize];
+        let mut sending = std::mem::take(&mut state.sending);
+        let next = |to| state.next_sequence(to);
+        let together = state.queue.choose(state.aggregation, state.overhead, next, &mut sending);
+        (state.sending, state.together) = (sending, together);
         let Some(pending) = state.queue.front() else { return };
-        let (to, size, packet) = (pending.msdu.to, pending.msdu.size + state.overhead, pending.number);
+        let (to, packet) = (pending.msdu.to, pending.number);
+        let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
         if matches!(to, To::One(_)) && size > state.rts_threshold {
             let mode = state.broadcast_mode;
-            let (cts, data) = (self.answer_time(mode, ACK_SIZE), state.data_mode.duration(Bytes(size.into())));
-            let ack = self.answer_time(state.data_mode, ACK_SIZE);
+            let data_mode = state.data_mode;
+            let ppdu = if together.is_some() { size } else { aggregate::alone(data_mode, size) };
+            let (cts, data) = (self.answer_time(mode, ACK_SIZE), data_mode.duration(Bytes(ppdu.into())));
+            let ack = self.acknowledgement_time(data_mode, together);
             let reserves = self.timing.sifs * 3 + cts + data + ack;
-            let kind = Kind::Rts;
-            let size = RTS_SIZE.0 as u32;
-            let end = self.send(at, now, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
+            let outgoing = Outgoing { packet, ..Outgoing::control(to, Kind::Rts, mode, RTS_SIZE.0 as u32, reserves) };
+            let end = self.send(at, now, outgoing);
             self.stations[at as usize].access.ask();
             self.wait(at, end);
         } else {
@@ -398,34 +492,97 @@ impl<P: Clone> Medium<P> {
         }
     }
 
+    /// A station asks what has arrived at a receiver, which thereby learns what it need not wait for.
+    fn ask_what_arrived(&mut self, at: u32, now: Instant, to: u32) {
+        let state = &mut self.stations[at as usize];
+        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(to));
+        let sequence = state.queue.iter().find(is_sent).map(|of| of.sequence);
+        let sequence = sequence.unwrap_or_else(|| state.next_sequence(to));
+        state.tells = true;
+        state.access.ask();
+        let (mode, kind, to) = (state.broadcast_mode, Kind::BlockAckRequest, To::One(Station(to)));
+        let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
+        let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
+        let end = self.send(at, now, Outgoing { sequence, ..outgoing });
+        self.wait(at, end);
+    }
+
     /// The time of an answer to a frame of this mode.
     fn answer_time(&self, mode: Mode, size: Bytes) -> Duration {
         BasicRates::MANDATORY.answer(mode).duration(size)
     }
 
+    /// The time of the acknowledgement of a frame or, if it has so many bytes, an A-MPDU.
+    fn acknowledgement_time(&self, mode: Mode, together: Option<u32>) -> Duration {
+        let size = if together.is_some() { Bytes(BLOCK_ACK_SIZE.into()) } else { ACK_SIZE };
+        self.answer_time(mode, size)
+    }
+
     fn send_data(&mut self, at: u32, start: Instant) {
+        let reserves = {
+            let state = &self.stations[at as usize];
+            self.timing.sifs + self.acknowledgement_time(state.data_mode, state.together)
+        };
         let state = &mut self.stations[at as usize];
-        let Some(pending) = state.queue.front() else { return };
-        let (to, size, packet) = (pending.msdu.to, pending.msdu.size + state.overhead, pending.number);
-        state.counters.sent += 1;
-        state.counters.retries += u64::from(state.access.tries > 0);
-        let kind = Kind::Data;
+        state.counters.sent += state.sending.len() as u64;
+        if let (Some(size), To::One(Station(to))) =
+            (state.together, state.queue.front().map_or(To::All, |of| of.msdu.to))
+        {
+            let mut mpdus = Vec::with_capacity(state.sending.len());
+            let mut length = Length::default();
+            for place in 0..state.sending.len() {
+                let packet = state.sending[place];
+                let fresh = state.next_sequence(to);
+                let Some(pending) = state.queue.get_mut(packet) else { continue };
+                let is_fresh = pending.sequence == 0;
+                if is_fresh {
+                    pending.sequence = fresh;
+                }
+                let (offset, bytes) = length.place(pending.msdu.size + state.overhead);
+                length = length.with(pending.msdu.size + state.overhead);
+                let payload = (!self.watched.is_empty()).then(|| pending.msdu.payload.clone());
+                let (sequence, is_retry) = (pending.sequence, pending.tries > 0);
+                mpdus.push(Mpdu { packet, sequence, is_retry, offset, bytes, payload });
+                if is_fresh {
+                    state.number(to);
+                }
+            }
+            state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
+            state.counters.aggregates += 1;
+            state.counters.aggregated += mpdus.len() as u64;
+            let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.data_mode, size, reserves);
+            let end = self.send(at, start, Outgoing { mpdus, ..outgoing });
+            return self.wait(at, end);
+        }
+        let fresh = match state.queue.front() {
+            Some(pending) => match pending.msdu.to {
+                To::One(Station(to)) if pending.sequence == 0 && state.aggregation.is_some() => Some(state.number(to)),
+                _ => None,
+            },
+            None => return,
+        };
+        let Some(pending) = state.queue.front_mut() else { return };
+        pending.sequence = fresh.unwrap_or(pending.sequence);
+        let (to, packet, sequence) = (pending.msdu.to, pending.number, pending.sequence);
+        let is_retry = pending.tries > 0;
+        let is_needed = to == To::All || !self.watched.is_empty();
+        let payload = is_needed.then(|| pending.msdu.payload.clone());
+        let size = pending.msdu.size + state.overhead;
+        state.counters.retries += u64::from(is_retry);
+        let (mode, reserves) = match to {
+            To::All => (state.broadcast_mode, Duration::ZERO),
+            To::One(_) => (state.data_mode, reserves),
+        };
+        let outgoing = Outgoing::control(to, Kind::Data, mode, aggregate::alone(mode, size), reserves);
+        let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, ..outgoing });
         match to {
             To::All => {
-                let mode = state.broadcast_mode;
-                let reserves = Duration::ZERO;
-                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
                 let state = &mut self.stations[at as usize];
                 state.access.state = State::Sending(end);
                 state.wake = Some(end);
                 self.changed.push(at);
             }
-            To::One(_) => {
-                let mode = state.data_mode;
-                let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
-                let end = self.send(at, start, Outgoing { to, kind, mode, size, packet, reserves, answers: None });
-                self.wait(at, end);
-            }
+            To::One(_) => self.wait(at, end),
         }
     }
 
@@ -439,12 +596,14 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A frame leaves a station; its end there.
-    fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing) -> Instant {
-        let Outgoing { to, kind, mode, size, packet, reserves, answers } = outgoing;
+    fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing<P>) -> Instant {
+        let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
+        let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         self.reach(at, start);
-        let sent = self.sent(mode, size);
+        let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max().unwrap_or(size);
+        let sent = Sent { size, ..self.sent(mode, largest) };
         let state = &mut self.stations[at as usize];
         state.sent += 1;
         let number = state.sent;
@@ -477,10 +636,6 @@ impl<P: Clone> Medium<P> {
                 last = last.max(end + travels);
             }
         }
-        let is_needed = kind == Kind::Data && (to == To::All || !self.watched.is_empty());
-        let copy = |pending: &Pending<P>| is_needed.then(|| pending.msdu.payload.clone());
-        let payload = self.stations[at as usize].queue.front().and_then(copy);
-        let is_retry = kind == Kind::Data && self.stations[at as usize].access.tries > 0;
         let frame_on_air = Frame {
             from: at,
             to,
@@ -488,6 +643,9 @@ impl<P: Clone> Medium<P> {
             sent,
             number,
             packet,
+            sequence,
+            bitmap,
+            mpdus,
             exchange,
             length: airtime,
             is_retry,
@@ -496,7 +654,7 @@ impl<P: Clone> Medium<P> {
             payload,
         };
         if self.watched.get(at as usize).is_some_and(|watched| *watched) {
-            self.tell(at, &frame_on_air, start, None);
+            self.tell(at, &frame_on_air, start, None, |_| true);
         }
         self.frames.insert(frame, frame_on_air);
         self.ends.insert((last, frame));
@@ -530,17 +688,19 @@ impl<P: Clone> Medium<P> {
         for hearer in &frame.hearers {
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
-            let drawn = || draw(self.seed, frame.from, frame.number, *hearer);
-            let end = state.hearing.end(number, frame.sent, &self.curves, drawn);
-            if let End::Heard { arrival, header, frame: understood, ratio, overlapped } = end {
+            let drawn = |index: u64| draw(self.seed, frame.from, frame.number | index << 40, *hearer);
+            let end = state.hearing.end(number, (frame.sent, &frame.mpdus), &self.curves, drawn);
+            if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
+                let understood = arrived != 0;
                 if header {
                     state.access.received(ended, understood);
                 }
                 if understood {
                     if self.watched.get(*hearer as usize).is_some_and(|watched| *watched) {
-                        self.tell(*hearer, frame, arrival, Some(ratio));
+                        self.tell(*hearer, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
                     }
+                    self.arrived = arrived;
                     self.understood(now, *hearer, frame, (ended, ratio));
                 } else if overlapped {
                     state.counters.collisions += 1;
@@ -553,17 +713,18 @@ impl<P: Clone> Medium<P> {
                 self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
-            if state.access.state == State::Idle && !state.queue.is_empty() {
+            if state.access.state == State::Idle && state.has_work() {
                 self.contend(*hearer, now);
             }
         }
     }
 
-    /// Tells of a frame at a station that is watched; `ratio`: of its power to the noise, where it was received.
+    /// Tells of a frame at a station that is watched; `ratio`: of its power to the noise, where it was received; `arrived`:
+    /// whether the MPDU with this index was understood.
     #[cold]
-    fn tell(&mut self, at: u32, frame: &Frame<P>, start: Instant, ratio: Option<f64>) {
+    fn tell(&mut self, at: u32, frame: &Frame<P>, start: Instant, ratio: Option<f64>, arrived: impl Fn(usize) -> bool) {
         let noise_dbm = decibels(self.stations[at as usize].hearing.noise());
-        self.aired.push_back(Aired {
+        let whole = Aired {
             at: Station(at),
             from: Station(frame.from),
             to: frame.to,
@@ -572,12 +733,23 @@ impl<P: Clone> Medium<P> {
             start,
             length: frame.length,
             reserves: frame.reserves,
-            packet: frame.packet,
+            packet: if frame.sequence > 0 { frame.sequence } else { frame.packet },
+            bitmap: frame.bitmap,
+            aggregate: None,
             is_retry: frame.is_retry,
             payload: frame.payload.clone(),
             power_dbm: ratio.map(|ratio| noise_dbm + decibels(ratio)),
             noise_dbm,
-        });
+        };
+        let last = frame.mpdus.len().saturating_sub(1);
+        for (index, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived(*index)) {
+            let aggregate = Some((frame.number, index == last));
+            let (packet, is_retry, payload) = (mpdu.sequence, mpdu.is_retry, mpdu.payload.clone());
+            self.aired.push_back(Aired { packet, is_retry, payload, aggregate, ..whole.clone() });
+        }
+        if frame.mpdus.is_empty() {
+            self.aired.push_back(whole);
+        }
     }
 
     /// A station has understood a frame, which ended there at `end` and whose power had this ratio to the noise.
@@ -597,10 +769,32 @@ impl<P: Clone> Medium<P> {
         }
         let answer_at = end + self.timing.sifs;
         match frame.kind {
-            Kind::Data => {
-                self.receive(at, frame, ratio);
+            Kind::Data if frame.mpdus.is_empty() => {
+                if frame.sequence > 0 {
+                    self.receive_numbered(now, at, frame.from, (frame.packet, frame.sequence), ratio);
+                } else {
+                    self.receive(at, frame, ratio);
+                }
                 if is_mine {
                     self.answer(at, answer_at, frame, Kind::Ack, Duration::ZERO);
+                }
+            }
+            Kind::Data => {
+                let arrived = self.arrived;
+                for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
+                    self.receive_numbered(now, at, frame.from, (mpdu.packet, mpdu.sequence), ratio);
+                }
+                self.acknowledge_block(at, answer_at, frame, frame.mpdus[0].sequence);
+            }
+            Kind::BlockAckRequest => {
+                let Self { stations, happenings, .. } = self;
+                let reordered = stations[at as usize].reordered(frame.from);
+                reordered.skip(frame.sequence, |happening| happenings.push_back(happening));
+                self.acknowledge_block(at, answer_at, frame, frame.sequence);
+            }
+            Kind::BlockAck => {
+                if self.stations[at as usize].access.state.awaits_answer() {
+                    self.block_acknowledged(at, now);
                 }
             }
             Kind::Rts => {
@@ -627,13 +821,38 @@ impl<P: Clone> Medium<P> {
 
     /// A station answers a frame.
     fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
-        let to = To::One(Station(frame.from));
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
-        self.send(
-            at,
-            start,
-            Outgoing { to, kind, mode, size: ACK_SIZE.0 as u32, packet: 0, reserves, answers: Some(frame.exchange) },
-        );
+        let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
+        self.send(at, start, Outgoing { answers: Some(frame.exchange), ..outgoing });
+    }
+
+    /// A station tells which packets of a sender it has, from `sequence` on.
+    fn acknowledge_block(&mut self, at: u32, start: Instant, frame: &Frame<P>, sequence: u64) {
+        let bitmap = self.stations[at as usize].reordered(frame.from).bitmap(sequence);
+        let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
+        let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
+        self.send(at, start, Outgoing { sequence, bitmap, answers: Some(frame.exchange), ..outgoing });
+    }
+
+    /// A packet under a block acknowledgement has arrived, perhaps again: its number at its sender, and among those for
+    /// this station.
+    fn receive_numbered(&mut self, now: Instant, at: u32, from: u32, (number, sequence): (u64, u64), ratio: f64) {
+        self.stations[at as usize].counters.received += 1;
+        let Some(pending) = self.stations[from as usize].queue.get_mut(number).filter(|of| !of.arrived) else { return };
+        pending.arrived = true;
+        let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
+        let snr_db = decibels(ratio) as f32;
+        let happening = Happening::Received { at: Station(at), from: Station(from), to, payload, snr_db };
+        let Self { stations, happenings, changed, .. } = self;
+        let state = &mut stations[at as usize];
+        let reordered = state.reordered(from);
+        reordered.arrive(now, sequence, happening, |happening| happenings.push_back(happening));
+        if let Some(late) = reordered.late()
+            && state.release.is_none_or(|release| late < release)
+        {
+            state.release = Some(late);
+            changed.push(at);
+        }
     }
 
     /// A packet has arrived, perhaps again.
@@ -671,6 +890,39 @@ impl<P: Clone> Medium<P> {
         self.next(at, now);
     }
 
+    /// The packets of an A-MPDU that have arrived are done; the others are tried again.
+    fn block_acknowledged(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.access.allowed();
+        state.access.renew();
+        state.wake = None;
+        if std::mem::take(&mut state.tells) {
+            state.owed.pop_front();
+        } else {
+            for number in std::mem::take(&mut state.sending) {
+                let Some(pending) = state.queue.get_mut(number) else { continue };
+                pending.tries += 1;
+                let (arrived, tries) = (pending.arrived, pending.tries);
+                if !arrived && tries < state.tries {
+                    continue;
+                }
+                let Some(pending) = state.queue.take(number) else { continue };
+                let happening = match pending.msdu {
+                    Msdu { to: To::One(to), payload, .. } if arrived => {
+                        state.counters.settled += 1;
+                        Happening::Acknowledged { at: Station(at), to, payload }
+                    }
+                    _ => {
+                        state.counters.dropped_retry += 1;
+                        give_up(at, pending, AirDrop::Retry, &mut state.owed)
+                    }
+                };
+                self.happenings.push_back(happening);
+            }
+        }
+        self.next(at, now);
+    }
+
     /// A frame for all has left.
     fn finish(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
@@ -682,7 +934,7 @@ impl<P: Clone> Medium<P> {
     /// A station goes on with its next packet.
     fn next(&mut self, at: u32, now: Instant) {
         self.drop_expired(at, now);
-        if !self.stations[at as usize].queue.is_empty() {
+        if self.stations[at as usize].has_work() {
             self.contend(at, now);
         }
     }
@@ -693,31 +945,80 @@ impl<P: Clone> Medium<P> {
         let until = state.access.busy_until.max(now);
         state.access.occupy(until, until);
         state.access.busy_until = until;
-        state.access.retry();
-        if state.access.most_tries() < state.tries {
+        let requests = state.access.retry();
+        if std::mem::take(&mut state.tells) {
+            if requests >= Some(state.tries) {
+                state.owed.pop_front();
+                state.access.renew();
+            }
             return self.next(at, now);
         }
-        state.access.renew();
-        if let Some(pending) = state.queue.pop() {
-            state.counters.dropped_retry += 1;
-            let (to, arrived) = (pending.msdu.to, pending.arrived);
-            let (payload, cause) = (pending.msdu.payload, AirDrop::Retry);
-            self.happenings.push_back(Happening::Dropped { at: Station(at), to, payload, cause, arrived });
+        let mut gave_up = false;
+        for number in std::mem::take(&mut state.sending) {
+            let Some(pending) = state.queue.get_mut(number) else { continue };
+            pending.tries += u32::from(requests.is_none());
+            if pending.tries.max(requests.unwrap_or(0)) < state.tries {
+                continue;
+            }
+            gave_up = true;
+            if let Some(pending) = state.queue.take(number) {
+                state.counters.dropped_retry += 1;
+                self.happenings.push_back(give_up(at, pending, AirDrop::Retry, &mut state.owed));
+            }
+        }
+        if gave_up {
+            state.access.renew();
         }
         self.next(at, now);
     }
 }
 
+/// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
+fn give_up<P>(at: u32, pending: Pending<P>, cause: AirDrop, owed: &mut VecDeque<u32>) -> Happening<P> {
+    let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
+    if let (To::One(Station(to)), 1..) = (to, sequence)
+        && !owed.contains(&to)
+    {
+        owed.push_back(to);
+    }
+    Happening::Dropped { at: Station(at), to, payload, cause, arrived }
+}
+
 /// A frame that is about to leave.
-struct Outgoing {
+struct Outgoing<P> {
     to: To,
     kind: Kind,
     mode: Mode,
     size: u32,
-    packet: u64,
     reserves: Duration,
     /// The exchange of the frame that it answers.
     answers: Option<u64>,
+    packet: u64,
+    sequence: u64,
+    is_retry: bool,
+    bitmap: u64,
+    payload: Option<P>,
+    mpdus: Vec<Mpdu<P>>,
+}
+
+impl<P> Outgoing<P> {
+    /// A frame without a packet.
+    fn control(to: To, kind: Kind, mode: Mode, size: u32, reserves: Duration) -> Self {
+        Self {
+            to,
+            kind,
+            mode,
+            size,
+            reserves,
+            answers: None,
+            packet: 0,
+            sequence: 0,
+            is_retry: false,
+            bitmap: 0,
+            payload: None,
+            mpdus: Vec::new(),
+        }
+    }
 }
 
 /// A number in [0, 1) for a frame at a receiver: the same whatever others do.

@@ -1,5 +1,7 @@
 //! The medium and its MAC by themselves, driven by a small loop of events.
 
+#[path = "medium/aggregation.rs"]
+mod aggregation;
 #[path = "medium/bench.rs"]
 mod bench;
 #[path = "medium/exchanges.rs"]

@@ -38,6 +38,8 @@ class Radio:
     """Transmissions of a frame after which it is given up."""
     rts_threshold: int | None = None
     """Frames longer than so many bytes ask for the medium first."""
+    aggregation: int | None = None
+    """Most bytes of an A-MPDU; 0 for none."""
     queue: int | None = None
     """Frames that may wait."""
     lifetime: Time | None = None

@@ -47,9 +47,7 @@ pub(super) struct Access {
     extended_until: Instant,
     window: u32,
     slots: u32,
-    /// Tries of the frame that is being sent.
-    pub(super) tries: u32,
-    /// Requests to send it since the last one that was answered, and whether it waits for such an answer. They have a
+    /// Requests to send the next frame since the last one that was answered, and whether it waits for such an answer. They have a
     /// count of their own, the short one (§10.23.2.12).
     requests: u32,
     asks: bool,
@@ -67,7 +65,6 @@ impl Access {
             extended_until: Instant::ZERO,
             window: LEAST_WINDOW,
             slots: 0,
-            tries: 0,
             requests: 0,
             asks: false,
             busy: Duration::ZERO,
@@ -130,7 +127,7 @@ impl Access {
 
     /// Another frame is tried from now on.
     pub(super) fn restart(&mut self) {
-        (self.tries, self.requests) = (0, 0);
+        self.requests = 0;
     }
 
     /// It has asked for the medium.
@@ -143,20 +140,13 @@ impl Access {
         (self.requests, self.asks) = (0, false);
     }
 
-    /// The larger count of failures in a row.
-    pub(super) fn most_tries(&self) -> u32 {
-        self.tries.max(self.requests)
-    }
-
-    /// A try failed.
-    pub(super) fn retry(&mut self) {
+    /// A try failed. Returns how many requests in a row had no answer, if it was one.
+    pub(super) fn retry(&mut self) -> Option<u32> {
         self.window = (2 * self.window + 1).min(LARGEST_WINDOW);
-        if std::mem::take(&mut self.asks) {
-            self.requests += 1
-        } else {
-            self.tries += 1
-        }
+        let asked = std::mem::take(&mut self.asks);
+        self.requests += u32::from(asked);
         self.back_off();
+        asked.then_some(self.requests)
     }
 
     fn back_off(&mut self) {

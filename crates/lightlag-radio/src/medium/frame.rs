@@ -1,5 +1,6 @@
 //! Frames, and what travels in them.
 
+use super::aggregate::Mpdu;
 use super::hearing::Sent;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
@@ -90,6 +91,10 @@ pub enum Kind {
     Rts,
     /// It grants it.
     Cts,
+    /// It asks which packets have arrived, and tells the first one that may still come.
+    BlockAckRequest,
+    /// It tells which have.
+    BlockAck,
 }
 
 /// A frame as a station sends or understands it, for captures.
@@ -111,8 +116,13 @@ pub struct Aired<P> {
     pub length: Duration,
     /// How long the medium is reserved behind it.
     pub reserves: Duration,
-    /// The number of the packet among those of its sender, from 1 on.
+    /// The number of the packet among those of its sender, or for its receiver under block acknowledgements, from 1 on; the
+    /// first one that a block acknowledgement, or a request for one, is about.
     pub packet: u64,
+    /// Bit n of a block acknowledgement: whether the packet n after the first one arrived.
+    pub bitmap: u64,
+    /// The number of the A-MPDU of which it is a part, and whether it is the last there.
+    pub aggregate: Option<(u64, bool)>,
     /// Whether it repeats one.
     pub is_retry: bool,
     /// The packet.
@@ -134,6 +144,12 @@ pub(super) struct Frame<P> {
     pub(super) number: u64,
     /// The number of the packet among those of its sender, the same for each try.
     pub(super) packet: u64,
+    /// Its number among those for its receiver under a block acknowledgement, and 0 otherwise; the first one that a block
+    /// acknowledgement, or a request for one, is about.
+    pub(super) sequence: u64,
+    pub(super) bitmap: u64,
+    /// The MPDUs of an A-MPDU.
+    pub(super) mpdus: Vec<Mpdu<P>>,
     /// The number of its exchange, the same as that of the frame that it answers.
     pub(super) exchange: u64,
     pub(super) length: Duration,

@@ -5,11 +5,12 @@
 //! `ThresholdPreambleDetectionModel`).
 
 use super::access::Access;
+use super::aggregate::Mpdu;
 use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,7 @@ pub(super) struct Hearing {
     provisional: Option<(Instant, Instant)>,
 }
 
-/// The mode of a frame, its bytes, and the SINRs from which on nothing of it, and nothing of its headers, is ever lost.
+/// The mode of a frame, the bytes of its MPDU or A-MPDU, and the SINRs from which on nothing of it, and nothing of its headers, is ever lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) mode: Mode,
@@ -73,9 +74,9 @@ const OWN: usize = 4;
 pub(super) enum End {
     /// It was not locked on it, or lost it to its own transmission or in a header.
     Missed,
-    /// It was locked on it since `arrival`: whether it understood its header and all of it, the ratio of its power to the noise,
-    /// and whether others were on the air.
-    Heard { arrival: Instant, header: bool, frame: bool, ratio: f64, overlapped: bool },
+    /// It was locked on it since `arrival`: whether it understood its header, which of its MPDUs it understood, the ratio of its
+    /// power to the noise, and whether others were on the air.
+    Heard { arrival: Instant, header: bool, arrived: u64, ratio: f64, overlapped: bool },
 }
 
 impl Hearing {
@@ -177,8 +178,15 @@ impl Hearing {
         }
     }
 
-    /// A frame has ended here. Without `drawn`, a number in [0, 1), nothing tells whether it was lost by chance.
-    pub(super) fn end(&mut self, frame: u64, on: Sent, curves: &ErrorCurves, drawn: impl FnOnce() -> f64) -> End {
+    /// A frame has ended here. `drawn` gives numbers in [0, 1): the first for a single frame or the headers of an A-MPDU, the
+    /// others for its MPDUs.
+    pub(super) fn end<P>(
+        &mut self,
+        frame: u64,
+        (on, mpdus): (Sent, &[Mpdu<P>]),
+        curves: &ErrorCurves,
+        drawn: impl Fn(u64) -> f64,
+    ) -> End {
         let Some(record) = self.locked.take_if(|locked| locked.frame == frame) else { return End::Missed };
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
@@ -189,24 +197,36 @@ impl Hearing {
         let others = self.records[self.first..].iter().take_while(|other| other.arrival < record.end);
         let others = others.filter(|other| other.frame != frame && other.end > arrival);
         let interference: f64 = others.clone().map(|other| other.power).sum();
-        let heard = |header, frame| End::Heard { arrival, header, frame, ratio, overlapped: interference > 0.0 };
+        let heard = |header, arrived| End::Heard { arrival, header, arrived, ratio, overlapped: interference > 0.0 };
         if record.power / (noise + interference) >= on.certain {
-            return heard(true, true);
+            return heard(true, u64::MAX);
         }
         let sinr = Sinr { record, noise, others };
-        let drawn = drawn();
+        let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
             0.0
         } else {
             on.mode.headers().map(|of| sinr.of_header(of, curves)).sum()
         };
-        if drawn >= success(ln) {
-            return heard(false, false);
+        if first >= success(ln) {
+            return heard(false, 0);
         }
-        let bits = f64::from(on.size) * 8.0;
-        let span = (arrival + on.mode.header_duration(), record.end);
-        let ln = ln + sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32));
-        heard(true, drawn < success(ln))
+        let data = arrival + on.mode.header_duration();
+        let of = |bytes: u32, span| {
+            let bits = f64::from(bytes) * 8.0;
+            sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32))
+        };
+        if mpdus.is_empty() {
+            let all = first < success(ln + of(on.size, (data, record.end)));
+            return heard(true, if all { u64::MAX } else { 0 });
+        }
+        let nanos = record.end.since(data).as_nanos();
+        let at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
+        let arrived = mpdus.iter().zip(0u64..).fold(0, |arrived, (mpdu, index)| {
+            let ln = of(mpdu.bytes, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
+            arrived | u64::from(drawn(index + 1) < success(ln)) << index
+        });
+        heard(true, arrived)
     }
 
     /// Whether it is in the middle of a frame on which it has locked.

@@ -1,6 +1,7 @@
 //! Frames that wait at a station, in the order in which they came.
 
-use super::frame::Msdu;
+use super::aggregate::{Length, WINDOW};
+use super::frame::{Msdu, Station, To};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -12,6 +13,10 @@ pub(super) struct Pending<P> {
     expires: Instant,
     /// Its number among the packets of its station.
     pub(super) number: u64,
+    /// Its number among the packets for its receiver under a block acknowledgement, once it was sent; 0 otherwise.
+    pub(super) sequence: u64,
+    /// Tries that failed.
+    pub(super) tries: u32,
     /// Whether it has arrived at its receiver.
     pub(super) arrived: bool,
 }
@@ -44,7 +49,8 @@ impl<P> Queue<P> {
             return Err(msdu);
         }
         self.next += 1;
-        self.packets.push_back(Pending { msdu, expires: now + self.lifetime, number: self.next, arrived: false });
+        let (number, expires) = (self.next, now + self.lifetime);
+        self.packets.push_back(Pending { msdu, expires, number, sequence: 0, tries: 0, arrived: false });
         Ok(())
     }
 
@@ -55,6 +61,55 @@ impl<P> Queue<P> {
 
     pub(super) fn front_mut(&mut self) -> Option<&mut Pending<P>> {
         self.packets.front_mut()
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        self.packets.binary_search_by_key(&number, |pending| pending.number).ok()
+    }
+
+    /// The packet of this number.
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Pending<P>> {
+        let place = match self.front()?.number {
+            first if first == number => 0,
+            _ => self.place(number)?,
+        };
+        self.packets.get_mut(place)
+    }
+
+    /// Takes the packet of this number out.
+    pub(super) fn take(&mut self, number: u64) -> Option<Pending<P>> {
+        self.packets.remove(self.place(number)?)
+    }
+
+    /// Chooses the packets that leave together: the first one, and others for the same receiver, up to so many bytes with
+    /// `overhead` bytes around each; `next` tells the next sequence number for a receiver. Returns the bytes of the A-MPDU
+    /// if there are several.
+    pub(super) fn choose(
+        &self,
+        most: Option<u32>,
+        overhead: u32,
+        next: impl Fn(u32) -> u64,
+        chosen: &mut Vec<u64>,
+    ) -> Option<u32> {
+        chosen.clear();
+        let first = self.front()?;
+        chosen.push(first.number);
+        let (Some(most), To::One(Station(to))) = (most, first.msdu.to) else { return None };
+        let mut fresh = next(to);
+        let end = WINDOW + if first.sequence == 0 { fresh } else { first.sequence };
+        fresh += u64::from(first.sequence == 0);
+        let mut length = Length::default().with(first.msdu.size + overhead);
+        for pending in self.packets.iter().skip(1).filter(|pending| pending.msdu.to == first.msdu.to) {
+            let longer = length.with(pending.msdu.size + overhead);
+            let is_fresh = pending.sequence == 0;
+            if longer.bytes() > most || (is_fresh && fresh >= end) {
+                break;
+            }
+            fresh += u64::from(is_fresh);
+            chosen.push(pending.number);
+            length = longer;
+        }
+        (chosen.len() > 1).then_some(length.bytes())
     }
 
     pub(super) fn pop(&mut self) -> Option<Pending<P>> {

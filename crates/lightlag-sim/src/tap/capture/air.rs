@@ -11,7 +11,7 @@ use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation, Radiotap};
-use lightlag_wire::dot11::{Address, Body, EtherType, Frame, Header, Qos, Sequence};
+use lightlag_wire::dot11::{Address, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
 use lightlag_wire::routing::{self, Datagram};
 
 /// A frame, as a node sends or hears it.
@@ -58,6 +58,8 @@ pub(crate) enum Form<'a> {
     Rts,
     Cts,
     Ack,
+    BlockAckRequest { tid: Tid, start: Sequence },
+    BlockAck { tid: Tid, start: Sequence, bitmap: u64 },
 }
 
 /// The contents of a data frame.
@@ -108,6 +110,8 @@ impl Captures {
             Form::Rts => Body::Rts { transmitter },
             Form::Cts => Body::Cts,
             Form::Ack => Body::Ack,
+            Form::BlockAckRequest { tid, start } => Body::BlockAckRequest { transmitter, tid, start },
+            Form::BlockAck { tid, start, bitmap } => Body::BlockAck { transmitter, tid, start, bitmap },
         };
         let receiver = match frame.to {
             Receiver::All => Address::BROADCAST,

@@ -8,7 +8,7 @@ use lightlag_radio::{Aired, Kind, To};
 use lightlag_routing::{Receiver, arp};
 use lightlag_wire::arp::Operation;
 use lightlag_wire::capture::Direction;
-use lightlag_wire::dot11::radiotap::{self, Modulation};
+use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation};
 use lightlag_wire::dot11::{AckPolicy, Qos, Sequence, Tid};
 
 /// Tells a tap of a frame.
@@ -30,14 +30,17 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         }
         None => None,
     };
+    let tid = Tid::new(0).expect("0 is a TID");
+    let first = Sequence::new(aired.packet);
     let form = match (aired.kind, content) {
         (Kind::Data, Some(content)) => {
-            let sequence = Sequence::new(aired.packet);
             let ack = if aired.to == To::All { AckPolicy::No } else { AckPolicy::Normal };
-            let qos = nodes.has_qos(medium).then(|| Qos { tid: Tid::new(0).expect("0 is a TID"), ack });
-            Form::Data { sequence, is_retry: aired.is_retry, qos, content }
+            let qos = nodes.has_qos(medium).then_some(Qos { tid, ack });
+            Form::Data { sequence: first, is_retry: aired.is_retry, qos, content }
         }
         (Kind::Data, None) => return,
+        (Kind::BlockAckRequest, _) => Form::BlockAckRequest { tid, start: first },
+        (Kind::BlockAck, _) => Form::BlockAck { tid, start: first, bitmap: aired.bitmap },
         (Kind::Ack, _) => Form::Ack,
         (Kind::Rts, _) => Form::Rts,
         (Kind::Cts, _) => Form::Cts,
@@ -47,7 +50,7 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         modulation: modulation(aired.mode),
         signal_dbm: aired.power_dbm,
         noise_dbm: aired.noise_dbm,
-        aggregate: None,
+        aggregate: aired.aggregate.map(|(number, is_last)| Aggregate { number: number as u32, is_last }),
     };
     let frame = AirFrame {
         start: aired.start,

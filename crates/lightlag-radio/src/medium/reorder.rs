@@ -1,0 +1,121 @@
+//! Packets of one sender that wait at their receiver for those before them (IEEE 802.11-2020 §10.25.6.6).
+
+use super::aggregate::WINDOW;
+use lightlag_core::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// A packet waits at most so long for those before it (Linux, `HT_RX_REORDER_BUF_TIMEOUT`).
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// The packets of one sender, as their receiver orders them.
+#[derive(Debug)]
+pub(super) struct Reorder<H> {
+    /// The first that has not been released.
+    next: u64,
+    held: BTreeMap<u64, (Instant, H)>,
+}
+
+impl<H> Default for Reorder<H> {
+    fn default() -> Self {
+        Self { next: 1, held: BTreeMap::new() }
+    }
+}
+
+impl<H> Reorder<H> {
+    /// A packet has arrived for the first time; `release` takes those whose turn it is.
+    pub(super) fn arrive(&mut self, now: Instant, sequence: u64, packet: H, mut release: impl FnMut(H)) {
+        if sequence < self.next {
+            // Its sender had given it up.
+            return release(packet);
+        }
+        if sequence == self.next && self.held.is_empty() {
+            self.next += 1;
+            return release(packet);
+        }
+        self.held.insert(sequence, (now, packet));
+        self.skip((sequence + 1).saturating_sub(WINDOW), release);
+    }
+
+    /// Nothing before `start` is still to come.
+    pub(super) fn skip(&mut self, start: u64, mut release: impl FnMut(H)) {
+        self.next = self.next.max(start);
+        while let Some(first) = self.held.first_entry().filter(|first| *first.key() <= self.next) {
+            self.next = self.next.max(first.key() + 1);
+            release(first.remove().1);
+        }
+    }
+
+    /// Releases packets that have waited too long.
+    pub(super) fn release_late(&mut self, now: Instant, mut release: impl FnMut(H)) {
+        while let Some((first, _)) = self.held.first_key_value()
+            && self.late().is_some_and(|late| late <= now)
+        {
+            self.skip(*first, &mut release);
+        }
+    }
+
+    /// When the first packet that is held has waited too long.
+    pub(super) fn late(&self) -> Option<Instant> {
+        self.held.first_key_value().map(|(_, (since, _))| *since + LONGEST)
+    }
+
+    /// Bit n: whether the packet n after `start` has arrived.
+    pub(super) fn bitmap(&self, start: u64) -> u64 {
+        let arrived = |n: &u64| start + n < self.next || self.held.contains_key(&(start + n));
+        (0..WINDOW).filter(arrived).fold(0, |bits, n| bits | 1 << n)
+    }
+
+    pub(super) fn held(&self) -> impl Iterator<Item = &H> {
+        self.held.values().map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrive(reorder: &mut Reorder<u64>, sequence: u64) -> Vec<u64> {
+        let mut released = Vec::new();
+        reorder.arrive(Instant::ZERO, sequence, sequence, |packet| released.push(packet));
+        released
+    }
+
+    #[test]
+    fn packets_leave_in_order() {
+        let mut reorder = Reorder::default();
+        assert_eq!(arrive(&mut reorder, 1), [1]);
+        assert!(arrive(&mut reorder, 3).is_empty());
+        assert_eq!(reorder.bitmap(2), 0b10);
+        assert!(arrive(&mut reorder, 4).is_empty());
+        assert_eq!(arrive(&mut reorder, 2), [2, 3, 4]);
+        assert_eq!(reorder.bitmap(1), 0b1111);
+        assert_eq!(reorder.late(), None);
+    }
+
+    #[test]
+    fn a_packet_far_ahead_moves_the_window() {
+        let mut reorder = Reorder::default();
+        assert!(arrive(&mut reorder, 2).is_empty());
+        assert!(arrive(&mut reorder, 64).is_empty());
+        // The window now starts at 2.
+        assert_eq!(arrive(&mut reorder, 65), [2]);
+        assert_eq!(arrive(&mut reorder, 3), [3]);
+    }
+
+    #[test]
+    fn a_request_and_a_long_wait_release() {
+        let mut reorder = Reorder::default();
+        for sequence in [2, 4] {
+            assert!(arrive(&mut reorder, sequence).is_empty());
+        }
+        let mut released = Vec::new();
+        reorder.skip(2, |packet| released.push(packet));
+        assert_eq!(released, [2]);
+        reorder.release_late(Instant::ZERO + LONGEST.saturating_sub(Duration::from_nanos(1)), |packet| {
+            released.push(packet)
+        });
+        assert_eq!(released, [2]);
+        reorder.release_late(Instant::ZERO + LONGEST, |packet| released.push(packet));
+        assert_eq!(released, [2, 4]);
+    }
+}
