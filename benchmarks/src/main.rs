@@ -9,6 +9,7 @@
 //! lightlag-bench setup FLOWS                flows written one by one, up to the first event, as JSON
 //! lightlag-bench parallel NAME PARTITIONS THREADS [KEY=VALUE ...]
 //!                                           one scenario in so many partitions on so many threads, as JSON
+//! lightlag-bench air                        radio media beside ns-3, alone
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
@@ -16,6 +17,7 @@
 //! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, including the
 //! kernel's.
 
+mod air;
 mod engine;
 mod instructions;
 mod measure;
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
             let sample = parallel::measure(name, partitions, threads, &owned(sets));
             println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
         }
+        ["air"] => air::print_media(),
         ["comparison"] => report::print_comparison(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),

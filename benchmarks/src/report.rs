@@ -1,5 +1,6 @@
 //! All benches as one table, with their requirements.
 
+use crate::air;
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
 use crate::parallel;
@@ -53,6 +54,7 @@ pub fn print_all() {
     sensors(&mut verdicts);
     on_two_threads(&mut verdicts);
     peers(summary, &mut verdicts);
+    air::media(&mut verdicts);
     start_up(&mut verdicts);
     set_up(&mut verdicts);
     comparison(&mut verdicts);
@@ -277,11 +279,11 @@ fn recording() -> (Sample, Sample) {
     (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)))
 }
 
-fn repeated(times: usize, arguments: &[&str]) -> Sample {
+pub fn repeated(times: usize, arguments: &[&str]) -> Sample {
     best((0..times).map(|_| in_child(arguments)))
 }
 
-fn print_row(name: &str, sample: Sample) {
+pub fn print_row(name: &str, sample: Sample) {
     let floor = match sample.entities {
         0 => String::new(),
         entities => format!("{:.1}", sample.nanos() / repeated(3, &["floor", &entities.to_string()]).nanos()),
@@ -292,10 +294,10 @@ fn print_row(name: &str, sample: Sample) {
 
 /// The requirements, and whether they are met.
 #[derive(Default)]
-struct Verdicts(Vec<(bool, String)>);
+pub struct Verdicts(Vec<(bool, String)>);
 
 impl Verdicts {
-    fn add(&mut self, holds: bool, text: String) {
+    pub fn add(&mut self, holds: bool, text: String) {
         self.0.push((holds, text));
     }
 
@@ -304,7 +306,7 @@ impl Verdicts {
         self.add(sample.millions() >= millions, text);
     }
 
-    fn print(&self) {
+    pub fn print(&self) {
         println!();
         for (holds, text) in &self.0 {
             println!("{} {text}", if *holds { "holds " } else { "MISSED" });
