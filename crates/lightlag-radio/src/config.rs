@@ -121,6 +121,8 @@ pub struct Radio {
     pub detection: f64,
     /// The ratio of signal to interference and noise that a preamble needs, in dB.
     pub detection_snr: f64,
+    /// The power of frames that makes the medium busy, whether or not they are understood, in dBm.
+    pub carrier_sense: f64,
     /// The energy of any kind that makes the medium busy, in dBm.
     pub energy_detection: f64,
     /// The rate of data.
@@ -149,6 +151,7 @@ impl Default for Radio {
             sensitivity: -101.0,
             detection: -82.0,
             detection_snr: 4.0,
+            carrier_sense: -82.0,
             energy_detection: -62.0,
             rate: "24 Mbit/s".to_owned(),
             broadcast_rate: "6 Mbit/s".to_owned(),
@@ -176,6 +179,8 @@ impl Described for Radio {
             level("detection", |c: &mut Self| &mut c.detection)
                 .checked(|c| (c.detection < c.sensitivity).then_some("is below the sensitivity")),
             ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0),
+            level("carrier_sense", |c: &mut Self| &mut c.carrier_sense)
+                .checked(|c| (c.carrier_sense < c.sensitivity).then_some("is below the sensitivity")),
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
                 .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
             Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),

@@ -221,6 +221,7 @@ impl<P: Clone> Medium<P> {
                 sensitivity: ratio(radio.sensitivity),
                 detection: ratio(radio.detection),
                 detection_ratio: ratio(radio.detection_snr),
+                carrier: ratio(radio.carrier_sense),
                 energy: ratio(radio.energy_detection),
                 noise,
             };
@@ -448,7 +449,6 @@ impl<P: Clone> Medium<P> {
     fn drop_expired(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
         while let Some(pending) = state.queue.pop_expired(now) {
-            state.access.restart();
             state.counters.dropped_lifetime += 1;
             self.happenings.push_back(give_up(at, pending, AirDrop::Lifetime, &mut state.owed));
         }
@@ -945,29 +945,28 @@ impl<P: Clone> Medium<P> {
         let until = state.access.busy_until.max(now);
         state.access.occupy(until, until);
         state.access.busy_until = until;
-        let requests = state.access.retry();
+        let asked = state.access.asks();
+        let is_last = state.access.retry() >= state.tries;
+        if is_last {
+            state.access.renew();
+        }
         if std::mem::take(&mut state.tells) {
-            if requests >= Some(state.tries) {
+            if is_last {
                 state.owed.pop_front();
-                state.access.renew();
             }
             return self.next(at, now);
         }
-        let mut gave_up = false;
+        let is_alone = state.together.is_none();
         for number in std::mem::take(&mut state.sending) {
             let Some(pending) = state.queue.get_mut(number) else { continue };
-            pending.tries += u32::from(requests.is_none());
-            if pending.tries.max(requests.unwrap_or(0)) < state.tries {
+            pending.tries += u32::from(!asked);
+            if pending.tries < state.tries && !(is_last && (is_alone || asked)) {
                 continue;
             }
-            gave_up = true;
             if let Some(pending) = state.queue.take(number) {
                 state.counters.dropped_retry += 1;
                 self.happenings.push_back(give_up(at, pending, AirDrop::Retry, &mut state.owed));
             }
-        }
-        if gave_up {
-            state.access.renew();
         }
         self.next(at, now);
     }

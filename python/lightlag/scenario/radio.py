@@ -28,6 +28,8 @@ class Radio:
     """The weakest preamble that it detects."""
     detection_snr: str | None = None
     """Ratio of signal to interference and noise that a preamble needs."""
+    carrier_sense: str | None = None
+    """Power of frames that makes the medium busy, whether or not they are understood."""
     energy_detection: str | None = None
     """Energy of any kind that makes the medium busy."""
     rate: str | None = None

@@ -47,7 +47,10 @@ pub(super) struct Access {
     extended_until: Instant,
     window: u32,
     slots: u32,
-    /// Requests to send the next frame since the last one that was answered, and whether it waits for such an answer. They have a
+    /// Failures in a row. They are the station's (QSRC, §10.23.2.12): a frame that expires leaves them, and the window, to
+    /// the next one.
+    failures: u32,
+    /// Requests to send since the last one that was answered, and whether it waits for such an answer. They have a
     /// count of their own, the short one (§10.23.2.12).
     requests: u32,
     asks: bool,
@@ -65,6 +68,7 @@ impl Access {
             extended_until: Instant::ZERO,
             window: LEAST_WINDOW,
             slots: 0,
+            failures: 0,
             requests: 0,
             asks: false,
             busy: Duration::ZERO,
@@ -121,13 +125,8 @@ impl Access {
     /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
     pub(super) fn renew(&mut self) {
         self.window = LEAST_WINDOW;
-        self.restart();
+        (self.failures, self.requests) = (0, 0);
         self.back_off();
-    }
-
-    /// Another frame is tried from now on.
-    pub(super) fn restart(&mut self) {
-        self.requests = 0;
     }
 
     /// It has asked for the medium.
@@ -140,13 +139,19 @@ impl Access {
         (self.requests, self.asks) = (0, false);
     }
 
-    /// A try failed. Returns how many requests in a row had no answer, if it was one.
-    pub(super) fn retry(&mut self) -> Option<u32> {
+    /// A try failed. Returns the larger one of both counts of failures in a row.
+    pub(super) fn retry(&mut self) -> u32 {
         self.window = (2 * self.window + 1).min(LARGEST_WINDOW);
         let asked = std::mem::take(&mut self.asks);
         self.requests += u32::from(asked);
+        self.failures += u32::from(!asked);
         self.back_off();
-        asked.then_some(self.requests)
+        self.requests.max(self.failures)
+    }
+
+    /// Whether the last frame was a request.
+    pub(super) fn asks(&self) -> bool {
+        self.asks
     }
 
     fn back_off(&mut self) {

@@ -10,7 +10,7 @@ use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Bytes, Duration, Instant};
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,7 @@ pub(super) struct Thresholds {
     pub(super) sensitivity: f64,
     pub(super) detection: f64,
     pub(super) detection_ratio: f64,
+    pub(super) carrier: f64,
     pub(super) energy: f64,
     pub(super) noise: f64,
 }
@@ -36,7 +37,10 @@ pub(super) struct Thresholds {
 #[derive(Debug)]
 pub(super) struct Hearing {
     thresholds: Thresholds,
-    /// The least power that makes the medium busy. Signals below it, taken together, do not.
+    /// The least power that makes the medium busy, whether or not the frame is detected. Signals below it, taken together, do
+    /// not.
+    loud: f64,
+    /// The least power that matters.
     noticeable: f64,
     /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
     records: Vec<Record>,
@@ -81,8 +85,10 @@ pub(super) enum End {
 
 impl Hearing {
     pub(super) fn new(thresholds: Thresholds) -> Self {
+        let loud = thresholds.carrier.min(thresholds.energy);
         Self {
-            noticeable: thresholds.detection.min(thresholds.energy),
+            loud,
+            noticeable: thresholds.detection.min(loud),
             thresholds,
             records: Vec::with_capacity(SEVERAL),
             first: 0,
@@ -153,7 +159,9 @@ impl Hearing {
 
     fn notice(&mut self, record: Record, access: &mut Access) {
         let at = record.arrival + CCA_TIME;
-        access.occupy(at, record.end);
+        if record.power >= self.loud {
+            access.occupy(at, record.end);
+        }
         let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
         let is_locked = self.locked.is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
         if is_locked || self.sends_between(record.arrival, at) {
@@ -172,6 +180,7 @@ impl Hearing {
         let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
         if strongest.power >= detection && ratio >= detection_ratio {
             self.locked = Some(strongest);
+            access.occupy(at, strongest.end);
             if let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses) {
                 self.reserve(at, until, access);
             }
@@ -212,18 +221,19 @@ impl Hearing {
             return heard(false, 0);
         }
         let data = arrival + on.mode.header_duration();
-        let of = |bytes: u32, span| {
-            let bits = f64::from(bytes) * 8.0;
+        let of = |bits: f64, span| {
             sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32))
         };
         if mpdus.is_empty() {
-            let all = first < success(ln + of(on.size, (data, record.end)));
+            // All bits of the data field have to be right, as in ns-3: for an ACK at 24 Mbit/s 192 instead of 112.
+            let bits = on.mode.carried_bits(Bytes(on.size.into())) as f64;
+            let all = first < success(ln + of(bits, (data, record.end)));
             return heard(true, if all { u64::MAX } else { 0 });
         }
         let nanos = record.end.since(data).as_nanos();
         let at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
         let arrived = mpdus.iter().zip(0u64..).fold(0, |arrived, (mpdu, index)| {
-            let ln = of(mpdu.bytes, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
+            let ln = of(f64::from(mpdu.bytes) * 8.0, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
             arrived | u64::from(drawn(index + 1) < success(ln)) << index
         });
         heard(true, arrived)

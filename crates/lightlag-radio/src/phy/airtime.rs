@@ -98,10 +98,18 @@ impl Mode {
         SERVICE_BITS + TAIL_BITS * self.encoders()
     }
 
+    fn symbols(self, size: Bytes) -> u64 {
+        (size.bits() + self.overhead_bits()).div_ceil(u64::from(self.bits_per_symbol()))
+    }
+
+    /// The bits that the data field of a PPDU carries, with those of service, tail and padding.
+    pub fn carried_bits(self, size: Bytes) -> u64 {
+        self.symbols(size) * u64::from(self.bits_per_symbol())
+    }
+
     /// The time of a PPDU with so many bytes of MPDU or A-MPDU, with its preamble, its headers and the signal extension.
     pub fn duration(self, size: Bytes) -> Duration {
-        let symbols = (size.bits() + self.overhead_bits()).div_ceil(u64::from(self.bits_per_symbol()));
-        let mut data = self.symbol() * symbols;
+        let mut data = self.symbol() * self.symbols(size);
         if self.guard() == Guard::Short {
             data = Duration::from_micros(data.as_nanos().div_ceil(4_000) * 4);
         }
@@ -136,6 +144,13 @@ mod tests {
 
     fn ht(mcs: u8, guard: Guard) -> Mode {
         Mode::ht(mcs, Width::Mhz20, guard, Band::Ghz5).unwrap()
+    }
+
+    #[test]
+    fn the_data_field_carries_whole_symbols() {
+        let mode = Mode::legacy(24, Band::Ghz5).unwrap();
+        // 16 + 8 · 14 + 6 bits are two symbols of 96.
+        assert_eq!((mode.carried_bits(Bytes(14)), mode.carried_bits(Bytes(1538))), (192, 129 * 96));
     }
 
     #[test]

@@ -80,3 +80,44 @@ fn a_medium_with_one_station_or_none_in_range_goes_on() {
     bench.run(at(1e6));
     assert_eq!((bench.events.len(), bench.attempts()), (0, 1));
 }
+
+#[test]
+fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
+    // Seven tries take 9 ms or so, of which the first frame sees a part: failures in a row are those of the station.
+    let radio = Radio { lifetime: Duration::from_millis(3), ..Radio::default() };
+    let mut bench = Bench::new(&config(Standard::A), &radio, &[Vector::ZERO, place(500.0)], 1);
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    for packet in 1..20 {
+        bench.run(at(1000.0 + 1000.0 * f64::from(packet)));
+        bench.offer(at(1000.0 + 1000.0 * f64::from(packet)), 0, ONE, 1500);
+    }
+    bench.run(at(1e6));
+    let dropped = |of| bench.count(|event| matches!(event, Event::Dropped { cause, .. } if *cause == of));
+    assert!(dropped(AirDrop::Lifetime) > 0);
+    assert_eq!(dropped(AirDrop::Retry), bench.attempts() / 7);
+    assert!(dropped(AirDrop::Retry) > 0);
+}
+
+/// How long the medium was busy at a silent station while another one, so many metres away, sent a frame.
+fn busy(radio: &Radio, metres: f64) -> Duration {
+    let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
+    bench.offer(at(1000.0), 0, To::All, 1500);
+    bench.run(at(1e5));
+    bench.offer(at(2e5), 1, To::All, 1);
+    bench.run(at(3e5));
+    let counters = bench.medium.counters(Station(1), at(3e5));
+    counters.busy - counters.broadcast_airtime
+}
+
+#[test]
+fn the_medium_is_busy_with_what_is_detected_or_strong_enough() {
+    // At 16 dBm 51.5 m are -82 dBm, and 94.8 m are 4 dB above the noise.
+    let detection = |detection| Radio { detection, ..Radio::default() };
+    let frame = Duration::from_micros(2068);
+    assert_eq!(busy(&detection(-82.0), 50.0), frame);
+    assert_eq!(busy(&detection(-82.0), 60.0), Duration::ZERO);
+    assert_eq!(busy(&detection(-101.0), 80.0), frame);
+    assert_eq!(busy(&detection(-101.0), 120.0), Duration::ZERO);
+    let sensitive = Radio { carrier_sense: -95.0, ..detection(-82.0) };
+    assert_eq!(busy(&sensitive, 120.0), frame);
+}
