@@ -2,6 +2,7 @@
 
 use crate::spec::{IpVersion, Reader, Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
+use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     AdaptiveLink, Demand, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes, Timetable,
@@ -21,6 +22,8 @@ pub struct Network {
     pub links: Vec<LinkDirection>,
     /// Radio media. Their interfaces have the numbers behind those of links, medium by medium.
     pub media: Vec<Medium>,
+    /// Doubts about paths of nodes that come from files, each with its place in the scenario.
+    pub doubts: Vec<(Doubt, String)>,
     /// Flows, listed ones first, then generated ones.
     pub flows: Vec<Flow>,
     /// Proxies, in the order of the scenario.

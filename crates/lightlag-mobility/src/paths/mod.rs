@@ -123,19 +123,7 @@ impl Paths {
 
     /// Doubts about nodes faster than `fastest` metres per second, and about paths shorter than the run.
     pub fn doubts(&self, run: Duration, fastest: Option<f64>) -> Vec<Doubt> {
-        let mut doubts = Vec::new();
-        for Path { node, track } in &self.0 {
-            let (speed, from) = track.max_speed();
-            if let Some(fastest) = fastest.filter(|fastest| speed > *fastest) {
-                doubts.push(Doubt::Fast { node: node.clone(), speed, from, fastest });
-            }
-            let fixes = track.fixes();
-            let end = fixes[fixes.len() - 1].at;
-            if end < Instant::ZERO + run {
-                doubts.push(Doubt::Short { node: node.clone(), end, run });
-            }
-        }
-        doubts
+        self.0.iter().flat_map(|path| path.doubts(run, fastest)).collect()
     }
 
     /// The paths as CSV, which reads back as they are.
@@ -147,6 +135,24 @@ impl Paths {
             }
         }
         text
+    }
+}
+
+impl Path {
+    /// The same about one path. A node with a single place is one that stays.
+    pub fn doubts(&self, run: Duration, fastest: Option<f64>) -> Vec<Doubt> {
+        let Self { node, track } = self;
+        let mut doubts = Vec::new();
+        let (speed, from) = track.max_speed();
+        if let Some(fastest) = fastest.filter(|fastest| speed > *fastest) {
+            doubts.push(Doubt::Fast { node: node.clone(), speed, from, fastest });
+        }
+        let fixes = track.fixes();
+        let end = fixes[fixes.len() - 1].at;
+        if fixes.len() > 1 && end < Instant::ZERO + run {
+            doubts.push(Doubt::Short { node: node.clone(), end, run });
+        }
+        doubts
     }
 }
 

@@ -4,7 +4,10 @@ use crate::read::path_file::read_paths;
 use crate::spec::{NodeSpec, Scenario, Swarm, Topology};
 use lightlag_mobility::models::trace::TraceFormat;
 use lightlag_mobility::models::{Leader, Trace};
-use lightlag_mobility::{Area, AreaError, Mobility, Path, Paths, Refusal, Track, Vector};
+use lightlag_mobility::{Area, AreaError, Doubt, Mobility, Paths, Refusal, Track, Vector};
+
+/// Faster than sound, in metres per second: a path on which a node jumps.
+const JUMP: f64 = 340.0;
 
 /// The files and the nodes to which movements refer.
 pub(super) struct Flights<'a> {
@@ -12,6 +15,8 @@ pub(super) struct Flights<'a> {
     /// The box of the swarm, if there is one.
     area: Option<Area>,
     files: Vec<(File, Result<Paths, String>)>,
+    /// Doubts about the paths that were taken, each with its place in the scenario.
+    doubts: Vec<(Doubt, String)>,
 }
 
 /// A file, and how it is read.
@@ -24,7 +29,12 @@ struct File {
 
 impl<'a> Flights<'a> {
     pub(super) fn new(scenario: &'a Scenario, area: Option<Area>) -> Self {
-        Self { scenario, area, files: Vec::new() }
+        Self { scenario, area, files: Vec::new(), doubts: Vec::new() }
+    }
+
+    /// Doubts about the paths that were taken, each with its place in the scenario.
+    pub(super) fn doubts(self) -> Vec<(Doubt, String)> {
+        self.doubts
     }
 
     /// The movement of a node called `name`, complete. A node of the swarm has a number, counted from 0.
@@ -60,24 +70,35 @@ impl<'a> Flights<'a> {
         });
         let paths = self.files[known].1.as_ref().map_err(|message| format!("{}: {message}", file.name))?;
         let by_number = || match (number, paths.nodes()) {
-            (Some(number), nodes) => nodes.get(number as usize).map(|Path { track, .. }| track),
-            (None, [only]) => Some(&only.track),
+            (Some(number), nodes) => nodes.get(number as usize),
+            (None, [only]) => Some(only),
             (None, _) => None,
         };
         let wanted = if trace.node.is_empty() { name } else { &trace.node };
-        let track = match (trace.node.is_empty(), paths.named(wanted)) {
+        let named = paths.nodes().iter().find(|path| path.node == wanted);
+        let path = match (trace.node.is_empty(), named) {
             (true, None) => by_number(),
             (_, named) => named,
         };
-        track.cloned().ok_or_else(|| {
+        let Some(path) = path else {
             let nodes = paths.nodes();
-            format!(
+            return Err(format!(
                 "{}: has no path for {wanted:?}; it has {}, the first for {:?}",
                 file.name,
                 nodes.len(),
                 nodes[0].node
-            )
-        })
+            ));
+        };
+        for doubt in path.doubts(self.scenario.duration, Some(JUMP)) {
+            let at = match self.scenario.nodes.iter().position(|node| node.name == name) {
+                Some(index) => format!("nodes[{index}].mobility.file"),
+                None => "topology.mobility.file".to_owned(),
+            };
+            if !self.doubts.iter().any(|(other, _)| *other == doubt) {
+                self.doubts.push((doubt, at));
+            }
+        }
+        Ok(path.track.clone())
     }
 
     /// The motion of the node called `name`, if there is one.

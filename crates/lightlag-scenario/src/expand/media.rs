@@ -5,7 +5,7 @@ use super::joins::{Joins, Nodes};
 use crate::network::{Medium, Member};
 use crate::read::{Errors, Path, not_one_of, shortened};
 use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
-use lightlag_mobility::{Area, Motion, Vector};
+use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
 use lightlag_net::setting::Registered;
 use lightlag_radio::StationConfig;
@@ -100,14 +100,14 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
     media
 }
 
-/// The media of a network with these nodes, in a run with this seed.
+/// The media of a network with these nodes, in a run with this seed, and doubts about the paths of the nodes.
 pub(super) fn built(
     scenario: &Scenario,
     media: &[Radios],
     nodes: &Nodes,
     seed: u64,
     errors: &mut Errors,
-) -> Vec<Medium> {
+) -> (Vec<Medium>, Vec<(Doubt, String)>) {
     let swarm = match &scenario.topology {
         Some(Topology::Swarm(swarm)) => Some(&**swarm),
         _ => None,
@@ -126,7 +126,8 @@ pub(super) fn built(
             .filter_map(|radio| member(radio, medium.spec, area.as_ref(), nodes, seed, &mut flights, errors))
             .collect(),
     };
-    media.iter().map(medium).collect()
+    let media = media.iter().map(medium).collect();
+    (media, flights.doubts())
 }
 
 /// The box of a swarm, if its nodes fit in it.

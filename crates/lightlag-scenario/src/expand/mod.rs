@@ -73,11 +73,12 @@ impl Scenario {
         let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
         let routes = self.routes(table, &edges, &links, seed, &mut errors);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
-        let media = media::built(self, &layout.media, &layout.nodes, seed, &mut errors);
+        let (media, doubts) = media::built(self, &layout.media, &layout.nodes, seed, &mut errors);
         let Layout { nodes, drafts, proxies, captures, .. } = layout;
         let flows = drafts.into_iter().map(Flow::from).collect();
         let nodes = nodes.names;
-        let mut network = Network { nodes, links, media, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
+        let mut network =
+            Network { nodes, links, media, doubts, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
         network.configure_routes(&mut errors);
         network.check_buckets(&mut errors);
         errors.or(Some(network))

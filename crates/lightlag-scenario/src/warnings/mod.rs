@@ -3,6 +3,7 @@
 //! Each rule compares a flow or a queue with its path: the round trip without queueing, and the bandwidth-delay product
 //! at the slowest link. Flows that share a bottleneck are compared with their share.
 
+mod air;
 mod outage;
 mod routers;
 
@@ -89,6 +90,7 @@ impl Scenario {
         self.outages(network, &ways, &mut found);
         self.stations(network, &mut found);
         self.queues(network, &ways, &mut found);
+        self.airs(network, &mut found);
         found.finish()
     }
 
