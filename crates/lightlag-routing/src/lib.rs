@@ -19,6 +19,7 @@
 pub mod agent;
 pub mod aodv;
 pub mod arp;
+mod by_node;
 pub mod dsdv;
 pub mod fixed;
 pub mod gpsr;

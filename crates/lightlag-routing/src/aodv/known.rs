@@ -1,13 +1,15 @@
 //! Memories that fade: requests already seen, neighbours still heard, neighbours not trusted, messages sent in a second.
 
+use crate::by_node::ByNode;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The requests seen within PATH_DISCOVERY_TIME (RFC 3561 §6.5).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    requests: BTreeSet<(NodeId, u32)>,
+    /// The numbers of the requests of each origin.
+    requests: ByNode<VecDeque<u32>>,
     oldest_first: VecDeque<(Instant, (NodeId, u32))>,
 }
 
@@ -18,10 +20,16 @@ impl Seen {
             && end <= now
         {
             self.oldest_first.pop_front();
-            self.requests.remove(&request);
+            let (origin, id) = request;
+            if let Some(ids) = self.requests.get_mut(origin) {
+                ids.retain(|other| *other != id);
+            }
         }
-        let is_new = self.requests.insert((origin, id));
+        let ids = self.requests.get_or_insert_with(origin, VecDeque::new);
+        // The last ones come again most often.
+        let is_new = !ids.iter().rev().any(|other| *other == id);
         if is_new {
+            ids.push_back(id);
             self.oldest_first.push_back((until, (origin, id)));
         }
         is_new

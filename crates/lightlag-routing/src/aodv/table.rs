@@ -5,9 +5,10 @@
 
 use super::{Config, Sequence};
 use crate::Route;
+use crate::by_node::ByNode;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The state of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +52,7 @@ pub(super) struct Offer {
 /// The routes of a node.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    entries: BTreeMap<NodeId, Entry>,
+    entries: ByNode<Entry>,
     delete_period: Duration,
     increment_on_expiry: bool,
     changes: u64,
@@ -60,7 +61,7 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(config: &Config) -> Self {
         Self {
-            entries: BTreeMap::new(),
+            entries: ByNode::default(),
             delete_period: config.delete_period,
             increment_on_expiry: config.increment_on_expiry,
             changes: 0,
@@ -74,7 +75,7 @@ impl Table {
 
     /// The entry for a destination as it is now, valid or not.
     pub(super) fn entry(&mut self, now: Instant, destination: NodeId) -> Option<&mut Entry> {
-        let entry = self.entries.get_mut(&destination)?;
+        let entry = self.entries.get_mut(destination)?;
         if entry.is_valid() && entry.expires <= now {
             entry.state = State::Invalid;
             entry.expires += self.delete_period;
@@ -83,10 +84,10 @@ impl Table {
             self.changes += 1;
         }
         if entry.state == State::Invalid && entry.expires <= now {
-            self.entries.remove(&destination);
+            self.entries.remove(destination);
             return None;
         }
-        self.entries.get_mut(&destination)
+        self.entries.get_mut(destination)
     }
 
     /// The entry for a destination if it is valid.
@@ -98,15 +99,14 @@ impl Table {
     pub(super) fn offer(&mut self, now: Instant, destination: NodeId, offer: Offer) -> bool {
         let Offer { sequence, next_hop, hops, expires } = offer;
         let Some(entry) = self.entry(now, destination) else {
-            let entry = Entry {
+            self.entries.get_or_insert_with(destination, || Entry {
                 sequence: Some(sequence),
                 state: State::Valid,
                 next_hop,
                 hops,
                 expires,
                 precursors: BTreeSet::new(),
-            };
-            self.entries.insert(destination, entry);
+            });
             self.changes += 1;
             return true;
         };
@@ -129,7 +129,7 @@ impl Table {
     /// through a destination.
     pub(super) fn meet(&mut self, now: Instant, node: NodeId, sequence: Option<Sequence>, expires: Instant) {
         let known = self.entry(now, node).and_then(|entry| entry.sequence);
-        let entry = self.entries.entry(node).or_insert_with(|| Entry {
+        let entry = self.entries.get_or_insert_with(node, || Entry {
             sequence,
             state: State::Invalid,
             next_hop: node,
@@ -173,8 +173,8 @@ impl Table {
 
     /// The destinations of the valid routes over a neighbour.
     pub(super) fn over(&mut self, now: Instant, next_hop: NodeId) -> Vec<NodeId> {
-        let uses = |(node, entry): (&NodeId, &Entry)| {
-            (entry.next_hop == next_hop && entry.is_valid() && entry.expires > now).then_some(*node)
+        let uses = |(node, entry): (NodeId, &Entry)| {
+            (entry.next_hop == next_hop && entry.is_valid() && entry.expires > now).then_some(node)
         };
         self.entries.iter().filter_map(uses).collect()
     }
@@ -182,8 +182,8 @@ impl Table {
     /// The valid routes.
     pub(super) fn routes(&self, now: Instant) -> Vec<Route> {
         let usable = self.entries.iter().filter(|(_, entry)| entry.is_valid() && entry.expires > now);
-        let route = |(destination, entry): (&NodeId, &Entry)| Route {
-            destination: *destination,
+        let route = |(destination, entry): (NodeId, &Entry)| Route {
+            destination,
             next_hop: entry.next_hop,
             hops: u32::from(entry.hops),
             lifetime: Some(entry.expires.since(now)),
