@@ -23,7 +23,7 @@ mod tracks;
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
 use crate::config::{MediumConfig, StationConfig};
-use crate::phy::timing::ACK_SIZE;
+use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
@@ -127,6 +127,14 @@ struct StationState<P> {
 }
 
 impl<P> StationState<P> {
+    /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
+    /// at the end of the frame.
+    fn put_off(&mut self, from: Instant, until: Instant) {
+        if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
+            self.wake = Some(self.access.at_most(until));
+        }
+    }
+
     fn next_wake(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.release).min()
     }
@@ -634,6 +642,7 @@ impl<P: Clone> Medium<P> {
             if state.hearing.add(record, now, &mut state.access) {
                 hearers.push(other as u32);
                 last = last.max(end + travels);
+                state.put_off(record.arrival + CCA_TIME, record.end + reserves);
             }
         }
         let frame_on_air = Frame {

@@ -319,6 +319,16 @@ impl Nodes {
         station.into_iter().chain(agent.poll_timeout()).chain(resolver.poll_timeout()).chain(waiting.expiry()).min()
     }
 
+    /// Whether an interface has something to do.
+    ///
+    /// # Errors
+    /// Its next turn, if it was called too early, as when its medium has become busy.
+    pub(crate) fn due(&self, now: Instant, interface: usize) -> Result<(), Option<Instant>> {
+        let wake = self.wake(interface);
+        let is_due = wake.is_some_and(|wake| wake <= now) || !self.interfaces[interface].outbox.is_empty();
+        if is_due { Ok(()) } else { Err(wake) }
+    }
+
     /// Tells of the media and interfaces whose next turn may be earlier than was known.
     pub(crate) fn rearm(&mut self, mut arm: impl FnMut(Turn, Instant)) {
         for medium in 0..self.media.len() {

@@ -81,6 +81,12 @@ impl Access {
         self.busy_until.max(self.extended_until) + self.timing.aifs(slots)
     }
 
+    /// The latest instant at which the station may send if the medium is idle from `idle` on.
+    pub(super) fn at_most(&self, idle: Instant) -> Instant {
+        let slots = if self.edca { BEST_EFFORT_SLOTS } else { DCF_SLOTS };
+        idle + self.timing.aifs(slots) + self.timing.slot * u64::from(self.slots)
+    }
+
     /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
     /// not heard here (EIFS, §10.3.2.3.7).
     pub(super) fn received(&mut self, end: Instant, understood: bool) {

@@ -61,6 +61,9 @@ impl<T: Tap, B: Border> World<T, B> {
     #[cold]
     pub(super) fn radio_wakes(&mut self, now: Instant, interface: usize) {
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
+        if let Err(wake) = nodes.due(now, interface) {
+            return self.agenda.settle(Due::Radio(interface), wake);
+        }
         nodes.interface_wakes(now, interface);
         self.pass_on(now);
         let wake = self.nodes.as_deref().and_then(|nodes| nodes.wake(interface));
