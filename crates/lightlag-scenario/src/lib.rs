@@ -16,8 +16,8 @@ mod spec;
 mod warnings;
 
 pub use network::{
-    CapturePlace, CapturePlan, Flow, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted, SignalPlan, Split,
-    Weather,
+    CapturePlace, CapturePlan, Crossing, Flow, Hop, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted,
+    SignalPlan, Split, Weather,
 };
 pub use read::{PerDirection, ScenarioError, Warning, path_file, trace_file};
 pub use spec::{

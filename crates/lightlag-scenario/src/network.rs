@@ -7,6 +7,7 @@ use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     AdaptiveLink, Demand, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes, Timetable,
 };
+use lightlag_radio::phy::Mode;
 use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Protocol, arp};
 use lightlag_tcp::Config;
@@ -53,6 +54,26 @@ pub struct Medium {
     pub arp: arp::Mode,
     /// The nodes on it.
     pub members: Vec<Member>,
+}
+
+/// A part of a way between two nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hop {
+    /// Over a link direction.
+    Link(LinkId),
+    /// Over a medium, in any number of hops.
+    Air(Crossing),
+}
+
+/// The crossing of a medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Crossing {
+    /// Index of the medium.
+    pub medium: usize,
+    /// Its member at which packets come to it.
+    pub from: u32,
+    /// The one at which they leave it.
+    pub to: u32,
 }
 
 /// A node on a medium.
@@ -218,6 +239,33 @@ impl Network {
         NodeId((self.nodes.len() + medium) as u32)
     }
 
+    /// The way from one node to another by the routes at the start: links, and the crossings of media between them. `None` if
+    /// it goes in circles.
+    pub fn way(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        let table = self.routes.at_start();
+        let station = |medium: usize, node: NodeId| {
+            let members = &self.media[medium].members;
+            members.iter().position(|member| member.node == node).map(|at| at as u32)
+        };
+        let (mut way, mut node) = (Vec::new(), from);
+        for _ in 0..=self.nodes.len() {
+            if node == to {
+                return Some(way);
+            }
+            let next = table.neighbour(node, to)?;
+            let Some(medium) = (next.0 as usize).checked_sub(self.nodes.len()) else {
+                way.push(Hop::Link(table.next(node, to)?));
+                node = next;
+                continue;
+            };
+            let start = station(medium, node)?;
+            let exit = if station(medium, to).is_some() { to } else { table.neighbour(next, to)? };
+            way.push(Hop::Air(Crossing { medium, from: start, to: station(medium, exit)? }));
+            node = exit;
+        }
+        None
+    }
+
     /// Checks that links alone join the nodes, as whoever sends real packets through the network needs it.
     ///
     /// # Errors
@@ -228,6 +276,13 @@ impl Network {
             "the radio medium {:?} cannot carry real packets; take a scenario in which links alone join the nodes",
             medium.name
         ))
+    }
+
+    /// The rate of data of the radios on a medium.
+    pub fn rate_on_air(&self, crossing: Crossing) -> Option<Rate> {
+        let medium = &self.media[crossing.medium];
+        let radio = &medium.members[crossing.from as usize].station.radio;
+        medium.config.capabilities().mode(&radio.rate).ok().map(Mode::rate)
     }
 
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.

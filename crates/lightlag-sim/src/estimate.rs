@@ -3,11 +3,13 @@
 
 use lightlag_core::{Bytes, Duration};
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{CapturePlace, Flow, Network, Scenario, TraceMode, Traffic, Transport};
+use lightlag_scenario::{CapturePlace, Flow, Hop, Network, Scenario, TraceMode, Traffic, Transport};
+use std::collections::BTreeMap;
 
-/// Bytes of memory of a full-duplex link, of a flow of TCP and of a flow of UDP while a world is built, with nothing
-/// recorded and short names. `tests/estimate.rs` measures them.
+/// Bytes of memory of a full-duplex link, of a node on a medium, of a flow of TCP and of a flow of UDP while a world is built,
+/// with nothing recorded and short names. `tests/estimate.rs` measures them.
 const LINK: u64 = 1_600;
+const RADIO: u64 = 4_700;
 const TCP: u64 = 3_000;
 const UDP: u64 = 500;
 
@@ -17,7 +19,9 @@ const TRACE_ROW: f64 = 40.0;
 const QUEUE_ROW: f64 = 6.0;
 const ACK_ROW: f64 = 26.0;
 const DROP_ROW: f64 = 22.0;
-/// The same of a flow and of a link direction in the summary.
+/// The same of a place of a node.
+const POSITION_ROW: f64 = 25.0;
+/// The same of a flow, of a link direction and of a radio in the summary.
 const SUMMARY_ROW: f64 = 300.0;
 /// Rows for each data packet, where a row is written at each change or drop: `geo` changes its window with every eighth
 /// packet, and no flow loses more for long.
@@ -34,13 +38,14 @@ const ACK_HEADER: f64 = 44.0;
 /// The memory that the network and the flows of a scenario take at least.
 pub fn least_memory(scenario: &Scenario) -> Bytes {
     let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| scenario.flows_by(transport));
-    let parts = [(LINK, scenario.link_count()), (TCP, tcp), (UDP, udp)];
+    let radios = scenario.radio_count();
+    let parts = [(LINK, scenario.link_count()), (RADIO, radios), (TCP, tcp), (UDP, udp)];
     let add = |sum: u64, (bytes, count): (u64, u64)| sum.saturating_add(bytes.saturating_mul(count));
     Bytes(parts.into_iter().fold(0, add))
 }
 
-/// The room that the results of a run may take on the disk. Every flow is taken to fill the slowest link on its way, its
-/// window, or the offer of its application, and no link to carry more than it can.
+/// The room that the results of a run may take on the disk. Every flow is taken to fill the slowest link or medium on its way,
+/// its window, or the offer of its application, and no link to carry more than it can.
 pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let loads = loads(network, scenario.duration);
     let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
@@ -55,8 +60,14 @@ pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let queue = if scenario.record.queue.is_on() { samples * links } else { 0.0 };
     let drops = if scenario.record.drops { DROPS * packets } else { 0.0 };
     let acks = if scenario.record.acks { packets } else { 0.0 };
-    let tables = TRACE_ROW * changes + QUEUE_ROW * queue + DROP_ROW * drops + ACK_ROW * acks;
-    let summary = SUMMARY_ROW * (flows + links);
+    let radios = network.media.iter().map(|medium| medium.members.len()).sum::<usize>() as f64;
+    let positions = scenario.record.positions.map_or(0, |each| scenario.duration.as_nanos() / each.as_nanos().max(1));
+    let tables = TRACE_ROW * changes
+        + QUEUE_ROW * queue
+        + DROP_ROW * drops
+        + ACK_ROW * acks
+        + POSITION_ROW * radios * (positions + 1) as f64;
+    let summary = SUMMARY_ROW * (flows + links + radios);
     Bytes((summary + tables + captures(network, &loads, scenario.duration)) as u64)
 }
 
@@ -75,10 +86,10 @@ struct Load {
 
 /// The load of each flow.
 fn loads(network: &Network, duration: Duration) -> Vec<Load> {
-    let mut slowest = network.slowest_links();
     let header = f64::from(network.ip.header());
+    let mut slowest: BTreeMap<(NodeId, NodeId), f64> = BTreeMap::new();
     let load = |flow: &Flow| {
-        let rate = slowest(flow).map_or(f64::INFINITY, |link| network.links[link.0 as usize].rate.as_bps() as f64);
+        let rate = *slowest.entry((flow.from, flow.to)).or_insert_with(|| slowest_rate(network, flow));
         let seconds = duration.as_secs_f64() - (flow.start.since(lightlag_core::Instant::ZERO)).as_secs_f64();
         let payload = (rate / 8.0 * seconds.max(0.0)).min(offered(network, flow, seconds.max(0.0)));
         let packets = libm::ceil(payload / segment(flow));
@@ -89,6 +100,16 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
         }
     };
     network.flows.iter().map(load).collect()
+}
+
+/// The rate in bit/s of the slowest link or medium on the way of a flow.
+fn slowest_rate(network: &Network, flow: &Flow) -> f64 {
+    let rate = |hop| match hop {
+        Hop::Link(link) => Some(network.links[link.0 as usize].rate),
+        Hop::Air(crossing) => network.rate_on_air(crossing),
+    };
+    let way = network.way(flow.from, flow.to).unwrap_or_default();
+    way.into_iter().filter_map(rate).map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)
 }
 
 /// Bytes of payload in a packet.
@@ -109,14 +130,22 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
         _ => f64::INFINITY,
     };
     let delay = |from, to| {
-        let way = network.routes.at_start().path(from, to).unwrap_or_default();
-        way.into_iter().map(|link| network.links[link.0 as usize].delay.as_secs_f64()).sum::<f64>()
+        let way = network.way(from, to).unwrap_or_default();
+        let delay = |hop| match hop {
+            Hop::Link(link) => network.links[link.0 as usize].delay.as_secs_f64(),
+            Hop::Air(_) => 0.0,
+        };
+        way.into_iter().map(delay).sum::<f64>()
     };
     let window = match flow.transport {
         // A proxy answers earlier.
         Transport::Tcp if network.splits.is_empty() => {
             let round_trip = delay(flow.from, flow.to) + delay(flow.to, flow.from);
-            flow.tcp.receive_buffer.0 as f64 * (1.0 + seconds / round_trip)
+            if round_trip > 0.0 {
+                flow.tcp.receive_buffer.0 as f64 * (1.0 + seconds / round_trip)
+            } else {
+                f64::INFINITY
+            }
         }
         Transport::Tcp | Transport::Udp => f64::INFINITY,
     };

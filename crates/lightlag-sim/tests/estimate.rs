@@ -90,3 +90,33 @@ fn captures_are_as_long_as_is_said() {
         assert!(said <= 2.0 * written, "{written} B, much less than {said}\n{head}{flows}");
     }
 }
+
+/// A swarm that records nothing.
+fn swarm(nodes: u32, routing: &str) -> Scenario {
+    parse(&format!(
+        "duration = \"100 s\"\nrecord = {{ trace = \"off\", queue = \"off\", positions = \"off\" }}\n\
+         [topology]\nkind = \"swarm\"\nnodes = {nodes}\nflows = 1\nmedium = {{ routing = {routing:?} }}\n"
+    ))
+}
+
+#[test]
+fn a_swarm_takes_at_least_what_is_said_and_little_more() {
+    for routing in ["static", "oracle", "aodv", "olsr", "dsdv", "gpsr"] {
+        let scenario = swarm(1_000, routing);
+        let said = least_memory(&scenario).0 as f64;
+        let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
+        let ratio = measured as f64 / said;
+        assert!((1.0..1.15).contains(&ratio), "{routing}: {measured} B, not {said}");
+    }
+}
+
+/// The flow of a swarm fills the rate of its radios at most: 24 Mbit/s for 100 s are 207,000 segments.
+#[test]
+fn a_flow_on_the_air_sends_no_more_than_its_radio() {
+    let scenario = parse(
+        "duration = \"100 s\"\nrecord = { trace = \"off\", drops = false, acks = true }\n\
+         [topology]\nkind = \"swarm\"\nnodes = 2\nflows = 1\nmedium = { rate = \"24 Mbit/s\" }\n",
+    );
+    let said = results_size(&scenario, &scenario.expand().unwrap()).0;
+    assert!((5_300_000..5_500_000).contains(&said), "26 B for each ACK are 5.4 MB, not {said}");
+}

@@ -265,6 +265,12 @@ impl Scenario {
         generated.saturating_add(self.flows.iter().filter(|flow| flow.transport == transport).count() as u64)
     }
 
+    /// Number of the radios of its nodes, listed and generated ones.
+    pub fn radio_count(&self) -> u64 {
+        let swarm = if let Some(Topology::Swarm(swarm)) = &self.topology { swarm.nodes } else { 0 };
+        self.nodes.iter().fold(swarm, |sum, node| sum + node.media.len().max(1) as u64)
+    }
+
     /// The flows of a generator: the configured ones, or one per pair if no flow is listed.
     pub(crate) fn template(&self) -> Option<&FlowTemplate> {
         let topology = self.topology.as_ref()?;

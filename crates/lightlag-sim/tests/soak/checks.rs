@@ -3,6 +3,7 @@
 use lightlag_core::Duration;
 use lightlag_scenario::{Flow, Network, Periodic, Poisson, Reader, Scenario, Traffic, Transport};
 use lightlag_sim::RunResult;
+use lightlag_sim::estimate::{least_memory, results_size};
 use lightlag_sim::results::FlowSummary;
 use lightlag_tcp::config::FastOpen;
 
@@ -45,6 +46,7 @@ pub fn swarm(result: &RunResult) {
         arrived(flow, asked);
     }
     trace(result, &network);
+    about(&scenario, &network);
     for radio in &result.summary.radios {
         assert!((0.0..=1.0).contains(&radio.busy) && radio.retries <= radio.sent_frames, "{radio:#?}");
         // The last frame counts with all of its airtime.
@@ -59,6 +61,21 @@ pub fn swarm(result: &RunResult) {
         let hops = paths.hops[row];
         assert!(hops > 0 && paths.hop[row] <= hops, "row {row}: {} of {hops} hops", paths.hop[row]);
     }
+}
+
+/// What is said of a scenario before it runs can be said of any.
+fn about(scenario: &Scenario, network: &Network) {
+    for warning in scenario.warnings(network) {
+        let said = warning.to_string();
+        assert!(!said.contains("NaN") && !said.contains("inf "), "{said}");
+    }
+    let (disk, memory) = (results_size(scenario, network).0, least_memory(scenario).0);
+    assert!((1..1 << 50).contains(&disk) && (1..1 << 40).contains(&memory), "{disk} B and {memory} B");
+    for way in network.rerouted() {
+        assert!(way.nodes.is_none_or(|nodes| nodes.len() > 1));
+    }
+    // Whether it can be done or not depends on the links.
+    drop(scenario.changes_for_rtt(Duration::from_millis(100)));
 }
 
 /// Each byte once and in order: what the receiver passes on is counted by its place in the stream.

@@ -6,12 +6,11 @@ mod sight;
 
 use super::{Found, percent, seconds};
 use crate::expand::flow_path;
-use crate::network::{Flow, Medium, Network};
+use crate::network::{Crossing, Flow, Hop, Medium, Network};
 use crate::read::Warning;
 use crate::spec::{Scenario, Topology, Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
-use lightlag_net::NodeId;
 use lightlag_net::setting::{Registered, Value};
 use lightlag_radio::phy::timing::ACK_SIZE;
 use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, error_model, noise_floor};
@@ -39,18 +38,15 @@ const UDP_HEADER: u64 = 8;
 /// The backoff before a frame, on average half of the least window, in slots: 15 / 2.
 const HALF_WINDOW: f64 = 7.5;
 
-/// A part of a flow's way: a medium, and the stations at which its packets come to it and leave it.
-struct Leg {
-    medium: usize,
-    from: u32,
-    to: u32,
-}
-
 impl Scenario {
     /// What is surprising about media and the ways over them.
     pub(super) fn airs(&self, network: &Network, found: &mut Found) {
         doubts(network, found);
-        let legs: Vec<Vec<Leg>> = network.flows.iter().map(|flow| legs(network, flow).unwrap_or_default()).collect();
+        let crossings = |flow: &Flow| {
+            let way = network.way(flow.from, flow.to).unwrap_or_default();
+            way.into_iter().filter_map(|hop| if let Hop::Air(crossing) = hop { Some(crossing) } else { None }).collect()
+        };
+        let legs: Vec<Vec<Crossing>> = network.flows.iter().map(crossings).collect();
         for (number, medium) in network.media.iter().enumerate() {
             let stations = medium.members.len() as u64;
             if stations < 2 || stations * stations > MOST_LOSSES {
@@ -124,7 +120,7 @@ impl Scenario {
     }
 
     /// Flows whose ends are never connected, and static routes over hops that do not last.
-    fn meetings(&self, network: &Network, medium: &Medium, number: usize, legs: &[Vec<Leg>], found: &mut Found) {
+    fn meetings(&self, network: &Network, medium: &Medium, number: usize, legs: &[Vec<Crossing>], found: &mut Found) {
         let stations = medium.members.len();
         let is_still = medium.members.iter().all(|member| member.station.motion.max_speed() == 0.0);
         let most = (MOST_LOSSES / (stations * stations) as u64).min(TIMES);
@@ -344,38 +340,13 @@ fn least_snr(protocol: &Protocol) -> Option<f64> {
     if let Value::Number(least) = protocol.get(index) { Some(least) } else { None }
 }
 
-/// The parts of a flow's way that lead over media.
-fn legs(network: &Network, flow: &Flow) -> Option<Vec<Leg>> {
-    let table = network.routes.at_start();
-    let station = |medium: usize, node: NodeId| {
-        let members = &network.media[medium].members;
-        members.iter().position(|member| member.node == node).map(|at| at as u32)
-    };
-    let (mut legs, mut node) = (Vec::new(), flow.from);
-    for _ in 0..network.nodes.len() {
-        if node == flow.to {
-            return Some(legs);
-        }
-        let next = table.neighbour(node, flow.to)?;
-        let Some(medium) = (next.0 as usize).checked_sub(network.nodes.len()) else {
-            node = next;
-            continue;
-        };
-        let from = station(medium, node)?;
-        let exit = if station(medium, flow.to).is_some() { flow.to } else { table.neighbour(next, flow.to)? };
-        legs.push(Leg { medium, from, to: station(medium, exit)? });
-        node = exit;
-    }
-    None
-}
-
 /// Datagrams that ask for more time than there is.
 fn offered(
     network: &Network,
     medium: &Medium,
     number: usize,
     sight: &mut Sight,
-    legs: &[Vec<Leg>],
+    legs: &[Vec<Crossing>],
     path: &str,
     found: &mut Found,
 ) {
