@@ -90,6 +90,8 @@ pub(crate) struct Nodes {
     pub(crate) hops: u64,
     /// Happenings of packets that are still to be passed on.
     outcomes: VecDeque<Outcome>,
+    /// Interfaces whose agents were told something since they were last armed: they may have a new deadline.
+    told: Vec<usize>,
     /// Ways of flows, and the last way of each.
     pub(crate) paths: Paths,
     trails: Vec<Trail>,
@@ -183,6 +185,7 @@ impl Nodes {
             dropped: 0,
             hops: 0,
             outcomes: VecDeque::new(),
+            told: Vec::new(),
             paths: Paths::default(),
             trails: vec![Trail::default(); network.flows.len()],
         })
@@ -263,6 +266,7 @@ impl Nodes {
     pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel, flow: Option<u32>) {
         if let Some(from) = parcel.from {
             self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
+            self.told.push(interface);
         }
         let Some(flow) = flow else { return };
         let last = &mut self.trails[flow as usize];
@@ -339,6 +343,11 @@ impl Nodes {
             let first = air.first;
             let Air { medium, .. } = air;
             medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
+        }
+        while let Some(interface) = self.told.pop() {
+            if let Some(wake) = self.wake(interface) {
+                arm(Turn::Interface(interface), wake);
+            }
         }
     }
 
@@ -445,7 +454,7 @@ impl Nodes {
             } else if let Some(action) = self.interfaces[interface].resolver.poll_action() {
                 self.resolve_as_asked(now, interface, action);
             } else {
-                return;
+                return self.told.push(interface);
             }
         }
     }
