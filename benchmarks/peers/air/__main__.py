@@ -1,6 +1,7 @@
-"""Runs the programs for ns-3's Wi-Fi, ad hoc routing and swarms, and keeps what they print in the repository.
+"""Runs the programs for ns-3's Wi-Fi, ad hoc routing and swarms, keeps what they print in the repository, and writes the
+page that compares it with lightlag.
 
-    python benchmarks/peers/air links swarms
+    python benchmarks/peers/air links page swarms
 
 Run from the root of the repository after `make peers-air` built the programs. A call runs what is not kept yet.
 """
@@ -10,21 +11,26 @@ from __future__ import annotations
 import argparse
 
 import links
+import page
 import swarms
-from kept import keep
+from kept import keep, version
 
 PLANS = {"links": (links.runs, links.KEPT), "swarms": (swarms.runs, swarms.KEPT)}
+STEPS = ("links", "page", "swarms")
 
 
 def main() -> None:
-    """Runs a plan."""
+    """Runs the steps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("plans", nargs="*", default=list(PLANS), metavar="PLAN", help=f"of {', '.join(PLANS)}")
-    for name in parser.parse_args().plans:
-        if name not in PLANS:
-            parser.error(f"{name} is none of {', '.join(PLANS)}")
-        runs, file = PLANS[name]
-        keep(runs(), file)
+    parser.add_argument("steps", nargs="*", default=STEPS, metavar="STEP", help=f"of {', '.join(STEPS)}")
+    for name in parser.parse_args().steps:
+        if name not in STEPS:
+            parser.error(f"{name} is none of {', '.join(STEPS)}")
+        if name == "page":
+            page.write(version("libns3-dev"))
+        else:
+            runs, file = PLANS[name]
+            keep(runs(), file)
 
 
 if __name__ == "__main__":

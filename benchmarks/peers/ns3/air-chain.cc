@@ -15,6 +15,7 @@ namespace
 {
 
 const uint16_t PORT = 5000;
+const uint32_t SEGMENT = 1448;
 
 struct Parameters
 {
@@ -143,7 +144,10 @@ Flow(const Parameters& p, NodeContainer nodes, Ipv4InterfaceContainer addresses)
     else
     {
         NS_ABORT_MSG_IF(p.traffic != "tcp", "--traffic=" << p.traffic << " is not udp or tcp");
-        sources = BulkSendHelper("ns3::TcpSocketFactory", receiver).Install(nodes.Get(0));
+        // Writes of one segment: with those of 512 B, the default, segments are 1104 B long on average.
+        BulkSendHelper source("ns3::TcpSocketFactory", receiver);
+        source.SetAttribute("SendSize", UintegerValue(SEGMENT));
+        sources = source.Install(nodes.Get(0));
     }
     sources.Get(0)->TraceConnectWithoutContext("Tx", MakeCallback(&Sent));
     sources.Start(Seconds(p.start));
@@ -175,7 +179,7 @@ main(int argc, char* argv[])
     arguments.AddValue("seed", "of all chance", p.seed);
     arguments.Parse(argc, argv);
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + p.algorithm)));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(p.ackEvery));
     RngSeedManager::SetRun(p.seed);
 

@@ -1,0 +1,137 @@
+"""Runs lightlag on what the programs for ns-3 were asked, and gives the same numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from kept import Run
+from lightlag import run
+
+UDP_PAYLOAD, PACKET = 1472, 1500
+SENSITIVE_DBM = -101
+TCP = {"profile": "ns3", "mss": "1448 B", "initial_window": 10, "receive_buffer": "128 KiB"}
+RECORD = {"trace": "off", "queue": "off", "drops": False, "positions": "off"}
+AODV = {"protocol": "aodv", "link_break_on": "any", "drop_returning": True, "increment_on_expiry": False}
+"""With the habits of ns-3."""
+ERRORS = {"nist": "nist", "yans": "yans", "table": "table-bcc"}
+RATES = {"OfdmRate24Mbps": "24 Mbit/s", "OfdmRate6Mbps": "6 Mbit/s"}
+Options = Mapping[str, str | float]
+
+
+def numbers(asked: Run, **changed: Any) -> dict[str, Any]:
+    """What a run of ns-3 gives, as lightlag has it; `changed` are keys of the medium."""
+    made = _chain if asked.program == "ns3-air-chain" else _saturation
+    return made(json.dumps(dict(asked.options)), json.dumps(changed))
+
+
+def _medium(options: Options) -> dict[str, Any]:
+    medium: dict[str, Any] = {
+        "standard": f"802.11{options.get('standard', 'n')}",
+        "rate": RATES[str(options.get("mode", "OfdmRate24Mbps"))],
+        "errors": ERRORS[str(options.get("errors", "nist"))],
+        "tries": min(int(options.get("retries", 7)), 255),
+        "rts_threshold": int(options.get("rts", 65535)),
+        "routing": "static",
+    }
+    if options.get("preamble") == 0:
+        medium |= {"detection": f"{SENSITIVE_DBM} dBm", "detection_snr": "-50 dB"}
+    elif "preamble-dbm" in options:
+        medium["detection"] = f"{options['preamble-dbm']} dBm"
+    return medium
+
+
+def _node(name: str, x: float, y: float = 0) -> dict[str, Any]:
+    return {"name": name, "media": ["air"], "at": [f"{x:.6f} m", f"{y:.6f} m", "0 m"]}
+
+
+def _summary(name: str, seconds: float, seed: int, parts: dict[str, Any]) -> dict[str, Any]:
+    scenario = {"name": name, "duration": f"{seconds:g} s", "record": RECORD, **parts}
+    return dict(run(scenario, seed=seed).summary)
+
+
+def _sum(radios: list[dict[str, Any]], *names: str) -> int:
+    return sum(int(radio[name]) for radio in radios for name in names)
+
+
+@cache
+def _chain(asked: str, changed: str) -> dict[str, Any]:
+    options = json.loads(asked)
+    hops, start, seconds = (options.get(key, usual) for key, usual in (("hops", 1), ("start", 1), ("seconds", 10)))
+    medium = _medium(options) | {"arp": "off" if options.get("arp", 1) == 0 else "ns3"}
+    routing = options.get("routing", "static")
+    if routing == "aodv":
+        medium["routing"] = AODV | {"hello": "off" if options.get("hello", 1) == 0 else "always"}
+    else:
+        medium["routing"] = routing
+    flow: dict[str, Any] = {"from": "n0", "to": f"n{hops}", "start": f"{start:g} s"}
+    parts: dict[str, Any] = {}
+    if options["traffic"] == "udp":
+        rate = f"{options.get('megabits', 60):g} Mbit/s"
+        flow |= {"transport": "udp", "traffic": {"kind": "constant", "rate": rate, "size": f"{UDP_PAYLOAD} B"}}
+        if count := options.get("count"):
+            flow["transfer"] = f"{count * UDP_PAYLOAD} B"
+    else:
+        parts["defaults"] = {"tcp": _tcp(options)}
+    nodes = [_node(f"n{at}", at * options.get("gap", 40)) for at in range(hops + 1)]
+    media = [medium | json.loads(changed)]
+    parts |= {"media": media, "nodes": nodes, "flows": [flow]}
+    summary = _summary("chain", start + seconds, options["seed"], parts)
+    radios, (row,) = summary["radios"], summary["flows"]
+    datagrams = row.get("datagrams") or {}
+    requests = _sum(radios, "route_requests")
+    return {
+        "goodput_mbps": row["delivered_bytes"] * 8e-6 / seconds,
+        "received": datagrams.get("received"),
+        "first_delay_ms": (datagrams.get("mean_delay_s") or math.nan) * 1e3,
+        "attempts": _sum(radios, "sent_frames"),
+        "frames_given_up": _sum(radios, "dropped_retry"),
+        "timeouts": row["timeouts"],
+        "rreq": requests,
+        "rrep": _sum(radios, "routing_packets") - requests,
+        "routing_bytes": _sum(radios, "routing_bytes"),
+        "broken": _sum(radios, "broken_links"),
+    }
+
+
+def _tcp(options: Options) -> dict[str, Any]:
+    if options.get("algorithm") == "TcpBbr":
+        tcp = TCP | {"congestion": "bbr"}
+    else:
+        tcp = TCP | {"congestion": "newreno", "growth": "per_ack"}
+    return tcp | ({"delayed_ack": False} if options.get("ack-every") == 1 else {})
+
+
+@cache
+def _saturation(asked: str, changed: str) -> dict[str, Any]:
+    options = json.loads(asked)
+    stations, radius = options["stations"], options.get("radius", 5)
+    if options.get("layout") == "pair":
+        places = [(-radius, 0.0), (options.get("other", radius), 0.0)]
+    else:
+        angles = [2 * math.pi * at / stations for at in range(stations)]
+        places = [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
+    size = options.get("size", PACKET)
+    payload = size - (PACKET - UDP_PAYLOAD)
+    # So few that none waits for longer than the lifetime of a frame, and always one that waits.
+    medium = _medium(options) | {"queue": 4} | json.loads(changed)
+    rate = f"{2 * 24 / stations:g} Mbit/s"
+    traffic = {"kind": "constant", "rate": rate, "size": f"{payload} B"}
+    flows = [{"from": f"n{at}", "to": "sink", "transport": "udp", "traffic": traffic} for at in range(stations)]
+    nodes = [_node("sink", 0), *(_node(f"n{at}", x, y) for at, (x, y) in enumerate(places))]
+    seconds = 10
+    summary = _summary(
+        "saturation", seconds, options["seed"], {"media": [medium], "nodes": nodes, "flows": flows}
+    )
+    delivered = [row["datagrams"]["received"] for row in summary["flows"]]
+    attempts, given_up = (_sum(summary["radios"], name) for name in ("sent_frames", "dropped_retry"))
+    return {
+        "goodput_mbps": [count * 8e-6 * size / seconds for count in delivered],
+        "acked": sum(delivered),
+        "attempts": attempts,
+        "failed": attempts - sum(delivered),
+        "given_up": given_up,
+    }

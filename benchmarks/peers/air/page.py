@@ -1,0 +1,353 @@
+"""The page that compares lightlag with ns-3 on the air, docs/peers-air.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import bianchi
+import links
+import ours
+from compared import Pair, error, table, verdict
+from kept import Run, read
+
+PAGE = Path("docs/peers-air.md")
+SATURATION, UDP, TCP, CHAIN_TCP, PER, DISCOVERY_MS = 0.02, 0.03, 0.05, 0.10, 0.02, 5.0
+Numbers = dict[str, Any]
+
+
+class Sides:
+    """The numbers of both simulators for the runs of a plan that are kept."""
+
+    def __init__(self) -> None:
+        self._kept = read(links.KEPT)
+
+    def pair(self, runs: Iterable[Run], of: Callable[[Numbers], float], **changed: Any) -> Pair:
+        """A quantity over the seeds of runs; `changed` are keys of our medium."""
+        runs = list(runs)
+        return Pair([of(self._kept[run.key]) for run in runs], [of(ours.numbers(run, **changed)) for run in runs])
+
+
+def write(version: str) -> None:
+    """Writes the page."""
+    sides = Sides()
+    parts = [
+        HEAD.format(version=version),
+        *(section(sides) for section in (_saturation, _distance, _hidden, _chains, _discovery, _aodv, _proactive, _bbr)),
+    ]
+    PAGE.write_text("\n".join(parts).rstrip() + "\n", "utf-8")
+    print(f"wrote {PAGE}")
+
+
+def _goodput(numbers: Numbers) -> float:
+    goodput = numbers["goodput_mbps"]
+    return sum(goodput) if isinstance(goodput, list) else float(goodput)
+
+
+def _saturation(sides: Sides) -> str:
+    runs = [run for run in links.saturation() if "mode" not in run.options]
+
+    def of(standard: str, stations: int, retries: int) -> list[Run]:
+        wanted = {"standard": standard, "stations": stations, "retries": retries}
+        return [run for run in runs if wanted.items() <= run.options.items()]
+
+    rows, closed, drops = [], [], []
+    for standard, name in (("a", "DCF"), ("n", "EDCA")):
+        for stations in links.STATIONS:
+            pair = sides.pair(of(standard, stations, links.UNLIMITED), _goodput)
+            failed = sides.pair(of(standard, stations, links.UNLIMITED), lambda n: n["failed"] / n["attempts"])
+            rows.append(
+                [
+                    name,
+                    str(stations),
+                    *pair.cells(SATURATION),
+                    f"{fmean(failed.theirs):.3f}",
+                    f"{fmean(failed.ours):.3f}",
+                    verdict(abs(fmean(failed.theirs) - fmean(failed.ours)), 0.015),
+                ]
+            )
+            if standard == "a":
+                formula, goodput = bianchi.goodput(stations), fmean(pair.ours)
+                together, apart = (bianchi.played(stations, together=how) for how in (True, False))
+                closed.append(
+                    [
+                        str(stations),
+                        f"{formula:.2f}",
+                        f"{goodput:.2f}",
+                        f"{goodput / formula:.3f}",
+                        verdict(abs(goodput / formula - 1), SATURATION),
+                        f"{together:.2f}",
+                        f"{apart:.2f}",
+                        f"{goodput / apart:.3f}",
+                        verdict(abs(goodput / apart - 1), SATURATION),
+                    ]
+                )
+            if stations > 2:
+                limited = sides.pair(of(standard, stations, 7), lambda n: n["given_up"] / (n["acked"] + n["given_up"]))
+                p = fmean(failed.ours)
+                share = fmean(limited.ours)
+                drops.append(
+                    [
+                        name,
+                        str(stations),
+                        f"{p**7:.5f}",
+                        f"{fmean(limited.theirs):.5f}",
+                        f"{share:.5f}",
+                        "within" if p**7 / 2 <= share <= p**7 * 2 else "**outside**",
+                    ]
+                )
+    head = ["access", "stations", "Mbit/s, ns-3", "ours", "ratio", "2 %", "share that fails, ns-3", "ours", "0.015"]
+    formula_head = ["stations", "closed form", "ours", "ratio", "2 %", "played, together", "apart", "ours to it", "2 %"]
+    return "\n".join(
+        [
+            "## Saturation\n",
+            "Stations on a circle of 5 m, 1500 B, 24 Mbit/s, unlimited retries (ours: 255); DCF of 802.11a, and the best",
+            "effort of EDCA of 802.11n.\n",
+            table(head, rows),
+            "Bianchi's closed form lets all stations go on together after a collision. Here, as in ns-3, those who collided",
+            "wait 45 us for an ACK first, while the others, who can tell no preamble of equal ones, go on after DIFS. The chain",
+            "behind the form, played out station by station (`benchmarks/peers/air/bianchi.py`), has both: that switch is the",
+            "difference.\n",
+            table(formula_head, closed),
+            "With seven tries, the share of frames that are given up, beside p^7 with the p above (tolerance: twice, or half).\n",
+            table(["access", "stations", "p^7", "ns-3", "ours", "verdict"], drops),
+        ]
+    )
+
+
+def _distance(sides: Sides) -> str:
+    runs = list(links.distance())
+    rows = []
+    outside = 0
+    for errors in ("nist", "yans", "table"):
+        for preamble in (1, 0):
+            for gap in links.DISTANCES:
+                wanted = {"errors": errors, "preamble": preamble, "gap": gap}
+                udp, tcp = (
+                    [r for r in runs if wanted.items() <= r.options.items() and r.options["traffic"] == kind]
+                    for kind in ("udp", "tcp")
+                )
+                goodput, reliable = sides.pair(udp, _goodput), sides.pair(tcp, _goodput)
+                lost = sides.pair(udp, _lost)
+                apart = abs(lost.theirs[0] - lost.ours[0])
+                verdicts = (goodput.verdict(UDP), verdict(apart, PER), reliable.verdict(TCP))
+                outside += sum("outside" in text for text in verdicts)
+                if preamble or gap > links.DETECTED_M:
+                    rows.append(
+                        [
+                            errors,
+                            "yes" if preamble else "no",
+                            str(gap),
+                            *goodput.cells(UDP),
+                            f"{lost.theirs[0]:.3f}",
+                            f"{lost.ours[0]:.3f}",
+                            verdicts[1],
+                            *reliable.cells(TCP),
+                        ]
+                    )
+    head = ["errors", "detection", "m", "UDP, ns-3", "ours", "ratio", "3 %", "PER, ns-3", "ours", "0.02"]
+    head += ["NewReno, ns-3", "ours", "ratio", "5 %"]
+    cells = 3 * 2 * 3 * len(links.DISTANCES)
+    return "\n".join(
+        [
+            "## One link by its length\n",
+            "16 dBm, exponent 3, 24 Mbit/s; UDP that asks for 20 Mbit/s, 5 s, and NewReno of ns-3. Preambles are detected",
+            f"from -82 dBm on, or all are ({links.DETECTED_M} m are -82 dBm; shorter links do not differ in it, and are left out",
+            f"here). {cells - outside} of {cells} cells are within their tolerances.\n",
+            table(head, rows),
+        ]
+    )
+
+
+def _lost(numbers: Numbers) -> float:
+    """The share of the attempts that noise destroyed; ours counts them, ns-3's are those without an ACK."""
+    if "attempts" in numbers:
+        attempts = numbers["attempts"]
+        return 1 - numbers["received"] / attempts if attempts else 1.0
+    attempts = numbers["acked_frames"] + numbers["failed_attempts"]
+    return numbers["failed_attempts"] / attempts if attempts else 1.0
+
+
+def _hidden(sides: Sides) -> str:
+    runs = list(links.hidden())
+    rows, endless = [], []
+    for size in (100, 250, 500, 1000, 1500):
+        for rts in (65535, 1):
+            asked = [r for r in runs if {"size": size, "rts": rts}.items() <= r.options.items()]
+            pair = sides.pair(asked, _goodput)
+            given_up = sides.pair(asked, lambda n: n["given_up"])
+            dropped = [f"{fmean(given_up.theirs):.0f}", f"{fmean(given_up.ours):.0f}"]
+            access = "RTS" if rts == 1 else "basic"
+            rows.append([str(size), access, *dropped, *pair.cells(UDP)])
+            if rts == 1:
+                endless.append([str(size), *sides.pair(asked, _goodput, tries=255).cells(UDP)])
+    unequal = sides.pair([r for r in runs if "other" in r.options], _goodput)
+    head = ["B", "access", "given up, ns-3", "ours", "Mbit/s, ns-3", "ours", "ratio", "3 %"]
+    return "\n".join(
+        [
+            "## A hidden pair\n",
+            "Two stations 40 m on either side of their receiver, deaf to one another, always busy, seven tries.\n",
+            table(head, rows),
+            "ns-3 gives up nothing behind an RTS: it counts requests that fail as short retries and looks at the long ones",
+            "(`NeedRetransmission` of a frame above the threshold). Ours gives up after seven (IEEE 802.11-2020 §10.23.2.12).",
+            "With 255 tries here the difference is gone:\n",
+            table(["B", "Mbit/s, ns-3", "ours, 255 tries", "ratio", "3 %"], endless),
+            "A pair of which one is 15 dB stronger, basic access, 1500 B:\n",
+            table(["Mbit/s, ns-3", "ours", "ratio", "3 %"], [unequal.cells(UDP)]),
+        ]
+    )
+
+
+def _chain_runs(traffic: str, routing: str, detection: dict[str, float], hops: int) -> list[Run]:
+    options = {"hops": hops, "seconds": 10}
+    return [links.chain(traffic, routing=routing, **detection, **options, seed=seed) for seed in links.CHAIN_SEEDS]
+
+
+def _detection(detection: dict[str, float]) -> str:
+    return f"{detection.get('preamble-dbm', -82)} dBm"
+
+
+def _of_chains(sides: Sides, routing: str) -> str:
+    rows = []
+    for detection in links.DETECTION:
+        for hops in links.HOPS:
+            row = [_detection(detection), str(hops)]
+            for traffic, tolerance in (("udp", UDP), ("tcp", TCP if hops == 1 else CHAIN_TCP)):
+                row += sides.pair(_chain_runs(traffic, routing, detection, hops), _goodput).cells(tolerance)
+            rows.append(row)
+    head = ["detection", "hops", "UDP, ns-3", "ours", "ratio", "3 %", "NewReno, ns-3", "ours", "ratio", "10 %"]
+    return table(head, rows)
+
+
+def _chains(sides: Sides) -> str:
+    agreed = []
+    for hops in links.HOPS:
+        pair = sides.pair((links.agreeing(hops, seed) for seed in links.SEEDS), _goodput)
+        without = sides.pair(_chain_runs("udp", "static", {}, hops), _goodput)
+        agreed.append(
+            [
+                str(hops),
+                f"{fmean(pair.theirs):.2f} ± {error(pair.theirs):.2f}",
+                f"{fmean(without.theirs):.2f} ± {error(without.theirs):.2f}",
+                f"{fmean(without.ours):.2f} ± {error(without.ours):.2f}",
+                without.verdict(UDP),
+            ]
+        )
+    return "\n".join(
+        [
+            "## Chains over static routes\n",
+            f"Nodes 40 m apart, 802.11n with data at 24 Mbit/s, {len(links.CHAIN_SEEDS)} seeds, 10 s; UDP asks for 20 Mbit/s. With",
+            "preambles from -82 dBm on nodes two hops apart do not hear one another; from -101 dBm and 4 dB on they do. Stations",
+            "of ns-3 have `BE_MaxAmpduSize = 0` here, so they agree on no block acknowledgements.\n",
+            _of_chains(sides, "static"),
+            "With ns-3's default they agree, though no frame at a rate of OFDM is ever aggregated. Each frame that is given up",
+            "then takes a request to the receiver, and while those are lost nothing is delivered in order. UDP, -82 dBm:\n",
+            table(["hops", "ns-3, agreed", "ns-3, not", "ours", "3 % of ns-3, not"], agreed),
+        ]
+    )
+
+
+def _discovery(sides: Sides) -> str:
+    runs = list(links.discovery())
+    rows = []
+    for hello in (0, 1):
+        for hops in links.HOPS:
+            asked = [r for r in runs if {"hops": hops, "hello": hello}.items() <= r.options.items()]
+            delay, requests = (sides.pair(asked, lambda n, key=key: n[key]) for key in ("first_delay_ms", "rreq"))
+            apart = abs(fmean(delay.theirs) - fmean(delay.ours))
+            wide = (error(delay.theirs) ** 2 + error(delay.ours) ** 2) ** 0.5
+            row = [
+                "HELLO, ARP" if hello else "neither",
+                str(hops),
+                f"{fmean(delay.theirs):.1f} ± {error(delay.theirs):.1f}",
+                f"{fmean(delay.ours):.1f} ± {error(delay.ours):.1f}",
+                verdict(apart, DISCOVERY_MS, wide),
+                f"{fmean(requests.theirs):g}",
+                f"{fmean(requests.ours):g}",
+            ]
+            replies = sides.pair(asked, lambda n: n["rrep"])
+            row += ["–", "–"] if hello else [f"{fmean(replies.theirs):g}", f"{fmean(replies.ours):g}"]
+            counts = [requests] if hello else [requests, replies]
+            row.append("equal" if all(c.theirs == c.ours for c in counts) else "–" if hello else "**outside**")
+            rows.append(row)
+    head = ["with", "hops", "ms, ns-3", "ours", "5 ms", "RREQ, ns-3", "ours", "RREP, ns-3", "ours", "counts"]
+    return "\n".join(
+        [
+            "## The first packet over AODV\n",
+            f"An idle chain, one datagram of 1472 B, {len(links.DISCOVERY_SEEDS)} seeds. Counts without HELLO have to be equal in",
+            "every run; with HELLO and ARP a request or two depend on which neighbour is known already.\n",
+            table(head, rows),
+        ]
+    )
+
+
+def _aodv(sides: Sides) -> str:
+    return "\n".join(
+        [
+            "## Chains over AODV\n",
+            "As above, with AODV's habits of ns-3: `link_break_on = \"any\"`, `drop_returning = true`, `increment_on_expiry =",
+            "false`; no ARP.\n",
+            _of_chains(sides, "aodv"),
+        ]
+    )
+
+
+def _proactive(sides: Sides) -> str:
+    rows = []
+    for hops in (2, 4, 8):
+        for routing in ("olsr", "dsdv"):
+            asked = [r for r in links.proactive() if {"hops": hops, "routing": routing}.items() <= r.options.items()]
+            goodput = sides.pair(asked, _goodput)
+            size = sides.pair(asked, lambda n: n["routing_bytes"])
+            rows.append([routing, str(hops), *goodput.cells(UDP), *size.cells(CHAIN_TCP, 0)])
+    head = ["routing", "hops", "UDP, ns-3", "ours", "ratio", "3 %", "bytes of routing, ns-3", "ours", "ratio", "10 %"]
+    return "\n".join(
+        [
+            "## OLSR and DSDV\n",
+            f"Chains with 1 Mbit/s of UDP that starts when routes have settled, after 40 s (OLSR) and 60 s (DSDV), with ARP,",
+            f"{len(links.PROACTIVE_SEEDS)} seeds. When routes are there: `crates/lightlag-sim/tests/chains.rs`.\n",
+            table(head, rows),
+        ]
+    )
+
+
+def _bbr(sides: Sides) -> str:
+    rows = []
+    for hops in links.HOPS:
+        for ack_every in (1, 2):
+            asked = [links.bbr(hops, ack_every, seed) for seed in links.BBR_SEEDS]
+            pair = sides.pair(asked, _goodput)
+            newreno = sides.pair(_chain_runs("tcp", "static", links.DETECTION[1], hops), _goodput)
+            share = fmean(pair.ours) / fmean(newreno.ours)
+            rows.append(
+                [
+                    str(hops),
+                    "each" if ack_every == 1 else "second",
+                    f"{fmean(pair.theirs):.2f} ± {error(pair.theirs):.2f}",
+                    f"{fmean(pair.ours):.2f} ± {error(pair.ours):.2f}",
+                    f"{fmean(pair.theirs) / fmean(newreno.theirs):.2f}",
+                    f"{share:.2f}",
+                    ("within" if share >= 0.8 else "**outside**") if hops == 1 else "–",
+                ]
+            )
+    head = ["hops", "segments acknowledged", "BBR, ns-3", "ours", "of NewReno, ns-3", "ours", "80 % at one hop"]
+    return "\n".join(
+        [
+            "## BBR\n",
+            "Chains over static routes with preambles from -101 dBm on. ns-3.37's BBR depends on the policy of ACKs; ours follows",
+            "Linux and does not, so no parity is asked for.\n",
+            table(head, rows),
+        ]
+    )
+
+
+HEAD = """# Beside ns-3 on the air
+
+lightlag beside ns-3.37 (Debian's {version}) with the same settings, number by number: the programs are
+`benchmarks/peers/ns3/air-*.cc`, what they printed is in `benchmarks/peers/ns3/air.json`, and `make peers-air` writes this
+page. ± is the standard error over the seeds. A ratio is ours to that of ns-3. Tolerances are those that were set before:
+saturation 2 %, UDP 3 %, NewReno 5 % on one link and 10 % on chains, loss of frames 0.02, discovery 5 ms. "By chance, or
+outside": not further outside than two standard errors.
+"""
