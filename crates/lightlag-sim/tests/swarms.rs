@@ -83,3 +83,33 @@ fn a_medium_without_nodes_is_silent() {
     assert_eq!(result.summary.radios.len(), 4);
     assert!(delivered(&result) > 0);
 }
+
+/// Four nodes in a row, each with its neighbours alone in reach.
+fn row(medium: &str, flow: &str) -> RunResult {
+    let nodes: String = (0..4)
+        .map(|at| format!("[[nodes]]\nname = \"n{at}\"\nat = [\"{} m\", \"0 m\", \"10 m\"]\n", 40 * at))
+        .collect();
+    let rates = "rate = \"24 Mbit/s\"\nbroadcast_rate = \"24 Mbit/s\"\ndetection = \"-101 dBm\"";
+    run(&format!(
+        "duration = \"30 s\"\n[[media]]\n{rates}\n{medium}\n{nodes}[[flows]]\nfrom = \"n0\"\nto = \"n3\"\n{flow}\n"
+    ))
+}
+
+#[test]
+fn a_way_is_found_after_two_rings() {
+    let medium = "routing = { protocol = \"aodv\", hello = \"off\" }";
+    let result = row(medium, "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"80 kbit/s\" }");
+    // The ring of one hop takes 240 ms; then each of two relays waits for up to 10 ms (docs/models/routing.md).
+    let first = result.paths.time_s[0];
+    assert!((0.240..0.275).contains(&first), "{first} s");
+    assert_eq!(result.paths.hops[0], 3);
+}
+
+#[test]
+fn relays_ask_for_addresses_at_once() {
+    for protocol in ["static", "oracle", "aodv"] {
+        let result = row(&format!("arp = \"ns3\"\nrouting = {protocol:?}"), "transfer = \"100 kB\"");
+        let finish = result.summary.flows[0].finish_s;
+        assert!(finish.is_some_and(|finish| finish < 3.0), "{protocol}: {finish:?}");
+    }
+}
