@@ -1,5 +1,6 @@
 //! The settings of a medium, and of the radios on it.
 
+use crate::class::Class;
 use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, Standard, Width};
 use crate::propagation::Propagation;
 use lightlag_core::{Duration, Unit};
@@ -135,6 +136,8 @@ pub struct Radio {
     pub rts_threshold: u32,
     /// The most bytes of an A-MPDU; 0 for none.
     pub aggregation: f64,
+    /// The access class of packets of flows, where the medium has classes.
+    pub access_class: Class,
     /// The frames that may wait.
     pub queue: u32,
     /// How long a frame may wait.
@@ -158,6 +161,7 @@ impl Default for Radio {
             tries: 7,
             rts_threshold: 65_535,
             aggregation: LONGEST_AGGREGATE.0 as f64,
+            access_class: Class::BestEffort,
             queue: 500,
             lifetime: Duration::from_millis(500),
         }
@@ -188,6 +192,13 @@ impl Described for Radio {
             Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
             Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64),
+            Setting::word(
+                "access_class",
+                "an access class",
+                &Class::NAMES,
+                |c: &Self| c.access_class as usize,
+                |c, index| c.access_class = Class::ALL[index],
+            ),
             Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", ""),
             Setting::time("lifetime", |c: &mut Self| &mut c.lifetime),
         ]

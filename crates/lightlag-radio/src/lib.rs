@@ -1,9 +1,11 @@
 //! A shared radio medium: propagation, the physical layer and the MAC of 802.11.
 
+pub mod class;
 pub mod config;
 pub mod medium;
 pub mod phy;
 pub mod propagation;
 
+pub use class::Class;
 pub use config::{MediumConfig, Radio, StationConfig};
 pub use medium::{AirDrop, Aired, Happening, Kind, Medium, Msdu, Station, StationCounters, To};

@@ -22,6 +22,7 @@ mod tracks;
 
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
+use crate::class::Class;
 use crate::config::{MediumConfig, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
@@ -89,6 +90,13 @@ impl StationCounters {
     }
 }
 
+/// Another station, and a class of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Peer {
+    station: u32,
+    class: usize,
+}
+
 /// A station.
 #[derive(Debug)]
 struct StationState<P> {
@@ -99,31 +107,44 @@ struct StationState<P> {
     broadcast_mode: Mode,
     /// Bytes of headers around a packet.
     overhead: u32,
+    /// The class of its packets.
+    usual: Class,
     tries: u32,
     rts_threshold: u32,
     /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
     aggregation: Option<u32>,
     hearing: Hearing,
     access: Access,
-    queue: Queue<P>,
+    /// By class, as far as they were used.
+    queues: Vec<Queue<P>>,
+    /// The class that sends, or sent last, and the end of its burst.
+    class: usize,
+    burst_until: Instant,
     /// The packets that are on their way, or that it asks for the medium for, and their bytes if they are an A-MPDU.
     sending: Vec<u64>,
     together: Option<u32>,
     /// The next sequence number for each receiver under a block acknowledgement.
-    sequences: Vec<(u32, u64)>,
+    sequences: Vec<(Peer, u64)>,
     /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
-    owed: VecDeque<u32>,
+    owed: VecDeque<Peer>,
     tells: bool,
     /// The next wake, if there is one.
     wake: Option<Instant>,
     /// The last packet of each sender, to recognise repetitions.
-    heard: Vec<(u32, u64)>,
+    heard: Vec<(Peer, u64)>,
     /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
-    reordered: Vec<(u32, Reorder<Happening<P>>)>,
+    reordered: Vec<(Peer, Reorder<Happening<P>>)>,
     release: Option<Instant>,
     /// Frames sent.
     sent: u64,
     counters: StationCounters,
+}
+
+impl<P> Frame<P> {
+    /// Its sender and its class.
+    fn peer(&self) -> Peer {
+        Peer { station: self.from, class: self.class }
+    }
 }
 
 impl<P> StationState<P> {
@@ -131,7 +152,8 @@ impl<P> StationState<P> {
     /// at the end of the frame.
     fn put_off(&mut self, from: Instant, until: Instant) {
         if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
-            self.wake = Some(self.access.at_most(until));
+            let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
+            self.wake = classes.map(|class| self.access.at_most(class, until)).min().or(self.wake);
         }
     }
 
@@ -139,16 +161,38 @@ impl<P> StationState<P> {
         self.wake.into_iter().chain(self.release).min()
     }
 
-    /// Whether it has something to send.
-    fn has_work(&self) -> bool {
-        !self.queue.is_empty() || !self.owed.is_empty()
+    /// From now on there are packets of this class, too.
+    fn open(&mut self, class: usize) {
+        self.access.open(class);
+        while self.queues.len() <= class {
+            self.queues.push(self.queues[0].empty());
+        }
     }
 
-    fn next_sequence(&self, to: u32) -> u64 {
+    /// Whether it has something of a class to send.
+    fn wants(&self, class: usize) -> bool {
+        !self.queues[class].is_empty() || self.owed.iter().any(|of| of.class == class)
+    }
+
+    /// The class that may send next, if the medium stays idle, and when.
+    fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
+        let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
+        let access = classes.map(|class| (self.access.access(class, now), class));
+        access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))
+    }
+
+    /// It has told a receiver, or given that up.
+    fn tell_done(&mut self) {
+        if let Some(place) = self.owed.iter().position(|of| of.class == self.class) {
+            self.owed.remove(place);
+        }
+    }
+
+    fn next_sequence(&self, to: Peer) -> u64 {
         self.sequences.iter().find(|(of, _)| *of == to).map_or(1, |(_, next)| *next)
     }
 
-    fn number(&mut self, to: u32) -> u64 {
+    fn number(&mut self, to: Peer) -> u64 {
         let place = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
             self.sequences.push((to, 1));
             self.sequences.len() - 1
@@ -159,7 +203,7 @@ impl<P> StationState<P> {
     }
 
     /// The packets of a sender, in their order.
-    fn reordered(&mut self, from: u32) -> &mut Reorder<Happening<P>> {
+    fn reordered(&mut self, from: Peer) -> &mut Reorder<Happening<P>> {
         let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
             self.reordered.push((from, Reorder::default()));
             self.reordered.len() - 1
@@ -240,12 +284,15 @@ impl<P: Clone> Medium<P> {
                 data_mode,
                 broadcast_mode,
                 overhead: LLC + MAC + if edca { QOS } else { 0 },
+                usual: radio.access_class,
                 tries: radio.tries,
                 rts_threshold: radio.rts_threshold,
                 aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca),
                 hearing: Hearing::new(thresholds),
                 access: Access::new(timing, edca, random),
-                queue: Queue::new(radio.queue, radio.lifetime),
+                queues: vec![Queue::new(radio.queue, radio.lifetime)],
+                class: 0,
+                burst_until: Instant::ZERO,
                 sending: Vec::new(),
                 together: None,
                 sequences: Vec::new(),
@@ -324,6 +371,11 @@ impl<P: Clone> Medium<P> {
         self.edca
     }
 
+    /// The class of the packets of a station.
+    pub fn class(&self, station: Station) -> Class {
+        self.stations[station.0 as usize].usual
+    }
+
     /// The centre of the channel, in hertz.
     pub fn frequency(&self) -> f64 {
         self.frequency
@@ -364,7 +416,7 @@ impl<P: Clone> Medium<P> {
     /// Tells of each packet that is at a station and has not arrived anywhere.
     pub fn pending(&self, mut tell: impl FnMut(&P)) {
         for station in &self.stations {
-            let waiting = station.queue.iter().filter(|pending| !pending.arrived);
+            let waiting = station.queues.iter().flat_map(Queue::iter).filter(|pending| !pending.arrived);
             waiting.for_each(|pending| tell(&pending.msdu.payload));
             for held in station.reordered.iter().flat_map(|(_, reordered)| reordered.held()) {
                 if let Happening::Received { payload, .. } = held {
@@ -376,7 +428,7 @@ impl<P: Clone> Medium<P> {
 
     /// Number of the packets at a station, whether they have arrived or not.
     pub fn waiting(&self, at: Station) -> u64 {
-        self.stations[at.0 as usize].queue.len() as u64
+        self.stations[at.0 as usize].queues.iter().map(|queue| queue.len() as u64).sum()
     }
 
     /// Gives a packet to a station.
@@ -384,7 +436,9 @@ impl<P: Clone> Medium<P> {
         self.now = now;
         let state = &mut self.stations[at.0 as usize];
         state.counters.offered += 1;
-        if let Err(msdu) = state.queue.push(now, msdu) {
+        let class = if self.edca { msdu.class.index() } else { 0 };
+        state.open(class);
+        if let Err(msdu) = state.queues[class].push(now, msdu) {
             state.counters.dropped_queue += 1;
             let Msdu { to, payload, .. } = msdu;
             return self.happenings.push_back(Happening::Dropped {
@@ -395,8 +449,8 @@ impl<P: Clone> Medium<P> {
                 arrived: false,
             });
         }
-        state.counters.max_queue = state.counters.max_queue.max(state.queue.len() as u64);
-        if state.queue.len() == 1 && state.owed.is_empty() && state.access.state == State::Idle {
+        state.counters.max_queue = state.counters.max_queue.max(state.queues[class].len() as u64);
+        if state.queues[class].len() == 1 && state.access.state == State::Idle {
             state.hearing.advance(now, &mut state.access);
             self.contend(at.0, now);
         }
@@ -426,8 +480,10 @@ impl<P: Clone> Medium<P> {
             _ => {}
         }
         let state = &mut self.stations[at as usize];
-        if state.access.state == State::Idle && state.has_work() {
-            if state.access.access(now) <= now { self.start(at, now) } else { self.contend(at, now) }
+        if state.access.state == State::Idle
+            && let Some((access, class)) = state.next_access(now)
+        {
+            if access <= now { self.win(at, class, now) } else { self.contend(at, now) }
         } else if let State::Sending(until) | State::Waiting(until) = state.access.state {
             state.wake = Some(until);
         }
@@ -450,15 +506,77 @@ impl<P: Clone> Medium<P> {
     /// Wakes a station when it may send.
     fn contend(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
-        state.wake = Some(state.access.access(now));
-        self.changed.push(at);
+        if let Some((access, _)) = state.next_access(now) {
+            state.wake = Some(access);
+            self.changed.push(at);
+        }
+    }
+
+    /// A station has got the medium for a class. Other classes that were ready behave as after a collision.
+    fn win(&mut self, at: u32, class: usize, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        let is_ready =
+            |other: &usize| *other != class && state.wants(*other) && state.access.access(*other, now) <= now;
+        let losers = (0..state.queues.len()).filter(is_ready).fold(0u8, |losers, other| losers | 1 << other);
+        state.class = class;
+        state.burst_until = now + state.access.burst(class);
+        self.start(at, now);
+        let access = &mut self.stations[at as usize].access;
+        (0..Class::ALL.len()).filter(|other| losers >> other & 1 == 1).for_each(|other| access.collide(other));
+    }
+
+    /// After a success a station of a class with bursts goes on with its next packets at `start`, if they and their answer end in
+    /// time (§10.23.2.8).
+    fn goes_on(&mut self, at: u32, start: Instant) -> bool {
+        let state = &self.stations[at as usize];
+        let (class, until) = (state.class, state.burst_until);
+        if until <= start || state.queues[class].is_empty() || state.owed.iter().any(|of| of.class == class) {
+            return false;
+        }
+        self.choose(at);
+        let state = &self.stations[at as usize];
+        let Some(pending) = state.queues[class].front() else { return false };
+        let size = state.together.unwrap_or(pending.msdu.size + state.overhead);
+        let end = match pending.msdu.to {
+            To::All => start + state.broadcast_mode.duration(Bytes(size.into())),
+            To::One(_) => {
+                let mode = state.data_mode;
+                let answer = self.timing.sifs + self.acknowledgement_time(mode, state.together);
+                start + mode.duration(Bytes(size.into())) + answer
+            }
+        };
+        if end <= until {
+            self.send_data(at, start);
+        }
+        end <= until
+    }
+
+    /// Chooses the packets that a station sends next.
+    fn choose(&mut self, at: u32) {
+        let sifs = self.timing.sifs;
+        let state = &mut self.stations[at as usize];
+        let class = state.class;
+        let burst = state.access.burst(class);
+        let longest = if burst > Duration::ZERO {
+            let answer = BasicRates::MANDATORY.answer(state.data_mode).duration(Bytes(BLOCK_ACK_SIZE.into()));
+            state.data_mode.largest(burst.saturating_sub(sifs + answer)).0 as u32
+        } else {
+            u32::MAX
+        };
+        let most = state.aggregation.map(|most| most.min(longest));
+        let mut sending = std::mem::take(&mut state.sending);
+        let next = |station| state.next_sequence(Peer { station, class });
+        state.together = state.queues[class].choose(most, state.overhead, next, &mut sending);
+        state.sending = sending;
     }
 
     fn drop_expired(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
-        while let Some(pending) = state.queue.pop_expired(now) {
-            state.counters.dropped_lifetime += 1;
-            self.happenings.push_back(give_up(at, pending, AirDrop::Lifetime, &mut state.owed));
+        for class in 0..state.queues.len() {
+            while let Some(pending) = state.queues[class].pop_expired(now) {
+                state.counters.dropped_lifetime += 1;
+                self.happenings.push_back(give_up(at, class, pending, AirDrop::Lifetime, &mut state.owed));
+            }
         }
     }
 
@@ -473,15 +591,14 @@ impl<P: Clone> Medium<P> {
 
     /// A station sends its first packets, or asks for the medium for them.
     fn start(&mut self, at: u32, now: Instant) {
-        if let Some(to) = self.stations[at as usize].owed.front().copied() {
-            return self.ask_what_arrived(at, now, to);
+        let class = self.stations[at as usize].class;
+        if let Some(peer) = self.stations[at as usize].owed.iter().find(|of| of.class == class).copied() {
+            return self.ask_what_arrived(at, now, peer);
         }
-        let state = &mut self.stations[at as usize];
-        let mut sending = std::mem::take(&mut state.sending);
-        let next = |to| state.next_sequence(to);
-        let together = state.queue.choose(state.aggregation, state.overhead, next, &mut sending);
-        (state.sending, state.together) = (sending, together);
-        let Some(pending) = state.queue.front() else { return };
+        self.choose(at);
+        let state = &self.stations[at as usize];
+        let together = state.together;
+        let Some(pending) = state.queues[state.class].front() else { return };
         let (to, packet) = (pending.msdu.to, pending.number);
         let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
         if matches!(to, To::One(_)) && size > state.rts_threshold {
@@ -491,7 +608,8 @@ impl<P: Clone> Medium<P> {
             let (cts, data) = (self.answer_time(mode, ACK_SIZE), data_mode.duration(Bytes(ppdu.into())));
             let ack = self.acknowledgement_time(data_mode, together);
             let reserves = self.timing.sifs * 3 + cts + data + ack;
-            let outgoing = Outgoing { packet, ..Outgoing::control(to, Kind::Rts, mode, RTS_SIZE.0 as u32, reserves) };
+            let outgoing =
+                Outgoing { packet, class, ..Outgoing::control(to, Kind::Rts, mode, RTS_SIZE.0 as u32, reserves) };
             let end = self.send(at, now, outgoing);
             self.stations[at as usize].access.ask();
             self.wait(at, end);
@@ -501,17 +619,17 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station asks what has arrived at a receiver, which thereby learns what it need not wait for.
-    fn ask_what_arrived(&mut self, at: u32, now: Instant, to: u32) {
+    fn ask_what_arrived(&mut self, at: u32, now: Instant, peer: Peer) {
         let state = &mut self.stations[at as usize];
-        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(to));
-        let sequence = state.queue.iter().find(is_sent).map(|of| of.sequence);
-        let sequence = sequence.unwrap_or_else(|| state.next_sequence(to));
+        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(peer.station));
+        let sequence = state.queues[peer.class].iter().find(is_sent).map(|of| of.sequence);
+        let sequence = sequence.unwrap_or_else(|| state.next_sequence(peer));
         state.tells = true;
         state.access.ask();
-        let (mode, kind, to) = (state.broadcast_mode, Kind::BlockAckRequest, To::One(Station(to)));
+        let (mode, kind, to) = (state.broadcast_mode, Kind::BlockAckRequest, To::One(Station(peer.station)));
         let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
         let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
-        let end = self.send(at, now, Outgoing { sequence, ..outgoing });
+        let end = self.send(at, now, Outgoing { sequence, class: peer.class, ..outgoing });
         self.wait(at, end);
     }
 
@@ -532,16 +650,17 @@ impl<P: Clone> Medium<P> {
             self.timing.sifs + self.acknowledgement_time(state.data_mode, state.together)
         };
         let state = &mut self.stations[at as usize];
+        let class = state.class;
         state.counters.sent += state.sending.len() as u64;
         if let (Some(size), To::One(Station(to))) =
-            (state.together, state.queue.front().map_or(To::All, |of| of.msdu.to))
+            (state.together, state.queues[state.class].front().map_or(To::All, |of| of.msdu.to))
         {
             let mut mpdus = Vec::with_capacity(state.sending.len());
             let mut length = Length::default();
             for place in 0..state.sending.len() {
                 let packet = state.sending[place];
-                let fresh = state.next_sequence(to);
-                let Some(pending) = state.queue.get_mut(packet) else { continue };
+                let fresh = state.next_sequence(Peer { station: to, class });
+                let Some(pending) = state.queues[state.class].get_mut(packet) else { continue };
                 let is_fresh = pending.sequence == 0;
                 if is_fresh {
                     pending.sequence = fresh;
@@ -552,24 +671,26 @@ impl<P: Clone> Medium<P> {
                 let (sequence, is_retry) = (pending.sequence, pending.tries > 0);
                 mpdus.push(Mpdu { packet, sequence, is_retry, offset, bytes, payload });
                 if is_fresh {
-                    state.number(to);
+                    state.number(Peer { station: to, class });
                 }
             }
             state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
             state.counters.aggregates += 1;
             state.counters.aggregated += mpdus.len() as u64;
             let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.data_mode, size, reserves);
-            let end = self.send(at, start, Outgoing { mpdus, ..outgoing });
+            let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
             return self.wait(at, end);
         }
-        let fresh = match state.queue.front() {
+        let fresh = match state.queues[state.class].front() {
             Some(pending) => match pending.msdu.to {
-                To::One(Station(to)) if pending.sequence == 0 && state.aggregation.is_some() => Some(state.number(to)),
+                To::One(Station(station)) if pending.sequence == 0 && state.aggregation.is_some() => {
+                    Some(state.number(Peer { station, class }))
+                }
                 _ => None,
             },
             None => return,
         };
-        let Some(pending) = state.queue.front_mut() else { return };
+        let Some(pending) = state.queues[state.class].front_mut() else { return };
         pending.sequence = fresh.unwrap_or(pending.sequence);
         let (to, packet, sequence) = (pending.msdu.to, pending.number, pending.sequence);
         let is_retry = pending.tries > 0;
@@ -582,7 +703,7 @@ impl<P: Clone> Medium<P> {
             To::One(_) => (state.data_mode, reserves),
         };
         let outgoing = Outgoing::control(to, Kind::Data, mode, aggregate::alone(mode, size), reserves);
-        let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, ..outgoing });
+        let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, class, ..outgoing });
         match to {
             To::All => {
                 let state = &mut self.stations[at as usize];
@@ -606,7 +727,7 @@ impl<P: Clone> Medium<P> {
     /// A frame leaves a station; its end there.
     fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing<P>) -> Instant {
         let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
-        let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, .. } = outgoing;
+        let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         self.reach(at, start);
@@ -655,6 +776,7 @@ impl<P: Clone> Medium<P> {
             sequence,
             bitmap,
             mpdus,
+            class,
             exchange,
             length: airtime,
             is_retry,
@@ -722,7 +844,7 @@ impl<P: Clone> Medium<P> {
                 self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
-            if state.access.state == State::Idle && state.has_work() {
+            if state.access.state == State::Idle {
                 self.contend(*hearer, now);
             }
         }
@@ -738,6 +860,7 @@ impl<P: Clone> Medium<P> {
             from: Station(frame.from),
             to: frame.to,
             kind: frame.kind,
+            class: Class::ALL[frame.class],
             mode: frame.sent.mode,
             start,
             length: frame.length,
@@ -780,7 +903,7 @@ impl<P: Clone> Medium<P> {
         match frame.kind {
             Kind::Data if frame.mpdus.is_empty() => {
                 if frame.sequence > 0 {
-                    self.receive_numbered(now, at, frame.from, (frame.packet, frame.sequence), ratio);
+                    self.receive_numbered(now, at, frame.peer(), (frame.packet, frame.sequence), ratio);
                 } else {
                     self.receive(at, frame, ratio);
                 }
@@ -791,19 +914,19 @@ impl<P: Clone> Medium<P> {
             Kind::Data => {
                 let arrived = self.arrived;
                 for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
-                    self.receive_numbered(now, at, frame.from, (mpdu.packet, mpdu.sequence), ratio);
+                    self.receive_numbered(now, at, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
                 }
                 self.acknowledge_block(at, answer_at, frame, frame.mpdus[0].sequence);
             }
             Kind::BlockAckRequest => {
                 let Self { stations, happenings, .. } = self;
-                let reordered = stations[at as usize].reordered(frame.from);
+                let reordered = stations[at as usize].reordered(frame.peer());
                 reordered.skip(frame.sequence, |happening| happenings.push_back(happening));
                 self.acknowledge_block(at, answer_at, frame, frame.sequence);
             }
             Kind::BlockAck => {
                 if self.stations[at as usize].access.state.awaits_answer() {
-                    self.block_acknowledged(at, now);
+                    self.block_acknowledged(at, now, answer_at);
                 }
             }
             Kind::Rts => {
@@ -814,15 +937,16 @@ impl<P: Clone> Medium<P> {
                 }
             }
             Kind::Cts => {
-                let access = &mut self.stations[at as usize].access;
+                let StationState { access, class, .. } = &mut self.stations[at as usize];
+                let class = *class;
                 if access.state.awaits_answer() {
-                    access.allowed();
+                    access.allowed(class);
                     self.send_data(at, answer_at);
                 }
             }
             Kind::Ack => {
                 if self.stations[at as usize].access.state.awaits_answer() {
-                    self.acknowledged(at, now);
+                    self.acknowledged(at, now, answer_at);
                 }
             }
         }
@@ -832,29 +956,31 @@ impl<P: Clone> Medium<P> {
     fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
         let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
-        self.send(at, start, Outgoing { answers: Some(frame.exchange), ..outgoing });
+        self.send(at, start, Outgoing { answers: Some(frame.exchange), class: frame.class, ..outgoing });
     }
 
     /// A station tells which packets of a sender it has, from `sequence` on.
     fn acknowledge_block(&mut self, at: u32, start: Instant, frame: &Frame<P>, sequence: u64) {
-        let bitmap = self.stations[at as usize].reordered(frame.from).bitmap(sequence);
+        let bitmap = self.stations[at as usize].reordered(frame.peer()).bitmap(sequence);
         let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
         let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
-        self.send(at, start, Outgoing { sequence, bitmap, answers: Some(frame.exchange), ..outgoing });
+        let (answers, class) = (Some(frame.exchange), frame.class);
+        self.send(at, start, Outgoing { sequence, bitmap, answers, class, ..outgoing });
     }
 
     /// A packet under a block acknowledgement has arrived, perhaps again: its number at its sender, and among those for
     /// this station.
-    fn receive_numbered(&mut self, now: Instant, at: u32, from: u32, (number, sequence): (u64, u64), ratio: f64) {
+    fn receive_numbered(&mut self, now: Instant, at: u32, peer: Peer, (number, sequence): (u64, u64), ratio: f64) {
         self.stations[at as usize].counters.received += 1;
-        let Some(pending) = self.stations[from as usize].queue.get_mut(number).filter(|of| !of.arrived) else { return };
+        let queue = &mut self.stations[peer.station as usize].queues[peer.class];
+        let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else { return };
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
-        let happening = Happening::Received { at: Station(at), from: Station(from), to, payload, snr_db };
+        let happening = Happening::Received { at: Station(at), from: Station(peer.station), to, payload, snr_db };
         let Self { stations, happenings, changed, .. } = self;
         let state = &mut stations[at as usize];
-        let reordered = state.reordered(from);
+        let reordered = state.reordered(peer);
         reordered.arrive(now, sequence, happening, |happening| happenings.push_back(happening));
         if let Some(late) = reordered.late()
             && state.release.is_none_or(|release| late < release)
@@ -868,14 +994,15 @@ impl<P: Clone> Medium<P> {
     fn receive(&mut self, at: u32, frame: &Frame<P>, ratio: f64) {
         let state = &mut self.stations[at as usize];
         state.counters.received += 1;
-        match state.heard.iter_mut().find(|(from, _)| *from == frame.from) {
+        let peer = frame.peer();
+        match state.heard.iter_mut().find(|(of, _)| *of == peer) {
             Some((_, last)) if *last == frame.packet => return,
             Some((_, last)) => *last = frame.packet,
-            None => state.heard.push((frame.from, frame.packet)),
+            None => state.heard.push((peer, frame.packet)),
         }
         let payload = match (&frame.payload, frame.to) {
             (Some(payload), To::All) => payload.clone(),
-            _ => match self.stations[frame.from as usize].queue.front_mut() {
+            _ => match self.stations[frame.from as usize].queues[frame.class].front_mut() {
                 Some(pending) if pending.number == frame.packet => {
                     pending.arrived = true;
                     pending.msdu.payload.clone()
@@ -888,34 +1015,35 @@ impl<P: Clone> Medium<P> {
         self.happenings.push_back(Happening::Received { at: Station(at), from, to: frame.to, payload, snr_db });
     }
 
-    fn acknowledged(&mut self, at: u32, now: Instant) {
+    fn acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
         let state = &mut self.stations[at as usize];
-        state.access.renew();
+        state.access.renew(state.class);
         state.wake = None;
-        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queue.pop() {
+        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queues[state.class].pop() {
             state.counters.settled += 1;
             self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
         }
-        self.next(at, now);
+        self.next(at, now, Some(next));
     }
 
     /// The packets of an A-MPDU that have arrived are done; the others are tried again.
-    fn block_acknowledged(&mut self, at: u32, now: Instant) {
+    fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
         let state = &mut self.stations[at as usize];
-        state.access.allowed();
-        state.access.renew();
+        let class = state.class;
+        state.access.allowed(class);
+        state.access.renew(class);
         state.wake = None;
         if std::mem::take(&mut state.tells) {
-            state.owed.pop_front();
+            state.tell_done();
         } else {
             for number in std::mem::take(&mut state.sending) {
-                let Some(pending) = state.queue.get_mut(number) else { continue };
+                let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
                 pending.tries += 1;
                 let (arrived, tries) = (pending.arrived, pending.tries);
                 if !arrived && tries < state.tries {
                     continue;
                 }
-                let Some(pending) = state.queue.take(number) else { continue };
+                let Some(pending) = state.queues[state.class].take(number) else { continue };
                 let happening = match pending.msdu {
                     Msdu { to: To::One(to), payload, .. } if arrived => {
                         state.counters.settled += 1;
@@ -923,27 +1051,27 @@ impl<P: Clone> Medium<P> {
                     }
                     _ => {
                         state.counters.dropped_retry += 1;
-                        give_up(at, pending, AirDrop::Retry, &mut state.owed)
+                        give_up(at, class, pending, AirDrop::Retry, &mut state.owed)
                     }
                 };
                 self.happenings.push_back(happening);
             }
         }
-        self.next(at, now);
+        self.next(at, now, Some(next));
     }
 
     /// A frame for all has left.
     fn finish(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
-        state.access.renew();
-        state.counters.settled += u64::from(state.queue.pop().is_some());
-        self.next(at, now);
+        state.access.renew(state.class);
+        state.counters.settled += u64::from(state.queues[state.class].pop().is_some());
+        self.next(at, now, Some(now + self.timing.sifs));
     }
 
-    /// A station goes on with its next packet.
-    fn next(&mut self, at: u32, now: Instant) {
+    /// A station goes on with its next packet: in its burst at `burst`, if that is given, and otherwise after a backoff.
+    fn next(&mut self, at: u32, now: Instant, burst: Option<Instant>) {
         self.drop_expired(at, now);
-        if self.stations[at as usize].has_work() {
+        if !burst.is_some_and(|start| self.goes_on(at, start)) {
             self.contend(at, now);
         }
     }
@@ -954,40 +1082,42 @@ impl<P: Clone> Medium<P> {
         let until = state.access.busy_until.max(now);
         state.access.occupy(until, until);
         state.access.busy_until = until;
+        let class = state.class;
         let asked = state.access.asks();
-        let is_last = state.access.retry() >= state.tries;
+        let is_last = state.access.retry(class) >= state.tries;
         if is_last {
-            state.access.renew();
+            state.access.renew(class);
         }
         if std::mem::take(&mut state.tells) {
             if is_last {
-                state.owed.pop_front();
+                state.tell_done();
             }
-            return self.next(at, now);
+            return self.next(at, now, None);
         }
         let is_alone = state.together.is_none();
         for number in std::mem::take(&mut state.sending) {
-            let Some(pending) = state.queue.get_mut(number) else { continue };
+            let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
             pending.tries += u32::from(!asked);
             if pending.tries < state.tries && !(is_last && (is_alone || asked)) {
                 continue;
             }
-            if let Some(pending) = state.queue.take(number) {
+            if let Some(pending) = state.queues[state.class].take(number) {
                 state.counters.dropped_retry += 1;
-                self.happenings.push_back(give_up(at, pending, AirDrop::Retry, &mut state.owed));
+                self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
             }
         }
-        self.next(at, now);
+        self.next(at, now, None);
     }
 }
 
 /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
-fn give_up<P>(at: u32, pending: Pending<P>, cause: AirDrop, owed: &mut VecDeque<u32>) -> Happening<P> {
+fn give_up<P>(at: u32, class: usize, pending: Pending<P>, cause: AirDrop, owed: &mut VecDeque<Peer>) -> Happening<P> {
     let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
-    if let (To::One(Station(to)), 1..) = (to, sequence)
-        && !owed.contains(&to)
-    {
-        owed.push_back(to);
+    if let (To::One(Station(station)), 1..) = (to, sequence) {
+        let peer = Peer { station, class };
+        if !owed.contains(&peer) {
+            owed.push_back(peer);
+        }
     }
     Happening::Dropped { at: Station(at), to, payload, cause, arrived }
 }
@@ -1007,6 +1137,7 @@ struct Outgoing<P> {
     bitmap: u64,
     payload: Option<P>,
     mpdus: Vec<Mpdu<P>>,
+    class: usize,
 }
 
 impl<P> Outgoing<P> {
@@ -1025,6 +1156,7 @@ impl<P> Outgoing<P> {
             bitmap: 0,
             payload: None,
             mpdus: Vec::new(),
+            class: 0,
         }
     }
 }

@@ -4,6 +4,8 @@
 mod aggregation;
 #[path = "medium/bench.rs"]
 mod bench;
+#[path = "medium/classes.rs"]
+mod classes;
 #[path = "medium/exchanges.rs"]
 mod exchanges;
 #[path = "medium/hidden.rs"]

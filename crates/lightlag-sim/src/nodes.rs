@@ -20,7 +20,7 @@ use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_radio::{AirDrop, Aired, Happening, Medium, Msdu, Station, To};
+use lightlag_radio::{AirDrop, Aired, Class, Happening, Medium, Msdu, Station, To};
 use lightlag_routing::{
     Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Surroundings, Verdict, arp,
 };
@@ -434,14 +434,18 @@ impl Nodes {
         let air = &mut self.media[medium];
         let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
         let Unaddressed { size, load: payload, .. } = frame;
-        air.medium.offer(now, station, Msdu { to: To::One(to), size, payload });
+        let class = match payload {
+            Load::Packet(_) => air.medium.class(station),
+            _ => Class::BestEffort,
+        };
+        air.medium.offer(now, station, Msdu { to: To::One(to), size, class, payload });
         self.listen(now, medium);
     }
 
     /// Gives a frame for all to the medium.
     fn broadcast(&mut self, now: Instant, interface: usize, size: u32, payload: Load) {
         let Interface { medium, station, .. } = self.interfaces[interface];
-        let msdu = Msdu { to: To::All, size, payload };
+        let msdu = Msdu { to: To::All, size, class: Class::BestEffort, payload };
         self.media[medium].medium.offer(now, station, msdu);
         self.listen(now, medium);
     }

@@ -42,6 +42,8 @@ class Radio:
     """Frames longer than so many bytes ask for the medium first."""
     aggregation: int | None = None
     """Most bytes of an A-MPDU; 0 for none."""
+    access_class: str | None = None
+    """Access class of packets of flows: ``"best-effort"``, ``"background"``, ``"video"`` or ``"voice"``."""
     queue: int | None = None
     """Frames that may wait."""
     lifetime: Time | None = None

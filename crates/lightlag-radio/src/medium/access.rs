@@ -4,16 +4,9 @@
 //! access is that instant, a space and these slots later. When the medium turns busy before, the whole slots of the gap
 //! are taken off.
 
+use crate::class::{Class, DCF, Parameters};
 use crate::phy::Timing;
 use lightlag_core::{Duration, Instant, RandomStream};
-
-/// The least and the largest contention window of DCF, and of best effort in EDCA.
-const LEAST_WINDOW: u32 = 15;
-const LARGEST_WINDOW: u32 = 1023;
-
-/// Slots of the space of DCF, and of best effort in EDCA.
-const DCF_SLOTS: u32 = 2;
-const BEST_EFFORT_SLOTS: u32 = 3;
 
 /// What a station does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +28,34 @@ impl State {
     }
 }
 
+/// The contention of one class.
+#[derive(Clone, Copy, Debug)]
+struct Contention {
+    of: Parameters,
+    window: u32,
+    slots: u32,
+    /// Failures in a row. They are the station's (QSRC, §10.23.2.12): a frame that expires leaves them, and the window, to
+    /// the next one.
+    failures: u32,
+    /// Requests to send since the last one that was answered. They have a count of their own, the short one (§10.23.2.12).
+    requests: u32,
+}
+
+impl Contention {
+    fn new(of: Parameters) -> Self {
+        Self { of, window: of.windows.0, slots: 0, failures: 0, requests: 0 }
+    }
+
+    fn widen(&mut self) {
+        self.window = (2 * self.window + 1).min(self.of.windows.1);
+    }
+
+    fn draw(&mut self, random: &mut RandomStream) {
+        let slots = random.uniform() * f64::from(self.window + 1);
+        self.slots = (slots as u32).min(self.window);
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Access {
     timing: Timing,
@@ -45,14 +66,9 @@ pub(super) struct Access {
     pub(super) busy_until: Instant,
     /// The medium counts as busy until then, because the last frame on which the receiver locked was not understood.
     extended_until: Instant,
-    window: u32,
-    slots: u32,
-    /// Failures in a row. They are the station's (QSRC, §10.23.2.12): a frame that expires leaves them, and the window, to
-    /// the next one.
-    failures: u32,
-    /// Requests to send since the last one that was answered, and whether it waits for such an answer. They have a
-    /// count of their own, the short one (§10.23.2.12).
-    requests: u32,
+    /// By class, as far as they were used: without EDCA there is one.
+    classes: Vec<Contention>,
+    /// Whether it waits for the answer to a request.
     asks: bool,
     busy: Duration,
 }
@@ -66,25 +82,32 @@ impl Access {
             state: State::Idle,
             busy_until: Instant::ZERO,
             extended_until: Instant::ZERO,
-            window: LEAST_WINDOW,
-            slots: 0,
-            failures: 0,
-            requests: 0,
+            classes: vec![Contention::new(if edca { Class::BestEffort.parameters() } else { DCF })],
             asks: false,
             busy: Duration::ZERO,
         }
     }
 
-    /// The start of the slots that count, if the medium stays idle.
-    fn first_slot(&self) -> Instant {
-        let slots = if self.edca { BEST_EFFORT_SLOTS } else { DCF_SLOTS };
-        self.busy_until.max(self.extended_until) + self.timing.aifs(slots)
+    /// From now on there are packets of this class, too.
+    pub(super) fn open(&mut self, class: usize) {
+        let missing = &Class::ALL[self.classes.len().min(class + 1)..=class];
+        self.classes.extend(missing.iter().map(|class| Contention::new(class.parameters())));
     }
 
-    /// The latest instant at which the station may send if the medium is idle from `idle` on.
-    pub(super) fn at_most(&self, idle: Instant) -> Instant {
-        let slots = if self.edca { BEST_EFFORT_SLOTS } else { DCF_SLOTS };
-        idle + self.timing.aifs(slots) + self.timing.slot * u64::from(self.slots)
+    /// How long the station may send after it got the medium for a class; zero for one exchange.
+    pub(super) fn burst(&self, class: usize) -> Duration {
+        self.classes[class].of.burst
+    }
+
+    /// The start of the slots that count, if the medium stays idle.
+    fn first_slot(&self, class: &Contention) -> Instant {
+        self.busy_until.max(self.extended_until) + self.timing.aifs(class.of.space)
+    }
+
+    /// The latest instant at which the station may send a frame of a class if the medium is idle from `idle` on.
+    pub(super) fn at_most(&self, class: usize, idle: Instant) -> Instant {
+        let class = &self.classes[class];
+        idle + self.timing.aifs(class.of.space) + self.timing.slot * u64::from(class.slots)
     }
 
     /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
@@ -96,11 +119,14 @@ impl Access {
 
     /// The medium is busy from `from` to `until`.
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
-        if self.slots > 0 && from > self.busy_until {
-            let start = self.first_slot();
-            if from >= start {
-                let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);
-                self.slots = u64::from(self.slots).saturating_sub(whole) as u32;
+        if from > self.busy_until {
+            let idle = self.busy_until.max(self.extended_until);
+            for class in self.classes.iter_mut().filter(|class| class.slots > 0) {
+                let start = idle + self.timing.aifs(class.of.space);
+                if from >= start {
+                    let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);
+                    class.slots = u64::from(class.slots).saturating_sub(whole) as u32;
+                }
             }
         }
         if until > self.busy_until {
@@ -114,10 +140,11 @@ impl Access {
         self.busy.saturating_sub(self.busy_until.since(now))
     }
 
-    /// When the station may send, if the medium stays idle and it has a frame since `now`.
-    pub(super) fn access(&self, now: Instant) -> Instant {
-        let start = self.first_slot();
-        let access = start + self.timing.slot * u64::from(self.slots);
+    /// When the station may send a frame of a class, if the medium stays idle and it has one since `now`.
+    pub(super) fn access(&self, class: usize, now: Instant) -> Instant {
+        let class = &self.classes[class];
+        let start = self.first_slot(class);
+        let access = start + self.timing.slot * u64::from(class.slots);
         if access >= now {
             access
         } else if self.edca {
@@ -129,10 +156,11 @@ impl Access {
     }
 
     /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
-    pub(super) fn renew(&mut self) {
-        self.window = LEAST_WINDOW;
-        (self.failures, self.requests) = (0, 0);
-        self.back_off();
+    pub(super) fn renew(&mut self, class: usize) {
+        let of = &mut self.classes[class];
+        of.window = of.of.windows.0;
+        (of.failures, of.requests) = (0, 0);
+        self.back_off(class);
     }
 
     /// It has asked for the medium.
@@ -141,18 +169,21 @@ impl Access {
     }
 
     /// It was allowed to send.
-    pub(super) fn allowed(&mut self) {
-        (self.requests, self.asks) = (0, false);
+    pub(super) fn allowed(&mut self, class: usize) {
+        self.classes[class].requests = 0;
+        self.asks = false;
     }
 
     /// A try failed. Returns the larger one of both counts of failures in a row.
-    pub(super) fn retry(&mut self) -> u32 {
-        self.window = (2 * self.window + 1).min(LARGEST_WINDOW);
+    pub(super) fn retry(&mut self, class: usize) -> u32 {
         let asked = std::mem::take(&mut self.asks);
-        self.requests += u32::from(asked);
-        self.failures += u32::from(!asked);
-        self.back_off();
-        self.requests.max(self.failures)
+        let of = &mut self.classes[class];
+        of.widen();
+        of.requests += u32::from(asked);
+        of.failures += u32::from(!asked);
+        let most = of.requests.max(of.failures);
+        self.back_off(class);
+        most
     }
 
     /// Whether the last frame was a request.
@@ -160,10 +191,15 @@ impl Access {
         self.asks
     }
 
-    fn back_off(&mut self) {
+    /// Another class of the station was ready at the same time, and went first (§10.23.2.4).
+    pub(super) fn collide(&mut self, class: usize) {
+        self.classes[class].widen();
+        self.classes[class].draw(&mut self.random);
+    }
+
+    fn back_off(&mut self, class: usize) {
         self.state = State::Idle;
-        let slots = self.random.uniform() * f64::from(self.window + 1);
-        self.slots = (slots as u32).min(self.window);
+        self.classes[class].draw(&mut self.random);
     }
 }
 

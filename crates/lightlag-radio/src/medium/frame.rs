@@ -2,6 +2,7 @@
 
 use super::aggregate::Mpdu;
 use super::hearing::Sent;
+use crate::class::Class;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub struct Msdu<P> {
     pub to: To,
     /// Bytes of the packet at the network layer.
     pub size: u32,
+    /// Its access class; without EDCA all are the same.
+    pub class: Class,
     /// The packet.
     pub payload: P,
 }
@@ -108,6 +111,8 @@ pub struct Aired<P> {
     pub to: To,
     /// Its kind.
     pub kind: Kind,
+    /// Its access class.
+    pub class: Class,
     /// Its rate.
     pub mode: Mode,
     /// When it starts at this station.
@@ -150,6 +155,8 @@ pub(super) struct Frame<P> {
     pub(super) bitmap: u64,
     /// The MPDUs of an A-MPDU.
     pub(super) mpdus: Vec<Mpdu<P>>,
+    /// The index of its class.
+    pub(super) class: usize,
     /// The number of its exchange, the same as that of the frame that it answers.
     pub(super) exchange: u64,
     pub(super) length: Duration,

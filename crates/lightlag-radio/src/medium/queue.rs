@@ -35,6 +35,11 @@ impl<P> Queue<P> {
         Self { packets: VecDeque::new(), most: most as usize, lifetime, next: 0 }
     }
 
+    /// An empty one with the same limits.
+    pub(super) fn empty(&self) -> Self {
+        Self { packets: VecDeque::new(), next: 0, ..*self }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.packets.len()
     }

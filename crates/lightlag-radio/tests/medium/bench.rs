@@ -4,7 +4,8 @@ use lightlag_core::{Duration, Instant};
 use lightlag_mobility::{Area, Mobility, Motion, Vector};
 use lightlag_net::setting::Registered;
 use lightlag_radio::phy::Standard;
-use lightlag_radio::{AirDrop, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
+use lightlag_radio::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
+use std::collections::BTreeMap;
 
 /// The number of a packet among those of its sender, and that sender.
 pub type Packet = (u32, u64);
@@ -29,9 +30,13 @@ pub struct Bench {
     pub medium: Medium<Packet>,
     stations: u32,
     offered: Vec<u64>,
+    /// The class of the next packets of each station.
+    pub class: Vec<Class>,
     saturated: Vec<Saturated>,
     /// Packets that were offered for one station.
     pub unicast: Vec<Packet>,
+    /// The class of each packet.
+    pub classes: BTreeMap<Packet, Class>,
     pub events: Vec<(Instant, Event)>,
 }
 
@@ -68,9 +73,11 @@ impl Bench {
         Self {
             stations: places.len() as u32,
             offered: vec![0; places.len()],
+            class: vec![Class::BestEffort; places.len()],
             medium: Medium::new(config, stations, seed, "air"),
             saturated: Vec::new(),
             unicast: Vec::new(),
+            classes: BTreeMap::new(),
             events: Vec::new(),
         }
     }
@@ -79,10 +86,12 @@ impl Bench {
         let number = &mut self.offered[from as usize];
         *number += 1;
         let payload = (from, *number);
+        let class = self.class[from as usize];
+        self.classes.insert(payload, class);
         if to != To::All {
             self.unicast.push(payload);
         }
-        self.medium.offer(now, Station(from), Msdu { to, size, payload });
+        self.medium.offer(now, Station(from), Msdu { to, size, class, payload });
         self.listen(now);
     }
 

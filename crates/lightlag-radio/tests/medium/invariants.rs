@@ -4,9 +4,13 @@ use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_radio::phy::Standard;
-use lightlag_radio::{Radio, Station, To};
+use lightlag_radio::{Class, Radio, Station, To};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+
+fn class(size: u32) -> Class {
+    Class::ALL[size as usize % 4]
+}
 
 /// Stations in a square of 120 m that send one another packets, and all of what came of them.
 fn scattered(
@@ -29,6 +33,7 @@ fn scattered(
             to if to == stations || to == from => To::All,
             to => To::One(Station(to)),
         };
+        bench.class[from as usize] = class(size);
         bench.offer(now, from, to, size);
     }
     bench.run(Instant::MAX);
@@ -59,9 +64,10 @@ proptest! {
                     prop_assert!(outcomes.insert(*packet, ()).is_none(), "{:?} ended twice", packet);
                 }
                 Event::Received { at, packet: (from, number) } => {
-                    // Broadcasts may pass packets that wait for others.
+                    // Broadcasts may pass packets that wait for others, and classes each other.
                     let of_one = bench.unicast.contains(&(*from, *number));
-                    let before = last.insert((*at, *from, of_one), *number);
+                    let class = bench.classes[&(*from, *number)];
+                    let before = last.insert((*at, *from, of_one, class), *number);
                     prop_assert!(before < Some(*number), "{} got {} from {} after {:?}", at, number, from, before);
                 }
             }

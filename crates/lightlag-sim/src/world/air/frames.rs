@@ -30,7 +30,7 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         }
         None => None,
     };
-    let tid = Tid::new(0).expect("0 is a TID");
+    let tid = Tid::new(aired.class.priority()).expect("a priority is a TID");
     let first = Sequence::new(aired.packet);
     let form = match (aired.kind, content) {
         (Kind::Data, Some(content)) => {

@@ -1,0 +1,100 @@
+//! Access classes of EDCA (IEEE 802.11-2020 §10.2.3.2 and table 9-155).
+
+use lightlag_core::Duration;
+
+/// An access class: how soon and how often its packets get the medium.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Class {
+    /// Packets without a mark.
+    #[default]
+    BestEffort,
+    /// Packets that may wait.
+    Background,
+    /// Video.
+    Video,
+    /// Voice.
+    Voice,
+}
+
+/// The parameters of a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parameters {
+    /// Slots between SIFS and the first slot of a backoff.
+    pub(crate) space: u32,
+    /// The least and the largest contention window.
+    pub(crate) windows: (u32, u32),
+    /// How long a station may send after it got the medium; zero for one exchange.
+    pub(crate) burst: Duration,
+}
+
+impl Class {
+    /// All of them, in the order of their indices.
+    pub const ALL: [Self; 4] = [Self::BestEffort, Self::Background, Self::Video, Self::Voice];
+    /// Their names in scenarios.
+    pub const NAMES: [&'static str; 4] = ["best-effort", "background", "video", "voice"];
+
+    /// The user priority by which frames name it.
+    pub const fn priority(self) -> u8 {
+        match self {
+            Self::BestEffort => 0,
+            Self::Background => 1,
+            Self::Video => 5,
+            Self::Voice => 6,
+        }
+    }
+
+    /// The class of a packet with this code point of differentiated services (RFC 8325 §4.3).
+    pub const fn of_dscp(dscp: u8) -> Self {
+        match dscp {
+            // CS6, CS7, EF, VA
+            48 | 56 | 46 | 44 => Self::Voice,
+            // CS3 to CS5, AF3x, AF4x
+            24 | 32 | 40 | 26 | 28 | 30 | 34 | 36 | 38 => Self::Video,
+            // CS1, LE (RFC 8622)
+            8 | 1 => Self::Background,
+            _ => Self::BestEffort,
+        }
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Which class goes first where two are ready at once: the one of the larger number.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::Background => 0,
+            Self::BestEffort => 1,
+            Self::Video => 2,
+            Self::Voice => 3,
+        }
+    }
+
+    /// Table 9-155 for OFDM.
+    pub(crate) const fn parameters(self) -> Parameters {
+        let (space, windows, burst) = match self {
+            Self::BestEffort => (3, (15, 1023), 0),
+            Self::Background => (7, (15, 1023), 0),
+            Self::Video => (2, (7, 15), 4096),
+            Self::Voice => (2, (3, 7), 2080),
+        };
+        Parameters { space, windows, burst: Duration::from_micros(burst) }
+    }
+}
+
+/// The parameters of DCF (§10.3.4.3).
+pub(crate) const DCF: Parameters = Parameters { space: 2, windows: (15, 1023), burst: Duration::ZERO };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_follow_rfc_8325() {
+        let classes = [0, 1, 8, 10, 18, 26, 34, 40, 46, 48, 63].map(Class::of_dscp);
+        use Class::*;
+        let expected =
+            [BestEffort, Background, Background, BestEffort, BestEffort, Video, Video, Video, Voice, Voice, BestEffort];
+        assert_eq!(classes, expected);
+    }
+}
