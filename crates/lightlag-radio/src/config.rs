@@ -3,9 +3,10 @@
 use crate::class::Class;
 use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, Standard, Width};
 use crate::propagation::Propagation;
+use crate::rate::RateControl;
 use lightlag_core::{Duration, Unit};
 use lightlag_mobility::Motion;
-use lightlag_net::setting::{Described, Setting};
+use lightlag_net::setting::{Described, Registered, Setting};
 
 /// A channel, and the standard that the radios on it follow.
 #[derive(Clone, PartialEq, Debug)]
@@ -128,6 +129,8 @@ pub struct Radio {
     pub energy_detection: f64,
     /// The rate of data.
     pub rate: String,
+    /// The way in which the rate of data is chosen; only a fixed one is `rate`.
+    pub rate_control: RateControl,
     /// The rate of broadcasts.
     pub broadcast_rate: String,
     /// The transmissions of a frame after which it is given up.
@@ -157,6 +160,7 @@ impl Default for Radio {
             carrier_sense: -82.0,
             energy_detection: -62.0,
             rate: "24 Mbit/s".to_owned(),
+            rate_control: RateControl::default(),
             broadcast_rate: "6 Mbit/s".to_owned(),
             tries: 7,
             rts_threshold: 65_535,
@@ -188,6 +192,13 @@ impl Described for Radio {
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
                 .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
             Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),
+            Setting::word(
+                "rate_control",
+                "a way to choose rates",
+                RateControl::NAMES,
+                |c: &Self| RateControl::NAMES.iter().position(|of| *of == c.rate_control.name()).unwrap_or_default(),
+                |c, index| c.rate_control = RateControl::named(RateControl::NAMES[index]).unwrap_or_default(),
+            ),
             Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate"),
             Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),

@@ -5,6 +5,7 @@ pub mod config;
 pub mod medium;
 pub mod phy;
 pub mod propagation;
+pub mod rate;
 
 pub use class::Class;
 pub use config::{MediumConfig, Radio, StationConfig};

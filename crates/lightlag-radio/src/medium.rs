@@ -23,11 +23,12 @@ mod tracks;
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
 use crate::class::Class;
-use crate::config::{MediumConfig, StationConfig};
+use crate::config::{MediumConfig, Radio, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
+use crate::rate::{Choice, Controller, Outcome, RateControl};
 use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use frame::Frame;
@@ -90,6 +91,40 @@ impl StationCounters {
     }
 }
 
+/// The control of a station's rates.
+#[derive(Debug)]
+struct Control {
+    of: RateControl,
+    /// The modes of data, the slowest first.
+    modes: Vec<Mode>,
+    /// The name of its random streams.
+    name: String,
+    pairs: Vec<(u32, Box<dyn Controller>)>,
+}
+
+impl Control {
+    /// None where the mode is fixed.
+    fn new(radio: &Radio, medium: &MediumConfig, name: String) -> Option<Self> {
+        let mut modes = medium.capabilities().data_modes();
+        modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
+        let is_fixed = matches!(radio.rate_control, RateControl::Fixed(_));
+        (!is_fixed).then(|| Self { of: radio.rate_control, modes, name, pairs: Vec::new() })
+    }
+
+    /// The state for a receiver.
+    fn of(&mut self, to: u32, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
+        let place = match self.pairs.iter().position(|(of, _)| *of == to) {
+            Some(place) => place,
+            None => {
+                let random = RandomStream::new(seed, &format!("{} to {to}", self.name));
+                self.pairs.push((to, self.of.start(&self.modes, curves, random)?));
+                self.pairs.len() - 1
+            }
+        };
+        Some(self.pairs[place].1.as_mut())
+    }
+}
+
 /// Another station, and a class of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Peer {
@@ -103,8 +138,14 @@ struct StationState<P> {
     /// Power that it sends, in milliwatts, with the gain of its antenna.
     power: f64,
     gain: f64,
+    /// The fixed mode of data, or the slowest.
     data_mode: Mode,
     broadcast_mode: Mode,
+    /// Where the mode is not fixed: the control, the modes, its state for each receiver.
+    control: Option<Control>,
+    /// The mode of the exchange.
+    mode: Mode,
+    is_probe: bool,
     /// Bytes of headers around a packet.
     overhead: u32,
     /// The class of its packets.
@@ -112,7 +153,7 @@ struct StationState<P> {
     tries: u32,
     rts_threshold: u32,
     /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
-    aggregation: Option<u32>,
+    aggregation: Option<f64>,
     hearing: Hearing,
     access: Access,
     /// By class, as far as they were used.
@@ -267,7 +308,9 @@ impl<P: Clone> Medium<P> {
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
         let state = |station: StationConfig| {
             let radio = &station.radio;
-            let [data_mode, broadcast_mode] = radio.modes(config);
+            let [fixed, broadcast_mode] = radio.modes(config);
+            let control = Control::new(radio, config, format!("radio {}@{name} rates", station.name));
+            let data_mode = control.as_ref().map_or(fixed, |control| control.modes[0]);
             let noise = noise_floor(config.width, radio.noise_figure);
             let thresholds = Thresholds {
                 sensitivity: ratio(radio.sensitivity),
@@ -283,11 +326,14 @@ impl<P: Clone> Medium<P> {
                 gain: ratio(radio.gain),
                 data_mode,
                 broadcast_mode,
+                control,
+                mode: data_mode,
+                is_probe: false,
                 overhead: LLC + MAC + if edca { QOS } else { 0 },
                 usual: radio.access_class,
                 tries: radio.tries,
                 rts_threshold: radio.rts_threshold,
-                aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca),
+                aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca).map(|_| radio.aggregation),
                 hearing: Hearing::new(thresholds),
                 access: Access::new(timing, edca, random),
                 queues: vec![Queue::new(radio.queue, radio.lifetime)],
@@ -533,14 +579,14 @@ impl<P: Clone> Medium<P> {
         if until <= start || state.queues[class].is_empty() || state.owed.iter().any(|of| of.class == class) {
             return false;
         }
-        self.choose(at);
+        self.choose(at, start);
         let state = &self.stations[at as usize];
         let Some(pending) = state.queues[class].front() else { return false };
         let size = state.together.unwrap_or(pending.msdu.size + state.overhead);
         let end = match pending.msdu.to {
             To::All => start + state.broadcast_mode.duration(Bytes(size.into())),
             To::One(_) => {
-                let mode = state.data_mode;
+                let mode = state.mode;
                 let answer = self.timing.sifs + self.acknowledgement_time(mode, state.together);
                 start + mode.duration(Bytes(size.into())) + answer
             }
@@ -551,23 +597,43 @@ impl<P: Clone> Medium<P> {
         end <= until
     }
 
-    /// Chooses the packets that a station sends next.
-    fn choose(&mut self, at: u32) {
+    /// Chooses the packets that a station sends next, and their mode.
+    fn choose(&mut self, at: u32, now: Instant) {
         let sifs = self.timing.sifs;
+        let (seed, curves) = (self.seed, &self.curves);
         let state = &mut self.stations[at as usize];
         let class = state.class;
+        if let Some(control) = &mut state.control
+            && let Some(To::One(Station(to))) = state.queues[class].front().map(|pending| pending.msdu.to)
+            && let Some(state_of_pair) = control.of(to, curves, seed)
+        {
+            Choice { mode: state.mode, is_probe: state.is_probe } = state_of_pair.choose(now);
+        }
         let burst = state.access.burst(class);
         let longest = if burst > Duration::ZERO {
-            let answer = BasicRates::MANDATORY.answer(state.data_mode).duration(Bytes(BLOCK_ACK_SIZE.into()));
-            state.data_mode.largest(burst.saturating_sub(sifs + answer)).0 as u32
+            let answer = BasicRates::MANDATORY.answer(state.mode).duration(Bytes(BLOCK_ACK_SIZE.into()));
+            state.mode.largest(burst.saturating_sub(sifs + answer)).0 as u32
         } else {
             u32::MAX
         };
-        let most = state.aggregation.map(|most| most.min(longest));
+        let most = state.aggregation.filter(|_| !state.is_probe).and_then(|most| aggregate::most(state.mode, most));
+        let most = most.map(|most| most.min(longest));
         let mut sending = std::mem::take(&mut state.sending);
         let next = |station| state.next_sequence(Peer { station, class });
         state.together = state.queues[class].choose(most, state.overhead, next, &mut sending);
         state.sending = sending;
+    }
+
+    /// A station learns the outcome of the packets that it has sent.
+    fn learn(&mut self, at: u32, arrived: u32, snr: Option<f64>) {
+        let (seed, curves) = (self.seed, &self.curves);
+        let StationState { control, queues, sending, mode, class, .. } = &mut self.stations[at as usize];
+        if let Some(control) = control
+            && let Some(To::One(Station(to))) = queues[*class].front().map(|pending| pending.msdu.to)
+            && let Some(of) = control.of(to, curves, seed)
+        {
+            of.learn(Outcome { mode: *mode, sent: sending.len() as u32, arrived, snr });
+        }
     }
 
     fn drop_expired(&mut self, at: u32, now: Instant) {
@@ -595,7 +661,7 @@ impl<P: Clone> Medium<P> {
         if let Some(peer) = self.stations[at as usize].owed.iter().find(|of| of.class == class).copied() {
             return self.ask_what_arrived(at, now, peer);
         }
-        self.choose(at);
+        self.choose(at, now);
         let state = &self.stations[at as usize];
         let together = state.together;
         let Some(pending) = state.queues[state.class].front() else { return };
@@ -603,7 +669,7 @@ impl<P: Clone> Medium<P> {
         let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
         if matches!(to, To::One(_)) && size > state.rts_threshold {
             let mode = state.broadcast_mode;
-            let data_mode = state.data_mode;
+            let data_mode = state.mode;
             let ppdu = if together.is_some() { size } else { aggregate::alone(data_mode, size) };
             let (cts, data) = (self.answer_time(mode, ACK_SIZE), data_mode.duration(Bytes(ppdu.into())));
             let ack = self.acknowledgement_time(data_mode, together);
@@ -647,7 +713,7 @@ impl<P: Clone> Medium<P> {
     fn send_data(&mut self, at: u32, start: Instant) {
         let reserves = {
             let state = &self.stations[at as usize];
-            self.timing.sifs + self.acknowledgement_time(state.data_mode, state.together)
+            self.timing.sifs + self.acknowledgement_time(state.mode, state.together)
         };
         let state = &mut self.stations[at as usize];
         let class = state.class;
@@ -677,7 +743,7 @@ impl<P: Clone> Medium<P> {
             state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
             state.counters.aggregates += 1;
             state.counters.aggregated += mpdus.len() as u64;
-            let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.data_mode, size, reserves);
+            let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.mode, size, reserves);
             let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
             return self.wait(at, end);
         }
@@ -700,7 +766,7 @@ impl<P: Clone> Medium<P> {
         state.counters.retries += u64::from(is_retry);
         let (mode, reserves) = match to {
             To::All => (state.broadcast_mode, Duration::ZERO),
-            To::One(_) => (state.data_mode, reserves),
+            To::One(_) => (state.mode, reserves),
         };
         let outgoing = Outgoing::control(to, Kind::Data, mode, aggregate::alone(mode, size), reserves);
         let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, class, ..outgoing });
@@ -727,7 +793,7 @@ impl<P: Clone> Medium<P> {
     /// A frame leaves a station; its end there.
     fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing<P>) -> Instant {
         let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
-        let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, .. } = outgoing;
+        let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, answered, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         self.reach(at, start);
@@ -777,6 +843,7 @@ impl<P: Clone> Medium<P> {
             bitmap,
             mpdus,
             class,
+            answered,
             exchange,
             length: airtime,
             is_retry,
@@ -908,7 +975,7 @@ impl<P: Clone> Medium<P> {
                     self.receive(at, frame, ratio);
                 }
                 if is_mine {
-                    self.answer(at, answer_at, frame, Kind::Ack, Duration::ZERO);
+                    self.answer(at, answer_at, (frame, ratio), Kind::Ack, Duration::ZERO);
                 }
             }
             Kind::Data => {
@@ -916,24 +983,24 @@ impl<P: Clone> Medium<P> {
                 for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
                     self.receive_numbered(now, at, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
                 }
-                self.acknowledge_block(at, answer_at, frame, frame.mpdus[0].sequence);
+                self.acknowledge_block(at, answer_at, (frame, ratio), frame.mpdus[0].sequence);
             }
             Kind::BlockAckRequest => {
                 let Self { stations, happenings, .. } = self;
                 let reordered = stations[at as usize].reordered(frame.peer());
                 reordered.skip(frame.sequence, |happening| happenings.push_back(happening));
-                self.acknowledge_block(at, answer_at, frame, frame.sequence);
+                self.acknowledge_block(at, answer_at, (frame, ratio), frame.sequence);
             }
             Kind::BlockAck => {
                 if self.stations[at as usize].access.state.awaits_answer() {
-                    self.block_acknowledged(at, now, answer_at);
+                    self.block_acknowledged(at, now, answer_at, frame.answered);
                 }
             }
             Kind::Rts => {
                 if !self.stations[at as usize].hearing.is_reserved(now) {
                     let cts = self.answer_time(frame.sent.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
-                    self.answer(at, answer_at, frame, Kind::Cts, reserves);
+                    self.answer(at, answer_at, (frame, ratio), Kind::Cts, reserves);
                 }
             }
             Kind::Cts => {
@@ -946,6 +1013,7 @@ impl<P: Clone> Medium<P> {
             }
             Kind::Ack => {
                 if self.stations[at as usize].access.state.awaits_answer() {
+                    self.learn(at, 1, frame.answered);
                     self.acknowledged(at, now, answer_at);
                 }
             }
@@ -953,19 +1021,20 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station answers a frame.
-    fn answer(&mut self, at: u32, start: Instant, frame: &Frame<P>, kind: Kind, reserves: Duration) {
+    fn answer(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), kind: Kind, reserves: Duration) {
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
         let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
-        self.send(at, start, Outgoing { answers: Some(frame.exchange), class: frame.class, ..outgoing });
+        let (answers, answered) = (Some(frame.exchange), Some(ratio));
+        self.send(at, start, Outgoing { answers, answered, class: frame.class, ..outgoing });
     }
 
     /// A station tells which packets of a sender it has, from `sequence` on.
-    fn acknowledge_block(&mut self, at: u32, start: Instant, frame: &Frame<P>, sequence: u64) {
+    fn acknowledge_block(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), sequence: u64) {
         let bitmap = self.stations[at as usize].reordered(frame.peer()).bitmap(sequence);
         let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
         let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
-        let (answers, class) = (Some(frame.exchange), frame.class);
-        self.send(at, start, Outgoing { sequence, bitmap, answers, class, ..outgoing });
+        let (answers, answered, class) = (Some(frame.exchange), Some(ratio), frame.class);
+        self.send(at, start, Outgoing { sequence, bitmap, answers, answered, class, ..outgoing });
     }
 
     /// A packet under a block acknowledgement has arrived, perhaps again: its number at its sender, and among those for
@@ -1027,7 +1096,13 @@ impl<P: Clone> Medium<P> {
     }
 
     /// The packets of an A-MPDU that have arrived are done; the others are tried again.
-    fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
+    fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant, snr: Option<f64>) {
+        if !self.stations[at as usize].tells {
+            let StationState { sending, queues, class, .. } = &mut self.stations[at as usize];
+            let queue = &mut queues[*class];
+            let arrived = sending.iter().filter(|number| queue.get_mut(**number).is_some_and(|of| of.arrived)).count();
+            self.learn(at, arrived as u32, snr);
+        }
         let state = &mut self.stations[at as usize];
         let class = state.class;
         state.access.allowed(class);
@@ -1094,6 +1169,10 @@ impl<P: Clone> Medium<P> {
             }
             return self.next(at, now, None);
         }
+        if !asked {
+            self.learn(at, 0, None);
+        }
+        let state = &mut self.stations[at as usize];
         let is_alone = state.together.is_none();
         for number in std::mem::take(&mut state.sending) {
             let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
@@ -1131,6 +1210,8 @@ struct Outgoing<P> {
     reserves: Duration,
     /// The exchange of the frame that it answers.
     answers: Option<u64>,
+    /// The ratio of signal to noise with which that one arrived.
+    answered: Option<f64>,
     packet: u64,
     sequence: u64,
     is_retry: bool,
@@ -1150,6 +1231,7 @@ impl<P> Outgoing<P> {
             size,
             reserves,
             answers: None,
+            answered: None,
             packet: 0,
             sequence: 0,
             is_retry: false,

@@ -12,5 +12,7 @@ mod exchanges;
 mod hidden;
 #[path = "medium/invariants.rs"]
 mod invariants;
+#[path = "medium/rates.rs"]
+mod rates;
 #[path = "medium/saturation.rs"]
 mod saturation;

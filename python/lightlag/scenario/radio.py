@@ -34,6 +34,8 @@ class Radio:
     """Energy of any kind that makes the medium busy."""
     rate: str | None = None
     """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
+    rate_control: str | None = None
+    """How the rate of data is chosen: ``"fixed"``, ``"arf"``, ``"ideal"`` or ``"minstrel-ht"``."""
     broadcast_rate: str | None = None
     """The rate of broadcasts."""
     tries: int | None = None

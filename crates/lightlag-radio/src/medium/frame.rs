@@ -157,6 +157,8 @@ pub(super) struct Frame<P> {
     pub(super) mpdus: Vec<Mpdu<P>>,
     /// The index of its class.
     pub(super) class: usize,
+    /// The ratio of signal to noise with which the frame that it answers arrived.
+    pub(super) answered: Option<f64>,
     /// The number of its exchange, the same as that of the frame that it answers.
     pub(super) exchange: u64,
     pub(super) length: Duration,

@@ -1,0 +1,74 @@
+//! The fastest rate that the last SNR at the receiver allows, as ns-3's `IdealWifiManager` chooses.
+
+use super::{Choice, Controller, Outcome};
+use crate::phy::{ErrorCurves, Mode};
+use lightlag_core::Instant;
+use lightlag_net::setting::{Described, Setting};
+
+/// The share of bits that may be wrong.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ideal {
+    /// This share.
+    pub bit_errors: f64,
+}
+
+impl Default for Ideal {
+    fn default() -> Self {
+        Self { bit_errors: 1e-6 }
+    }
+}
+
+impl Described for Ideal {
+    const ABOUT: &'static str = "The fastest rate at which one bit in a million is wrong, for the SNR of the last frame that was answered. The sender \
+         learns it at no cost, as in ns-3; until then it takes the slowest rate.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::at_least("bit_errors", |c: &mut Self| &mut c.bit_errors, 0, "a share of bits")]
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    /// Modes with the SNR that each needs, the slowest first.
+    modes: Vec<(Mode, f64)>,
+    snr: f64,
+}
+
+impl State {
+    pub(super) fn new(config: Ideal, modes: &[Mode], curves: &ErrorCurves) -> Self {
+        let needed = |mode: &Mode| (*mode, curves.needed_sinr(*mode, 1, 1.0 - config.bit_errors.clamp(1e-9, 0.5)));
+        Self { modes: modes.iter().map(needed).collect(), snr: 0.0 }
+    }
+}
+
+impl Controller for State {
+    fn choose(&mut self, _: Instant) -> Choice {
+        let fits = self.modes.iter().rev().find(|(_, needed)| *needed <= self.snr);
+        Choice { mode: fits.unwrap_or(&self.modes[0]).0, is_probe: false }
+    }
+
+    fn learn(&mut self, outcome: Outcome) {
+        self.snr = outcome.snr.unwrap_or(self.snr);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::{Band, ErrorModel};
+    use crate::propagation::decibels::ratio;
+
+    #[test]
+    fn the_rate_follows_the_last_snr() {
+        let modes = [6, 12, 24, 54].map(|mbps| Mode::legacy(mbps, Band::Ghz5).unwrap());
+        let mut ideal = State::new(Ideal::default(), &modes, &ErrorCurves::new(ErrorModel::Nist));
+        let mut chosen = |db| {
+            ideal.learn(Outcome { mode: modes[0], sent: 1, arrived: 1, snr: Some(ratio(db)) });
+            ideal.learn(Outcome { mode: modes[0], sent: 1, arrived: 0, snr: None });
+            ideal.choose(Instant::ZERO).mode
+        };
+        // 10 % of 1536 B are lost at 3.97, 6.98, 13.51 and 22.63 dB; one bit in 10⁶ is wrong a little above.
+        assert_eq!([1.0, 5.0, 8.5, 15.0, 24.5].map(&mut chosen), [modes[0], modes[0], modes[1], modes[2], modes[3]]);
+        assert_eq!(chosen(13.0), modes[1]);
+    }
+}
