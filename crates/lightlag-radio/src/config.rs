@@ -127,6 +127,10 @@ pub struct Radio {
     pub carrier_sense: f64,
     /// The energy of any kind that makes the medium busy, in dBm.
     pub energy_detection: f64,
+    /// Whether a much stronger frame takes the place of one that has just started.
+    pub capture: bool,
+    /// How much stronger it has to be, in dB.
+    pub capture_margin: f64,
     /// The rate of data.
     pub rate: String,
     /// The way in which the rate of data is chosen; only a fixed one is `rate`.
@@ -159,6 +163,8 @@ impl Default for Radio {
             detection_snr: 4.0,
             carrier_sense: -82.0,
             energy_detection: -62.0,
+            capture: false,
+            capture_margin: 5.0,
             rate: "24 Mbit/s".to_owned(),
             rate_control: RateControl::default(),
             broadcast_rate: "6 Mbit/s".to_owned(),
@@ -191,6 +197,8 @@ impl Described for Radio {
                 .checked(|c| (c.carrier_sense < c.sensitivity).then_some("is below the sensitivity")),
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
                 .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
+            Setting::flag("capture", |c: &mut Self| &mut c.capture),
+            ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0),
             Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),
             Setting::word(
                 "rate_control",

@@ -318,6 +318,7 @@ impl<P: Clone> Medium<P> {
                 detection_ratio: ratio(radio.detection_snr),
                 carrier: ratio(radio.carrier_sense),
                 energy: ratio(radio.energy_detection),
+                capture: radio.capture.then(|| ratio(radio.capture_margin)),
                 noise,
             };
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));

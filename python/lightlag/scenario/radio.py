@@ -32,6 +32,10 @@ class Radio:
     """Power of frames that makes the medium busy, whether or not they are understood."""
     energy_detection: str | None = None
     """Energy of any kind that makes the medium busy."""
+    capture: bool | None = None
+    """Whether a much stronger frame takes the place of one that has just started."""
+    capture_margin: str | None = None
+    """How much stronger it has to be."""
     rate: str | None = None
     """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
     rate_control: str | None = None

@@ -31,6 +31,8 @@ pub(super) struct Thresholds {
     pub(super) detection_ratio: f64,
     pub(super) carrier: f64,
     pub(super) energy: f64,
+    /// How much stronger a frame is that takes the place of one that has just started, as a ratio.
+    pub(super) capture: Option<f64>,
     pub(super) noise: f64,
 }
 
@@ -66,6 +68,9 @@ pub(super) struct Sent {
     pub(super) certain: f64,
     pub(super) certain_header: f64,
 }
+
+/// The time after its detection in which a frame gives way to a stronger one (ns-3's `SimpleFrameCaptureModel`).
+const CAPTURE_TIME: Duration = Duration::from_micros(16);
 
 /// Records for which a receiver has room at first.
 const SEVERAL: usize = 16;
@@ -163,6 +168,14 @@ impl Hearing {
             access.occupy(at, record.end);
         }
         let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
+        let is_captured = |locked: &Record, margin: f64| {
+            record.arrival <= locked.arrival + CCA_TIME + CAPTURE_TIME && record.power > margin * locked.power
+        };
+        if let (Some(locked), Some(margin)) = (self.locked, self.thresholds.capture)
+            && is_captured(&locked, margin)
+        {
+            self.locked = None;
+        }
         let is_locked = self.locked.is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
         if is_locked || self.sends_between(record.arrival, at) {
             return;

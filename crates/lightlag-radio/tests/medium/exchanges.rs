@@ -98,6 +98,28 @@ fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
     assert!(dropped(AirDrop::Retry) > 0);
 }
 
+/// The senders whose frames arrive between two that do not hear one another: the far one sends first, the near one, 15 dB
+/// stronger there, so many microseconds later.
+fn captured(capture: bool, later: f64) -> Vec<u32> {
+    let radio = Radio { capture, ..Radio::default() };
+    let mut bench = Bench::new(&config(Standard::A), &radio, &[Vector::ZERO, place(40.0), place(-12.65)], 1);
+    bench.offer(at(1000.0), 1, To::All, 1500);
+    bench.run(at(1000.0 + later));
+    bench.offer(at(1000.0 + later), 2, To::All, 1500);
+    bench.run(at(1e5));
+    let from = |event: &Event| match event {
+        Event::Received { at: 0, packet } => Some(packet.0),
+        _ => None,
+    };
+    bench.events.iter().filter_map(|(_, event)| from(event)).collect()
+}
+
+#[test]
+fn a_stronger_frame_captures_the_receiver_within_twenty_microseconds() {
+    assert_eq!([2.0, 10.0, 30.0].map(|later| captured(false, later)), [vec![2], vec![], vec![]]);
+    assert_eq!([2.0, 10.0, 19.0, 30.0].map(|later| captured(true, later)), [vec![2], vec![2], vec![2], vec![]]);
+}
+
 /// How long the medium was busy at a silent station while another one, so many metres away, sent a frame.
 fn busy(radio: &Radio, metres: f64) -> Duration {
     let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
