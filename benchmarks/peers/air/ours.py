@@ -22,10 +22,11 @@ RATES = {"OfdmRate24Mbps": "24 Mbit/s", "OfdmRate6Mbps": "6 Mbit/s"}
 Options = Mapping[str, str | float]
 
 
-def numbers(asked: Run, **changed: Any) -> dict[str, Any]:
-    """What a run of ns-3 gives, as lightlag has it; `changed` are keys of the medium."""
+def numbers(asked: Run, start: float | None = None, **changed: Any) -> dict[str, Any]:
+    """What a run of ns-3 gives, as lightlag has it; `changed` are keys of the medium, and `start` is another start."""
     made = _chain if asked.program == "ns3-air-chain" else _saturation
-    return made(json.dumps(dict(asked.options)), json.dumps(changed))
+    options = dict(asked.options) | ({} if start is None else {"start": start})
+    return made(json.dumps(options), json.dumps(changed))
 
 
 def _medium(options: Options) -> dict[str, Any]:
@@ -82,16 +83,16 @@ def _chain(asked: str, changed: str) -> dict[str, Any]:
     summary = _summary("chain", start + seconds, options["seed"], parts)
     radios, (row,) = summary["radios"], summary["flows"]
     datagrams = row.get("datagrams") or {}
-    requests = _sum(radios, "route_requests")
+    requests, messages = _sum(radios, "route_requests"), _sum(radios, "routing_packets")
     return {
         "goodput_mbps": row["delivered_bytes"] * 8e-6 / seconds,
         "received": datagrams.get("received"),
         "first_delay_ms": (datagrams.get("mean_delay_s") or math.nan) * 1e3,
-        "attempts": _sum(radios, "sent_frames"),
+        "attempts": _sum(radios, "sent_frames") - messages,
         "frames_given_up": _sum(radios, "dropped_retry"),
         "timeouts": row["timeouts"],
         "rreq": requests,
-        "rrep": _sum(radios, "routing_packets") - requests,
+        "rrep": messages - requests,
         "routing_bytes": _sum(radios, "routing_bytes"),
         "broken": _sum(radios, "broken_links"),
     }
