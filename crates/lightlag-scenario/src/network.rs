@@ -369,6 +369,9 @@ pub enum CapturePlace {
     Node(NodeId),
     /// A link direction, with all that is given to it.
     Link(LinkId),
+    /// The radio of a node, with all frames that it sends and understands. Interfaces to media have the numbers behind
+    /// those of links.
+    Radio(LinkId),
 }
 
 /// The request of `record.pcap`, with numbers in place of names.

@@ -844,3 +844,33 @@ fn at_most_fifty_mistakes_are_listed_with_their_number() {
     assert_eq!(found.len(), 51);
     assert_eq!(found[50].to_string(), "in all: 120 mistakes; these are the first 50");
 }
+
+/// A swarm of which these places are captured.
+fn captured(places: &str) -> Result<lightlag_scenario::Network, Vec<ScenarioError>> {
+    let text = format!(
+        "duration = \"9 s\"\nrecord = {{ pcap = {{ at = [{places}] }} }}\n[topology]\nkind = \"swarm\"\nnodes = 3\nflows = 1\n\
+         [[links]]\nbetween = [\"uav2\", \"base\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n"
+    );
+    parse_toml(&text, &[]).and_then(|scenario| scenario.expand())
+}
+
+#[test]
+fn a_capture_names_a_radio_by_its_node_and_medium() {
+    use lightlag_net::LinkId;
+    use lightlag_scenario::CapturePlace::{Node, Radio};
+    let network = captured("\"uav3@air\", \"uav2\"").unwrap();
+    let node = |name| lightlag_net::NodeId(network.nodes.iter().position(|node| node == name).unwrap() as u32);
+    // The two directions of the link have the first numbers. A node brings its radio.
+    let places = &network.captures.as_ref().unwrap().places;
+    assert_eq!(*places, [Node(node("uav2")), Radio(LinkId(3)), Radio(LinkId(4))]);
+    for (place, message) in [
+        ("\"uav1@ground\"", "\"ground\" is not a medium of this node; write one of air"),
+        ("\"base@air\"", "\"base\" has no radio; name the node alone"),
+        ("\"uav4@air\"", "\"uav4\" is not a node of the network"),
+    ] {
+        let errors = captured(place).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:#?}");
+        assert_eq!(errors[0].path, "record.pcap.at[0]");
+        assert!(errors[0].message.contains(message), "{}", errors[0]);
+    }
+}

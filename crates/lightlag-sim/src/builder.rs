@@ -38,10 +38,10 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     let mut nodes = Nodes::new(&network, seed).map(Box::new);
     if let Some(nodes) = nodes.as_deref_mut() {
         let captured = network.captures.iter().flat_map(|plan| &plan.places).filter_map(|place| match place {
-            CapturePlace::Node(node) => Some(*node),
-            CapturePlace::Link(_) => None,
+            CapturePlace::Radio(radio) => Some(nodes.of_link(*radio)),
+            CapturePlace::Node(_) | CapturePlace::Link(_) => None,
         });
-        let captured: Vec<NodeId> = captured.collect();
+        let captured: Vec<usize> = captured.collect();
         if !captured.is_empty() {
             nodes.watch(&captured);
         }

@@ -181,9 +181,16 @@ fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
 fn passes(network: &Network, place: CapturePlace, from: NodeId, way: &[LinkId]) -> bool {
     match place {
         CapturePlace::Link(link) => way.contains(&link),
-        CapturePlace::Node(node) => node == from || way.iter().any(|link| network.links[link.0 as usize].to == node),
+        CapturePlace::Node(node) => {
+            node == from
+                || way.iter().any(|link| network.links.get(link.0 as usize).is_some_and(|link| link.to == node))
+        }
+        CapturePlace::Radio(_) => way.iter().any(|link| link.0 as usize >= network.links.len()),
     }
 }
+
+/// Bits a second that packets on a medium hardly exceed.
+const MOST_ON_AIR: f64 = 1e8;
 
 /// Bytes a second that the links of a place carry at most.
 fn most(network: &Network, place: CapturePlace) -> f64 {
@@ -191,8 +198,10 @@ fn most(network: &Network, place: CapturePlace) -> f64 {
         CapturePlace::Link(link) => network.links[link.0 as usize].rate.as_bps() as f64,
         CapturePlace::Node(node) => {
             let at = network.links.iter().filter(|link| link.from == node || link.to == node);
-            at.map(|link| link.rate.as_bps() as f64).sum()
+            let on_air = network.media.iter().flat_map(|medium| &medium.members).filter(|member| member.node == node);
+            at.map(|link| link.rate.as_bps() as f64).chain(on_air.map(|_| MOST_ON_AIR)).sum()
         }
+        CapturePlace::Radio(_) => MOST_ON_AIR,
     };
     bits / 8.0
 }

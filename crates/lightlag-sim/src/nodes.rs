@@ -216,12 +216,17 @@ impl Nodes {
         self.ip_header + UDP_HEADER
     }
 
-    /// Lets the media tell of the frames of these nodes.
-    pub(crate) fn watch(&mut self, nodes: &[NodeId]) {
-        for air in &mut self.media {
-            let stations = nodes.iter().filter_map(|node| air.stations[node.0 as usize]);
-            air.medium.watch(stations.collect::<Vec<_>>());
+    /// Lets the media tell of the frames of these interfaces.
+    pub(crate) fn watch(&mut self, interfaces: &[usize]) {
+        for (number, air) in self.media.iter_mut().enumerate() {
+            let here = interfaces.iter().map(|interface| &self.interfaces[*interface]);
+            air.medium.watch(here.filter(|interface| interface.medium == number).map(|interface| interface.station));
         }
+    }
+
+    /// The number of a station's interface as that of a link.
+    pub(crate) fn link_of(&self, medium: usize, station: Station) -> LinkId {
+        self.link(self.media[medium].first + station.0 as usize)
     }
 
     /// The next frame of a node that is watched: the medium on which it is, and the frame.

@@ -34,8 +34,8 @@ pub(crate) trait Tap {
     /// A link has dropped a packet.
     fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
 
-    /// A node has sent a frame on a medium, or understood one.
-    fn aired(&mut self, node: NodeId, frame: &AirFrame<'_>);
+    /// An interface has sent a frame on its medium, or understood one.
+    fn aired(&mut self, on: LinkId, frame: &AirFrame<'_>);
 }
 
 /// Nobody watches.
@@ -64,5 +64,5 @@ impl Tap for Silent {
     fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}
 
     #[inline(always)]
-    fn aired(&mut self, _: NodeId, _: &AirFrame<'_>) {}
+    fn aired(&mut self, _: LinkId, _: &AirFrame<'_>) {}
 }

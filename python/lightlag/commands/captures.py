@@ -36,8 +36,8 @@ Pcap = Annotated[
     typer.Option(
         "--pcap",
         metavar="[PLACES]",
-        help='Write pcapng files: of these nodes ("a") and link directions ("a->b"), with commas between or repeated; '
-        "alone, of both ends of every flow.",
+        help='Write pcapng files: of these nodes ("a"), link directions ("a->b") and radios ("a@medium"), with commas '
+        "between or repeated; alone, of both ends of every flow.",
     ),
 ]
 PcapFlow = Annotated[

@@ -31,6 +31,10 @@ impl Nodes {
         &self.names[id.0 as usize]
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.ids.contains_key(name)
+    }
+
     /// The number of a node, or an error that lists the existing ones.
     pub(crate) fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
         const SHOWN: usize = 8;

@@ -129,7 +129,7 @@ impl<'a> Layout<'a> {
         for (index, proxy) in scenario.proxies.iter().enumerate() {
             proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
         }
-        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &drafts, errors));
+        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &media, &drafts, errors));
         Some(Self { nodes, wires, media, drafts, proxies, captures })
     }
 }

@@ -28,6 +28,11 @@ enum Of<'a> {
 }
 
 impl Radios<'_> {
+    /// The name of the medium.
+    pub(crate) fn name(&self) -> &str {
+        &self.spec.name
+    }
+
     /// The nodes on the medium.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.radios.iter().map(|radio| radio.node)

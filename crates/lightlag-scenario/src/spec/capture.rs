@@ -9,7 +9,8 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Pcap {
-    /// Nodes, and link directions as "from->to". Left out: both ends of every flow that is captured.
+    /// Nodes, link directions as "from->to", and radios as "node@medium". A node brings its radios. Left out: both ends of
+    /// every flow that is captured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<String>,
     /// Names of the flows to capture. Left out: all.

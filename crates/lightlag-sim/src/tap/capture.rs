@@ -51,8 +51,9 @@ pub(crate) struct Setup {
     names: Vec<String>,
     /// Nodes whose addresses packets show, with their names.
     hosts_named: Vec<(NodeId, String)>,
-    /// Start and name of every link direction.
+    /// Start and name of every link direction, and of every radio behind them.
     links: Vec<(NodeId, String)>,
+    first_radio: LinkId,
     nodes: usize,
 }
 
@@ -61,9 +62,12 @@ impl Setup {
     pub(crate) fn new(network: &Network) -> Option<Self> {
         let plan = network.captures.clone()?;
         let numbers = Numbers::new(network);
+        let of_links = network.links.iter().map(|link| (link.from, link.name.clone()));
+        let of_radios = network.media.iter().flat_map(|medium| interfaces(network, medium));
+        let links: Vec<(NodeId, String)> = of_links.chain(of_radios).collect();
         let name = |place: &CapturePlace| match place {
             CapturePlace::Node(node) => network.nodes[node.0 as usize].clone(),
-            CapturePlace::Link(link) => network.links[link.0 as usize].name.clone(),
+            CapturePlace::Link(on) | CapturePlace::Radio(on) => links[on.0 as usize].1.clone(),
         };
         Some(Self {
             ip: network.ip,
@@ -71,12 +75,8 @@ impl Setup {
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             names: plan.places.iter().map(name).collect(),
             hosts_named: shown_nodes(network, &plan),
-            links: network
-                .links
-                .iter()
-                .map(|link| (link.from, link.name.clone()))
-                .chain(network.media.iter().flat_map(|medium| interfaces(network, medium)))
-                .collect(),
+            links,
+            first_radio: LinkId(network.links.len() as u32),
             nodes: network.nodes.len(),
             plan,
         })
@@ -86,30 +86,31 @@ impl Setup {
     pub(crate) fn open(self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Captures> {
         let mut taken = BTreeSet::new();
         let (mut at_node, mut at_link) = (vec![None; self.nodes], vec![None; self.links.len()]);
+        let mut on_air = at_link.clone();
         let mut files = Vec::with_capacity(self.names.len());
         for (index, (place, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
             match *place {
                 CapturePlace::Node(node) => at_node[node.0 as usize] = Some(index),
                 CapturePlace::Link(link) => at_link[link.0 as usize] = Some(index),
+                CapturePlace::Radio(radio) => on_air[radio.0 as usize] = Some(index),
             }
             let file = file_name(name, &mut taken);
             let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
             let mut writer = Writer::new(open(&file)?, application)?;
-            let interface = writer.interface(name)?;
+            let link = match place {
+                CapturePlace::Node(_) | CapturePlace::Link(_) => LinkType::RAW,
+                CapturePlace::Radio(_) => LinkType::IEEE802_11_RADIOTAP,
+            };
+            let interface = writer.interface_of(name, link)?;
             writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
-            files.push(File {
-                name: file,
-                place: name.clone(),
-                writer,
-                interface,
-                air: None,
-                pending: Pending::default(),
-            });
+            files.push(File { name: file, writer, interface, pending: Pending::default() });
         }
         Ok(Captures {
             files,
             at_node,
             at_link,
+            on_air,
+            first_radio: self.first_radio,
             flows: self.plan.flows,
             comments: self.plan.comments,
             ip: self.ip,
@@ -154,6 +155,10 @@ pub(crate) struct Captures {
     /// The file of each node and link direction.
     at_node: Vec<Option<usize>>,
     at_link: Vec<Option<usize>>,
+    /// The file of each radio, by its number as that of a link.
+    on_air: Vec<Option<usize>>,
+    /// The number of the first radio. Nobody tells when a packet on the air arrives.
+    first_radio: LinkId,
     flows: Vec<bool>,
     comments: bool,
     ip: IpVersion,
@@ -169,12 +174,8 @@ pub(crate) struct Captures {
 
 struct File {
     name: String,
-    /// The name of the node or link direction.
-    place: String,
     writer: Writer<Output>,
     interface: InterfaceId,
-    /// The interface of frames on the air, once there was one.
-    air: Option<InterfaceId>,
     /// Packets that wait for the fate of the first one.
     pending: Pending,
 }
@@ -190,8 +191,8 @@ struct Seen {
 }
 
 impl Tap for Captures {
-    fn aired(&mut self, node: NodeId, frame: &air::AirFrame<'_>) {
-        self.on_air(node, frame, String::new());
+    fn aired(&mut self, on: LinkId, frame: &air::AirFrame<'_>) {
+        self.on_air(on, frame);
     }
 
     #[cold]
@@ -309,7 +310,7 @@ impl Captures {
 
     fn see(&mut self, file: Option<usize>, endpoint: u32, mut seen: Seen) {
         let Some(file) = file.filter(|_| self.wants(endpoint) && self.error.is_none()) else { return };
-        seen.awaits = seen.awaits.filter(|_| self.comments);
+        seen.awaits = seen.awaits.filter(|on| self.comments && *on < self.first_radio);
         self.files[file].pending.add(seen);
         self.write_known(file);
     }
@@ -350,17 +351,12 @@ impl Captures {
             };
             self.put(packet, ttl);
         }
-        let File { place, writer, interface, air, .. } = &mut self.files[file];
-        match record {
-            Record::Packet(_) => writer.packet(*interface, *at, *direction, &self.bytes, comment),
-            Record::Frame(bytes) => {
-                let air = match *air {
-                    Some(air) => air,
-                    None => *air.insert(writer.interface_of(&format!("{place} air"), LinkType::IEEE802_11_RADIOTAP)?),
-                };
-                writer.packet(air, *at, *direction, bytes, comment)
-            }
-        }
+        let File { writer, interface, .. } = &mut self.files[file];
+        let bytes = match record {
+            Record::Packet(_) => &self.bytes,
+            Record::Frame(bytes) => bytes,
+        };
+        writer.packet(*interface, *at, *direction, bytes, comment)
     }
 
     /// Puts the bytes of a packet in `bytes`.
@@ -418,9 +414,9 @@ fn address(ip: IpVersion, node: NodeId) -> IpAddr {
     }
 }
 
-/// A name that every file system takes: letters, digits, "-", "_" and "." as they are, "->" as "-to-".
+/// A name that every file system takes: letters, digits, "-", "_", "." and "@" as they are, "->" as "-to-".
 fn file_name(place: &str, taken: &mut BTreeSet<String>) -> String {
-    let plain = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_.@".contains(letter) { letter } else { '_' };
     let mut stem: String = place.replace("->", "-to-").chars().map(plain).collect();
     if stem.starts_with('.') {
         stem.insert(0, '_');

@@ -4,7 +4,7 @@ use super::classic::Classic;
 use super::input::{Filled, Input};
 use super::pcapng::{self, Section};
 use super::{CaptureError, Cut, Direction, Interface, InterfaceId, Packet, link};
-use crate::dot11::Duplicates;
+use crate::dot11::{Duplicates, Relayed};
 use std::io::Read;
 
 /// A capture being read from a file or a pipe. It holds one packet at a time.
@@ -29,6 +29,7 @@ pub struct Reader<R> {
     interfaces: Vec<Interface>,
     buffer: Vec<u8>,
     duplicates: Duplicates,
+    relayed: Relayed,
     packets: u64,
     timeless: u64,
     cut: Option<Cut>,
@@ -62,8 +63,19 @@ impl<R: Read> Reader<R> {
         } else {
             return Err(CaptureError::NotACapture(unrecognised(magic)));
         };
-        let duplicates = Duplicates::default();
-        Ok(Self { input, form, interfaces, buffer, duplicates, packets: 0, timeless: 0, cut: None, ended: false })
+        let (duplicates, relayed) = Default::default();
+        Ok(Self {
+            input,
+            form,
+            interfaces,
+            buffer,
+            duplicates,
+            relayed,
+            packets: 0,
+            timeless: 0,
+            cut: None,
+            ended: false,
+        })
     }
 
     /// The next packet. `None` at the end of the file, even if that comes too early: see [`Reader::cut`].
@@ -104,7 +116,8 @@ impl<R: Read> Reader<R> {
         let ip = if interface.link.is_wireless() {
             let msdu = interface.link.msdu(frame, record.wire_len);
             let msdu = msdu.filter(|msdu| !self.duplicates.is_copy(record.interface.0, msdu));
-            msdu.and_then(|msdu| link::packet(&msdu))
+            let ip = msdu.and_then(|msdu| link::packet(&msdu));
+            ip.filter(|ip| !self.relayed.is_copy(record.interface.0, ip))
         } else if let Ok(ip) = interface.link.ip(frame) {
             ip
         } else {

@@ -5,7 +5,7 @@
 //! sequence, [`decode`] reads them. [`radiotap`] is the header that captures put in front of a frame.
 //!
 //! [`Msdu::find`] finds the network packet in a captured data frame of any network, with an access point or without;
-//! [`Duplicates`] tells retransmitted frames from new ones.
+//! [`Duplicates`] tells retransmitted frames from new ones, [`Relayed`] packets that others pass on.
 //!
 //! Fragments, frames of several packets (A-MSDU) and encrypted frames are not opened.
 
@@ -17,6 +17,7 @@ mod fcs;
 mod msdu;
 pub mod radiotap;
 mod read;
+mod relayed;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,6 +26,7 @@ pub use duplicates::Duplicates;
 pub use fcs::{FCS_LEN, fcs};
 pub use msdu::{EtherType, Msdu};
 pub use read::decode;
+pub use relayed::Relayed;
 pub use write::encode;
 
 /// A MAC address.

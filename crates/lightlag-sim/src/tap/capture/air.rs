@@ -1,11 +1,9 @@
-//! Frames on the air in a node's capture: 802.11 after a header of radiotap, on an interface of their own.
-//!
-//! A node's file gets this interface with its first frame, so captures without a radio stay as they are.
+//! Frames on the air: 802.11 after a header of radiotap, in a file for each radio.
 
 use super::{Captures, Record, Seen};
 use crate::body::Packet;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::NodeId;
+use lightlag_net::{LinkId, NodeId};
 use lightlag_routing::{Extra, Message, Receiver};
 use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
@@ -74,11 +72,11 @@ pub(crate) enum Content<'a> {
 }
 
 impl Captures {
-    /// Takes a frame that a node sends or hears. One that it sends is written with the time of its start, one that it
+    /// Takes a frame that a radio sends or hears. One that it sends is written with the time of its start, one that it
     /// hears with the time of its end. Frames of captured flows, of routing and of the MAC are written.
     #[cold]
-    pub(crate) fn on_air(&mut self, node: NodeId, frame: &AirFrame<'_>, comment: String) {
-        let Some(file) = self.at_node[node.0 as usize].filter(|_| self.error.is_none()) else { return };
+    pub(crate) fn on_air(&mut self, on: LinkId, frame: &AirFrame<'_>) {
+        let Some(file) = self.on_air[on.0 as usize].filter(|_| self.error.is_none()) else { return };
         if let Form::Data { content: Content::Packet(packet, _), .. } = frame.form
             && !self.wants(packet.flow)
         {
@@ -89,8 +87,8 @@ impl Captures {
             _ => frame.start,
         };
         let record = Record::Frame(self.record(frame));
-        let comment = if self.comments { comment } else { String::new() };
-        self.files[file].pending.add(Seen { at, direction: frame.direction, record, comment, awaits: None });
+        let (direction, comment) = (frame.direction, String::new());
+        self.files[file].pending.add(Seen { at, direction, record, comment, awaits: None });
         self.write_known(file);
     }
 

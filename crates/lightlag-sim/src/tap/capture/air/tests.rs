@@ -15,10 +15,19 @@ use lightlag_wire::dot11::{AckPolicy, FCS_LEN, Msdu, Tid};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Two nodes, each with a capture, a connection and a flow of datagrams; only the connection is captured.
+/// Two nodes with a link and radios, each with a capture, a connection and a flow of datagrams; only the connection is
+/// captured.
 const PAIR: &str = r#"
 duration = "1 s"
 record = { pcap = { at = ["a", "b"], flows = ["tcp"] } }
+[[media]]
+standard = "802.11a"
+[[nodes]]
+name = "a"
+at = ["0 m", "0 m", "0 m"]
+[[nodes]]
+name = "b"
+at = ["9 m", "0 m", "0 m"]
 [[links]]
 between = ["a", "b"]
 rate = "10 Mbit/s"
@@ -39,6 +48,10 @@ traffic = { kind = "constant", rate = "100 kbit/s" }
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 
+/// The radios of both, whose numbers are those behind the two directions of the link.
+const A_AIR: LinkId = LinkId(2);
+const B_AIR: LinkId = LinkId(3);
+
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
 
@@ -52,18 +65,25 @@ impl io::Write for Memory {
     }
 }
 
-/// The captures of a pair, and the file of its first node.
+/// The captures of a pair, and the file of its first radio.
 fn captures(text: &str) -> (Captures, Memory) {
+    let (captures, [_, _, radio, _]) = all_captures(text);
+    (captures, radio)
+}
+
+/// The captures of a pair, and the files of its nodes and radios.
+fn all_captures(text: &str) -> (Captures, [Memory; 4]) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let network = scenario.expand().unwrap_or_else(|errors| panic!("{errors:#?}"));
-    let (first, mut files) = (Memory::default(), 0);
-    let file = first.clone();
-    let captures = Setup::new(&network).unwrap().open(&mut |_| {
-        files += 1;
-        let output: Output = Box::new(if files == 1 { file.clone() } else { Memory::default() });
+    let files: [Memory; 4] = Default::default();
+    let mut names = Vec::new();
+    let captures = Setup::new(&network).unwrap().open(&mut |name| {
+        let output: Output = Box::new(files[names.len()].clone());
+        names.push(name.to_owned());
         Ok(output)
     });
-    (captures.unwrap(), first)
+    assert_eq!(names, ["a.pcapng", "b.pcapng", "a@air.pcapng", "b@air.pcapng"]);
+    (captures.unwrap(), files)
 }
 
 /// A packet of a file.
@@ -75,21 +95,24 @@ struct Read {
     direction: Direction,
     frame: Vec<u8>,
     ip: Option<Vec<u8>>,
-    comment: String,
 }
 
 fn read(captures: Captures, file: &Memory) -> Vec<Read> {
     assert!(captures.finish().1.is_none());
+    contents(file)
+}
+
+fn contents(file: &Memory) -> Vec<Read> {
     let bytes = file.0.lock().unwrap().clone();
     let mut reader = Reader::open(&bytes[..]).unwrap();
     let mut read = Vec::new();
     while let Some(packet) = reader.next_packet().unwrap() {
         let (nanos, direction, frame) = (packet.at.as_nanos(), packet.direction, packet.frame.to_vec());
-        let (ip, comment) = (packet.ip.map(<[u8]>::to_vec), packet.comment.unwrap_or_default().into_owned());
+        let ip = packet.ip.map(<[u8]>::to_vec);
         let interface = packet.interface.0 as usize;
         let interface = &reader.interfaces()[interface];
         let (link, name) = (interface.link, interface.name.clone());
-        read.push(Read { link, name, nanos, direction, frame, ip, comment });
+        read.push(Read { link, name, nanos, direction, frame, ip });
     }
     read
 }
@@ -131,15 +154,15 @@ fn a_packet_of_a_flow_is_a_data_frame() {
     let (mut captures, file) = captures(PAIR);
     let packet = segment();
     let sent = data(Content::Packet(&packet, Extra::None));
-    captures.on_air(A, &sent, "first".to_owned());
+    captures.on_air(A_AIR, &sent);
     let heard = Radio { signal_dbm: Some(-61.6), ..sent.radio };
     let heard = AirFrame { direction: Direction::Inbound, from: B, to: Receiver::One(A), radio: heard, ..sent };
-    captures.on_air(A, &heard, String::new());
-    captures.on_air(B, &sent, "in the other file".to_owned());
+    captures.on_air(A_AIR, &heard);
+    captures.on_air(B_AIR, &sent);
     let read = read(captures, &file);
     assert_eq!(read.len(), 2);
-    assert!(read.iter().all(|read| (read.link, &read.name[..]) == (LinkType::IEEE802_11_RADIOTAP, "a air")));
-    assert_eq!((read[0].nanos, read[0].direction, &read[0].comment[..]), (1_000_000, Direction::Outbound, ""));
+    assert!(read.iter().all(|read| (read.link, &read.name[..]) == (LinkType::IEEE802_11_RADIOTAP, "a@air")));
+    assert_eq!((read[0].nanos, read[0].direction), (1_000_000, Direction::Outbound));
     assert_eq!((read[1].nanos, read[1].direction), (1_500_000, Direction::Inbound));
     let (header, _) = radiotap::decode(&read[0].frame).unwrap();
     assert_eq!((header.signal_dbm, header.noise_dbm, header.at), (None, Some(-94), Some(sent.start)));
@@ -156,16 +179,16 @@ fn a_packet_of_a_flow_is_a_data_frame() {
 }
 
 #[test]
-fn frames_keep_their_place_among_packets_that_wait_for_their_fate() {
-    let (mut captures, file) = captures(&PAIR.replace("flows = [\"tcp\"]", "comments = true"));
+fn packets_and_frames_of_a_node_have_files_of_their_own() {
+    let (mut captures, [node, _, radio, _]) = all_captures(PAIR);
     let packet = segment();
-    captures.sent(Instant::from_nanos(500_000), LinkId(0), &packet, || None);
-    captures.on_air(A, &frame(Form::Ack), "an ACK".to_owned());
-    captures.arrived(LinkId(0), &packet);
-    let read = read(captures, &file);
-    let seen: Vec<_> = read.iter().map(|read| (&read.name[..], read.nanos, &read.comment[..])).collect();
-    assert_eq!(seen, [("a", 500_000, ""), ("a air", 1_000_000, "an ACK")]);
-    assert_eq!(read[0].link, LinkType::RAW);
+    captures.sent(Instant::from_nanos(500_000), A_AIR, &packet, || None);
+    captures.offered(Instant::from_nanos(500_000), A_AIR, &packet);
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
+    assert!(captures.finish().1.is_none());
+    let seen: [Vec<_>; 2] =
+        [node, radio].map(|file| contents(&file).into_iter().map(|read| (read.link, read.nanos)).collect());
+    assert_eq!(seen, [vec![(LinkType::RAW, 500_000)], vec![(LinkType::IEEE802_11_RADIOTAP, 1_000_000)]]);
 }
 
 #[test]
@@ -173,8 +196,8 @@ fn packets_of_flows_that_are_not_captured_are_left_out() {
     let (mut captures, file) = captures(PAIR);
     let datagram = PacketBody::Other(Other::Datagram(Udp::new(0, Instant::ZERO, 100)));
     let packet = Packet::new(B, 2, 128, PacketFlags::new(true), datagram);
-    captures.on_air(A, &data(Content::Packet(&packet, Extra::None)), String::new());
-    captures.on_air(A, &frame(Form::Ack), String::new());
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
+    captures.on_air(A_AIR, &frame(Form::Ack));
     assert_eq!(read(captures, &file).len(), 1);
 }
 
@@ -184,7 +207,7 @@ fn the_header_of_gpsr_stands_in_front_of_the_packet() {
     let packet = segment();
     let place = gpsr::Place { x: 1, y: 2, z: 3 };
     let header = gpsr::Header { mode: gpsr::Mode::Greedy, destination: place, sender: place };
-    captures.on_air(A, &data(Content::Packet(&packet, Extra::Gpsr(header))), String::new());
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::Gpsr(header))));
     let read = read(captures, &file);
     let (_, bytes) = radiotap::decode(&read[0].frame).unwrap();
     let msdu = Msdu::find(&bytes[..bytes.len() - FCS_LEN], false).unwrap();
@@ -197,10 +220,10 @@ fn the_header_of_gpsr_stands_in_front_of_the_packet() {
 fn messages_and_arp_are_data_frames_of_their_node() {
     let (mut captures, file) = captures(PAIR);
     let message = Message::Aodv(aodv::Message::ReplyAck);
-    captures.on_air(A, &data(Content::Message(&message, 1)), String::new());
-    captures.on_air(A, &data(Content::Arp(Operation::Reply, B)), String::new());
+    captures.on_air(A_AIR, &data(Content::Message(&message, 1)));
+    captures.on_air(A_AIR, &data(Content::Arp(Operation::Reply, B)));
     let request = AirFrame { to: Receiver::All, ..data(Content::Arp(Operation::Request, B)) };
-    captures.on_air(A, &request, String::new());
+    captures.on_air(A_AIR, &request);
     let read = read(captures, &file);
     let datagram = routing::decode(read[0].ip.as_deref().unwrap()).unwrap();
     assert_eq!(datagram, Datagram { from: A, to: Receiver::One(B), ttl: 1, message });
@@ -223,14 +246,14 @@ fn frames_of_the_mac_have_their_kind() {
     let (mut captures, file) = captures(PAIR);
     let (tid, start) = (Tid::new(0).unwrap(), Sequence::new(5));
     for form in [Form::Rts, Form::Cts, Form::Ack] {
-        captures.on_air(A, &frame(form), String::new());
+        captures.on_air(A_AIR, &frame(form));
     }
     let packet = segment();
     let qos = Some(Qos { tid, ack: AckPolicy::Normal });
     let aggregate = Some(Aggregate { number: 9, is_last: true });
     let form = Form::Data { sequence: start, is_retry: false, qos, content: Content::Packet(&packet, Extra::None) };
     let part = frame(form);
-    captures.on_air(A, &AirFrame { radio: Radio { aggregate, ..part.radio }, ..part }, String::new());
+    captures.on_air(A_AIR, &AirFrame { radio: Radio { aggregate, ..part.radio }, ..part });
     let read = read(captures, &file);
     let frames = read.iter().map(|read| {
         let (header, bytes) = radiotap::decode(&read.frame).unwrap();
