@@ -830,7 +830,9 @@ impl<P: Clone> Medium<P> {
             if state.hearing.add(record, now, &mut state.access) {
                 hearers.push(other as u32);
                 last = last.max(end + travels);
-                state.put_off(record.arrival + CCA_TIME, record.end + reserves);
+                if state.hearing.is_loud(power) {
+                    state.put_off(record.arrival + CCA_TIME, record.end + reserves);
+                }
             }
         }
         let frame_on_air = Frame {

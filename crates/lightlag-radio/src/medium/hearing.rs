@@ -112,6 +112,11 @@ impl Hearing {
         power >= self.thresholds.sensitivity
     }
 
+    /// Whether a frame of this power makes the medium busy, whether or not it is detected.
+    pub(super) fn is_loud(&self, power: f64) -> bool {
+        power >= self.loud
+    }
+
     pub(super) fn noise(&self) -> f64 {
         self.thresholds.noise
     }
