@@ -108,6 +108,15 @@ impl Described for MediumConfig {
     }
 }
 
+/// What follows a block acknowledgement that did not come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MissingBlockAck {
+    /// The packets are repeated, as Linux does.
+    Repeat,
+    /// The station asks for the acknowledgement in an exchange of its own, as ns-3 does.
+    Ask,
+}
+
 /// A radio: its power, its receiver and its MAC.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Radio {
@@ -143,6 +152,8 @@ pub struct Radio {
     pub rts_threshold: u32,
     /// The most bytes of an A-MPDU; 0 for none.
     pub aggregation: f64,
+    /// What follows a block acknowledgement that did not come.
+    pub missing_block_ack: MissingBlockAck,
     /// The access class of packets of flows, where the medium has classes.
     pub access_class: Class,
     /// The frames that may wait.
@@ -171,6 +182,7 @@ impl Default for Radio {
             tries: 7,
             rts_threshold: 65_535,
             aggregation: LONGEST_AGGREGATE.0 as f64,
+            missing_block_ack: MissingBlockAck::Ask,
             access_class: Class::BestEffort,
             queue: 500,
             lifetime: Duration::from_millis(500),
@@ -211,6 +223,13 @@ impl Described for Radio {
             Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
             Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64),
+            Setting::word(
+                "missing_block_ack",
+                "a way to go on",
+                &["repeat", "ask"],
+                |c: &Self| c.missing_block_ack as usize,
+                |c, index| c.missing_block_ack = [MissingBlockAck::Repeat, MissingBlockAck::Ask][index],
+            ),
             Setting::word(
                 "access_class",
                 "an access class",

@@ -8,5 +8,5 @@ pub mod propagation;
 pub mod rate;
 
 pub use class::Class;
-pub use config::{MediumConfig, Radio, StationConfig};
+pub use config::{MediumConfig, MissingBlockAck, Radio, StationConfig};
 pub use medium::{AirDrop, Aired, Happening, Kind, Medium, Msdu, Station, StationCounters, To};

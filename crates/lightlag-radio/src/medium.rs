@@ -23,7 +23,7 @@ mod tracks;
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
 
 use crate::class::Class;
-use crate::config::{MediumConfig, Radio, StationConfig};
+use crate::config::{MediumConfig, MissingBlockAck, Radio, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
@@ -169,6 +169,9 @@ struct StationState<P> {
     /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
     owed: VecDeque<Peer>,
     tells: bool,
+    /// Whether it asks after a missing block acknowledgement, and the packets that it asks for, with their class.
+    asks_again: bool,
+    unresolved: Option<(usize, Vec<u64>)>,
     /// The next wake, if there is one.
     wake: Option<Instant>,
     /// The last packet of each sender, to recognise repetitions.
@@ -345,6 +348,8 @@ impl<P: Clone> Medium<P> {
                 sequences: Vec::new(),
                 owed: VecDeque::new(),
                 tells: false,
+                asks_again: radio.missing_block_ack == MissingBlockAck::Ask,
+                unresolved: None,
                 wake: None,
                 heard: Vec::new(),
                 reordered: Vec::new(),
@@ -1111,29 +1116,34 @@ impl<P: Clone> Medium<P> {
         state.access.allowed(class);
         state.access.renew(class);
         state.wake = None;
-        if std::mem::take(&mut state.tells) {
+        let told = std::mem::take(&mut state.tells);
+        if told {
             state.tell_done();
-        } else {
-            for number in std::mem::take(&mut state.sending) {
-                let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
-                pending.tries += 1;
-                let (arrived, tries) = (pending.arrived, pending.tries);
-                if !arrived && tries < state.tries {
-                    continue;
-                }
-                let Some(pending) = state.queues[state.class].take(number) else { continue };
-                let happening = match pending.msdu {
-                    Msdu { to: To::One(to), payload, .. } if arrived => {
-                        state.counters.settled += 1;
-                        Happening::Acknowledged { at: Station(at), to, payload }
-                    }
-                    _ => {
-                        state.counters.dropped_retry += 1;
-                        give_up(at, class, pending, AirDrop::Retry, &mut state.owed)
-                    }
-                };
-                self.happenings.push_back(happening);
+        }
+        let about = match state.unresolved.take_if(|(of, _)| told && *of == class) {
+            Some((_, packets)) => packets,
+            None if told => Vec::new(),
+            None => std::mem::take(&mut state.sending),
+        };
+        for number in about {
+            let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
+            pending.tries += 1;
+            let (arrived, tries) = (pending.arrived, pending.tries);
+            if !arrived && tries < state.tries {
+                continue;
             }
+            let Some(pending) = state.queues[state.class].take(number) else { continue };
+            let happening = match pending.msdu {
+                Msdu { to: To::One(to), payload, .. } if arrived => {
+                    state.counters.settled += 1;
+                    Happening::Acknowledged { at: Station(at), to, payload }
+                }
+                _ => {
+                    state.counters.dropped_retry += 1;
+                    give_up(at, class, pending, AirDrop::Retry, &mut state.owed)
+                }
+            };
+            self.happenings.push_back(happening);
         }
         self.next(at, now, Some(next));
     }
@@ -1169,7 +1179,27 @@ impl<P: Clone> Medium<P> {
         if std::mem::take(&mut state.tells) {
             if is_last {
                 state.tell_done();
+                for number in state.unresolved.take_if(|(of, _)| *of == class).map_or(Vec::new(), |(_, of)| of) {
+                    if let Some(pending) = state.queues[class].take(number) {
+                        state.counters.dropped_retry += 1;
+                        self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
+                    }
+                }
             }
+            return self.next(at, now, None);
+        }
+        if state.asks_again
+            && !asked
+            && state.together.is_some()
+            && state.unresolved.is_none()
+            && let Some(To::One(Station(station))) = state.queues[class].front().map(|of| of.msdu.to)
+        {
+            let peer = Peer { station, class };
+            state.owed.retain(|of| *of != peer);
+            state.owed.push_front(peer);
+            self.learn(at, 0, None);
+            let state = &mut self.stations[at as usize];
+            state.unresolved = Some((class, std::mem::take(&mut state.sending)));
             return self.next(at, now, None);
         }
         if !asked {

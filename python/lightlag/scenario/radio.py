@@ -48,6 +48,8 @@ class Radio:
     """Frames longer than so many bytes ask for the medium first."""
     aggregation: int | None = None
     """Most bytes of an A-MPDU; 0 for none."""
+    missing_block_ack: str | None = None
+    """What follows a block acknowledgement that did not come: ``"ask"`` or ``"repeat"``."""
     access_class: str | None = None
     """Access class of packets of flows: ``"best-effort"``, ``"background"``, ``"video"`` or ``"voice"``."""
     queue: int | None = None

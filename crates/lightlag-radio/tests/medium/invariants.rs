@@ -4,7 +4,7 @@ use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_radio::phy::Standard;
-use lightlag_radio::{Class, Radio, Station, To};
+use lightlag_radio::{Class, MissingBlockAck, Radio, Station, To};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ fn scattered(
 ) -> Bench {
     let spread = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16) / 65_536.0 * 120.0;
     let places: Vec<Vector> = (0..stations).map(|at| Vector::new(spread(at + 1), spread(at + 77), 0.0)).collect();
-    let radio = Radio { rts_threshold, queue: 20, rate: rate.to_owned(), ..Radio::default() };
+    let missing_block_ack = if seed.is_multiple_of(2) { MissingBlockAck::Ask } else { MissingBlockAck::Repeat };
+    let radio = Radio { rts_threshold, queue: 20, rate: rate.to_owned(), missing_block_ack, ..Radio::default() };
     let mut bench = Bench::new(&config(standard), &radio, &places, seed);
     let mut packets: Vec<_> = packets.iter().map(|of| (u64::from(of.0), of.1 % stations, of.2, of.3)).collect();
     packets.sort_unstable();
