@@ -13,11 +13,16 @@ LEGACY = {"a": {"standard": "a"}, "n": {"standard": "n"}}
 STATIONS = (1, 2, 5, 10, 20)
 HOPS = (1, 2, 3, 4, 5, 6, 7, 8)
 DISTANCES = (10, 20, 30, 38, 40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 51, 52, 55, 60, 62, 65, 70)
+STEEP_M = 46
+"""From here on some or all frames are lost."""
+STEEP_SEEDS = (1, 2, 3, 4, 5)
 SEEDS = (1, 2, 3)
 CHAIN_SEEDS = tuple(range(1, 6))
 DISCOVERY_SEEDS = tuple(range(1, 21))
 PROACTIVE_SEEDS = tuple(range(1, 6))
 BBR_SEEDS = SEEDS
+BLIND_HOPS = (2, 3, 4)
+UNTRIGGERED = {"EnableRouteAggregation": "true", "RouteAggregationTime": "1000s"}
 DETECTED_M = 51.5
 """The distance of -82 dBm."""
 DETECTION: tuple[dict[str, float], ...] = ({}, {"preamble-dbm": -101})
@@ -64,9 +69,10 @@ def distance() -> Iterator[Run]:
     for errors in ("nist", "yans", "table"):
         for preamble in (1, 0):
             for gap in DISTANCES:
-                options = {"gap": gap, "errors": errors, "preamble": preamble, "arp": 0, "seconds": 5, "seed": 1}
-                yield _chain(traffic="udp", megabits=20, **options)
-                yield _chain(traffic="tcp", **options)
+                for seed in STEEP_SEEDS if gap >= STEEP_M else (1,):
+                    options = {"gap": gap, "errors": errors, "preamble": preamble, "arp": 0, "seconds": 5, "seed": seed}
+                    yield _chain(traffic="udp", megabits=20, **options)
+                    yield _chain(traffic="tcp", **options)
 
 
 def chains() -> Iterator[Run]:
@@ -78,10 +84,12 @@ def chains() -> Iterator[Run]:
     for hops in HOPS:
         for seed in CHAIN_SEEDS:
             options = {"hops": hops, "seconds": 10, "seed": seed}
-            for routing in ("static", "aodv"):
+            for traffic in ("udp", "tcp"):
                 for detection in DETECTION:
-                    yield chain("udp", routing=routing, **detection, **options)
-                    yield chain("tcp", routing=routing, **detection, **options)
+                    yield chain(traffic, **detection, **options)
+                yield searching(traffic, hops, seed)
+                if hops in BLIND_HOPS:
+                    yield searching(traffic, hops, seed, arp=0)
         for seed in BBR_SEEDS:
             for ack_every in (1, 2):
                 yield bbr(hops, ack_every, seed)
@@ -102,12 +110,25 @@ def proactive() -> Iterator[Run]:
         for routing, start in (("olsr", 40), ("dsdv", 60)):
             for seed in PROACTIVE_SEEDS:
                 yield _chain(traffic="udp", megabits=1, hops=hops, routing=routing, start=start, seconds=10, seed=seed)
+    for seed in PROACTIVE_SEEDS:
+        yield untriggered(seed)
 
 
-def chain(traffic: str, **options: str | float) -> Run:
-    """A chain whose stations have agreed on no block acknowledgements, and know their neighbours' addresses."""
+def untriggered(seed: int) -> Run:
+    """DSDV over two hops without updates between dumps: those that wait to be joined wait for longer than the run."""
+    joined = {f"ns3::dsdv::RoutingProtocol::{name}": value for name, value in UNTRIGGERED.items()}
+    return _chain(traffic="udp", megabits=1, hops=2, routing="dsdv", start=60, seconds=10, seed=seed, **joined)
+
+
+def chain(traffic: str, *, routing: str = "static", arp: int = 0, **options: str | float) -> Run:
+    """A chain whose stations have agreed on no block acknowledgements; with `arp` = 0 they know all addresses."""
     offered: dict[str, str | float] = {"megabits": 20} if traffic == "udp" else {}
-    return _chain(traffic=traffic, **offered, aggregate=0, arp=0, **options)
+    return _chain(traffic=traffic, **offered, aggregate=0, arp=arp, routing=routing, **options)
+
+
+def searching(traffic: str, hops: int, seed: int, *, arp: int = 1) -> Run:
+    """A chain over AODV."""
+    return chain(traffic, routing="aodv", arp=arp, hops=hops, seconds=10, seed=seed)
 
 
 def agreeing(hops: int, seed: int) -> Run:

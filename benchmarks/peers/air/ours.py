@@ -124,15 +124,15 @@ def _saturation(asked: str, changed: str) -> dict[str, Any]:
     flows = [{"from": f"n{at}", "to": "sink", "transport": "udp", "traffic": traffic} for at in range(stations)]
     nodes = [_node("sink", 0), *(_node(f"n{at}", x, y) for at, (x, y) in enumerate(places))]
     seconds = 10
-    summary = _summary(
-        "saturation", seconds, options["seed"], {"media": [medium], "nodes": nodes, "flows": flows}
-    )
+    summary = _summary("saturation", seconds, options["seed"], {"media": [medium], "nodes": nodes, "flows": flows})
     delivered = [row["datagrams"]["received"] for row in summary["flows"]]
-    attempts, given_up = (_sum(summary["radios"], name) for name in ("sent_frames", "dropped_retry"))
+    radios = summary["radios"]
+    attempts, retried = (_sum(radios, name) for name in ("sent_frames", "dropped_retry"))
     return {
         "goodput_mbps": [count * 8e-6 * size / seconds for count in delivered],
         "acked": sum(delivered),
         "attempts": attempts,
         "failed": attempts - sum(delivered),
-        "given_up": given_up,
+        "given_up": retried + _sum(radios, "dropped_lifetime"),
+        "given_up_after_retries": retried,
     }
