@@ -12,6 +12,8 @@ mod exchanges;
 mod hidden;
 #[path = "medium/invariants.rs"]
 mod invariants;
+#[path = "medium/links.rs"]
+mod links;
 #[path = "medium/rates.rs"]
 mod rates;
 #[path = "medium/saturation.rs"]
