@@ -12,13 +12,13 @@ from lightlag.scenario.values import Time
 class Pcap:
     """Packets as pcapng files, one for each place.
 
-    A node sees the packets that it sends, receives and forwards; a link direction sees those given to its queue; a radio
-    sees the frames that it sends and understands.
+    A node sees the packets that it sends, receives and forwards; a link direction sees those given to its queue; a
+    radio sees the frames that it sends and understands.
     """
 
     at: tuple[str, ...] = ()
-    """Nodes with their radios, link directions as "from->to", and radios as "node@medium"; by default both ends of every
-    flow that is captured."""
+    """Nodes, link directions as "from->to", and radios as "node@medium"; a node brings its radios. By default both ends
+    of every flow that is captured."""
     flows: tuple[str, ...] = ()
     """Names of the flows to capture; by default all."""
     comments: bool | None = None

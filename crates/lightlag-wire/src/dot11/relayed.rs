@@ -9,7 +9,7 @@ const MOST: usize = 4096;
 /// The packets heard lately, whatever their TTL.
 #[derive(Clone, Debug, Default)]
 pub struct Relayed {
-    /// The least TTL with which each was heard.
+    /// The greatest TTL with which each was heard.
     heard: BTreeMap<u64, u8>,
     order: VecDeque<u64>,
 }
@@ -23,9 +23,9 @@ impl Relayed {
         hash.write_u32(interface);
         rest.into_iter().for_each(|part| hash.write(part));
         let key = hash.finish();
-        if let Some(least) = self.heard.get_mut(&key) {
-            let is_copy = ttl < *least;
-            *least = ttl.min(*least);
+        if let Some(greatest) = self.heard.get_mut(&key) {
+            let is_copy = ttl < *greatest;
+            *greatest = ttl.max(*greatest);
             return is_copy;
         }
         if self.order.len() == MOST
@@ -69,6 +69,7 @@ mod tests {
             let mut relayed = Relayed::default();
             let mut is_copy = |interface, ttl, last| relayed.is_copy(interface, &packet(version, ttl, last));
             assert!(!is_copy(0, 64, 1) && is_copy(0, 63, 1) && is_copy(0, 62, 1));
+            assert!(is_copy(0, 63, 1), "a relay sends it again, over another way");
             assert!(!is_copy(0, 64, 1), "sent again by its origin");
             assert!(!is_copy(0, 63, 2) && !is_copy(0, 63, 2), "equal packets from one hop");
             assert!(!is_copy(1, 62, 1), "another interface");
