@@ -95,7 +95,10 @@ def chains() -> Iterator[Run]:
                 yield bbr(hops, ack_every, seed)
         for seed in SEEDS:
             yield agreeing(hops, seed)
+            for routing in ("static", "aodv"):
+                yield light(hops, routing, seed)
     yield from proactive()
+    yield from map(untriggered, PROACTIVE_SEEDS)
 
 
 def bbr(hops: int, ack_every: int, seed: int) -> Run:
@@ -110,8 +113,6 @@ def proactive() -> Iterator[Run]:
         for routing, start in (("olsr", 40), ("dsdv", 60)):
             for seed in PROACTIVE_SEEDS:
                 yield _chain(traffic="udp", megabits=1, hops=hops, routing=routing, start=start, seconds=10, seed=seed)
-    for seed in PROACTIVE_SEEDS:
-        yield untriggered(seed)
 
 
 def untriggered(seed: int) -> Run:
@@ -124,6 +125,11 @@ def chain(traffic: str, *, routing: str = "static", arp: int = 0, **options: str
     """A chain whose stations have agreed on no block acknowledgements; with `arp` = 0 they know all addresses."""
     offered: dict[str, str | float] = {"megabits": 20} if traffic == "udp" else {}
     return _chain(traffic=traffic, **offered, aggregate=0, arp=arp, routing=routing, **options)
+
+
+def light(hops: int, routing: str, seed: int) -> Run:
+    """A chain that is asked for 1 Mbit/s."""
+    return _chain(traffic="udp", megabits=1, hops=hops, routing=routing, seconds=10, seed=seed)
 
 
 def searching(traffic: str, hops: int, seed: int, *, arp: int = 1) -> Run:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from kept import Run
+
 from lightlag import run
 
 UDP_PAYLOAD, PACKET = 1472, 1500
