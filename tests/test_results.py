@@ -300,3 +300,31 @@ def test_what_is_not_a_results_folder_is_said_to_be_none(result: ll.Result, tmp_
 def test_unknown_tables_are_refused(result: ll.Result) -> None:
     with pytest.raises(ll.InputError, match="flows, links, trace, queue, drops"):
         result.table("pcap")  # type: ignore[arg-type]
+
+
+def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) -> None:
+    net = ll.Network("row", media=[ll.Medium(rate="24 Mbit/s", detection="-101 dBm", routing="static")])
+    net.nodes += [ll.Node(name=f"n{at}", at=(f"{40 * at} m", "0 m", "10 m")) for at in range(3)]
+    net.flow("n0", "n2", transfer="100 kB")
+    run = ll.run(net, duration="20 s", sets={"record.positions": "10 ms"})
+    loaded = ll.load(run.save(tmp_path / "row"))
+    assert loaded.summary["radios"] == run.summary["radios"]
+    for result in (run, loaded):
+        assert result.radios["name"].to_list() == ["n0@air", "n1@air", "n2@air"]
+        ways = result.paths.filter(pl.col("hop") == 0).select("flow", "hops").rows()
+        assert ways == [("n0->n2", 2)]
+        assert result.paths["node"].to_list() == ["n0", "n1", "n2"]
+        places = result.positions.filter(node="n2").select("x_m", "z_m").unique().rows()
+        assert places == [(80.0, 10.0)]
+        [medium] = _rows.medium_rows(result.summary)
+        sent, retries = (int(result.radios[key].sum()) for key in ("sent_frames", "retries"))
+        assert (medium["medium"], medium["radios"], medium["frames"]) == ("air", "3", str(sent))
+        assert medium["retries"] == f"{retries / sent:.0%}" if retries else "0%"
+        assert medium["routing"] == "0 B", "static routes cost nothing on the air"
+        assert "n1@air" in result._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["radios", "paths", "positions"])
+def test_without_radios_there_are_no_tables_of_them(result: ll.Result, name: str) -> None:
+    with pytest.raises(ll.InputError, match="no node has a radio"):
+        getattr(result, name)

@@ -11,6 +11,7 @@ from lightlag._table import Row
 
 _SHOWN = 20
 _SHOWN_LINKS = 8
+_CAUSES = ("queue", "retry", "lifetime", "no_route")
 
 
 def flow_rows(summary: dict[str, Any]) -> list[Row]:
@@ -143,12 +144,41 @@ def radio_rows(summary: dict[str, Any]) -> list[Row]:
             "frames": str(radio["sent_frames"]),
             "retries": share(radio["retries"], radio["sent_frames"]),
             "collisions": str(radio["collisions"]),
-            "dropped": str(sum(radio[f"dropped_{cause}"] for cause in ("queue", "retry", "lifetime", "no_route"))),
+            "dropped": str(sum(radio[f"dropped_{cause}"] for cause in _CAUSES)),
             "routing": size(radio["routing_bytes"]),
             "broken links": str(radio["broken_links"]),
         }
         for radio in radios[:_SHOWN_LINKS]
     ]
+
+
+def medium_rows(summary: dict[str, Any]) -> list[Row]:
+    """The media of a summary as text, for people: sums over the radios on each."""
+    media: dict[str, list[dict[str, Any]]] = {}
+    for radio in summary.get("radios", []):
+        media.setdefault(radio["medium"], []).append(radio)
+    return [_medium_row(name, radios) for name, radios in media.items()]
+
+
+def _medium_row(name: str, radios: list[dict[str, Any]]) -> Row:
+    """A medium as text. On the air may be more than all of the time: stations far apart send at once."""
+
+    def total(key: str) -> Any:
+        return sum(radio[key] for radio in radios)
+
+    return {
+        "medium": name,
+        "radios": str(len(radios)),
+        "on the air": f"{total('utilisation'):.1%}",
+        "mean busy": f"{total('busy') / len(radios):.1%}",
+        "frames": f"{total('sent_frames'):,}",
+        "retries": share(total("retries"), total("sent_frames")),
+        "collisions": f"{total('collisions'):,}",
+        "dropped": f"{sum(total(f'dropped_{cause}') for cause in _CAUSES):,}",
+        "no route": f"{total('dropped_no_route'):,}",
+        "routing": size(total("routing_bytes")),
+        "route changes": f"{total('route_changes'):,}",
+    }
 
 
 def proxy_rows(summary: dict[str, Any]) -> list[Row]:

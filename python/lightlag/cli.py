@@ -548,7 +548,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 def _print_result(result: Result) -> None:
     from lightlag._quantities import rate
-    from lightlag._rows import flow_rows, link_rows, proxy_rows, radio_rows
+    from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
     from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
 
@@ -566,6 +566,8 @@ def _print_result(result: Result) -> None:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
+    if media := medium_rows(summary):
+        print_rows(media, "")
     if radios := radio_rows(summary):
         print_rows(radios, "")
         if (more := len(summary["radios"]) - len(radios)) > 0:

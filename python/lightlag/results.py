@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from lightlag._rows import flow_rows, link_rows, proxy_rows
+from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
 from lightlag._source import Folder, Source, TableName
 from lightlag._table import html_table
 from lightlag.errors import InputError
@@ -168,6 +168,38 @@ class Result:
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
         return self.table("legs")
 
+    @property
+    def radios(self) -> pl.DataFrame:
+        """One row for each radio: its frames, retries, collisions, airtime, drops, and the routing of its node."""
+        return self._on_air("radios")
+
+    @property
+    def paths(self) -> pl.DataFrame:
+        """The ways of flows over media: a row for each node on a way, whenever the way changes.
+
+        Examples
+        --------
+        The hops of each flow over time:
+
+        >>> import lightlag as ll
+        >>> from lightlag.scenario import Swarm
+        >>> net = ll.Network("swarm", topology=Swarm(nodes=4, area=("40 m", "40 m", "10 m"), flows=1))
+        >>> paths = ll.run(net, duration="5 s").paths
+        >>> paths.filter(hop=0).select("flow", "hops", "node").rows()[-1][1]
+        1
+        """
+        return self._on_air("paths")
+
+    @property
+    def positions(self) -> pl.DataFrame:
+        """The positions of nodes with radios, once each ``record.positions``, by default a second."""
+        return self._on_air("positions")
+
+    def _on_air(self, name: TableName) -> pl.DataFrame:
+        if not self.summary.get("radios"):
+            raise InputError('no node has a radio; write a topology of kind = "swarm", or [[media]] and [[nodes]]')
+        return self.table(name)
+
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
         """The state of every sender over time, or the columns of it that belong to a metric.
 
@@ -193,7 +225,7 @@ class Result:
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name: flows, links, trace, queue, drops, acks, responses, proxies or legs."""
+        """A table by name, ``"flows"`` or another one of those that have a property here, and ``"trace"``."""
         if name not in self._tables:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
@@ -249,7 +281,8 @@ class Result:
             f"<b>{html.escape(self.name)}</b> · seed {self.seed} · {self.simulated_s:.6g} s simulated in "
             f"{self.wall_s:.3g} s · <code>{self.result_hash[:12]}</code>{' · interrupted' * self.interrupted}"
         )
-        tables = (flow_rows(self.summary), link_rows(self.summary), proxy_rows(self.summary))
+        rows = (flow_rows, link_rows, proxy_rows, medium_rows, radio_rows)
+        tables = [of(self.summary) for of in rows]
         return head + "".join(html_table(rows) for rows in tables if rows)
 
 
