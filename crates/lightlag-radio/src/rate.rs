@@ -1,6 +1,6 @@
 //! Rate control: the mode in which a station sends to another one.
 //!
-//! Each model is a file. A [`RateControl`] names one; a [`Controller`] is its state for one pair of stations.
+//! Each model is a file. A [`RateControl`] names one; a `Controller` is its state for one pair of stations.
 
 mod arf;
 mod fixed;
