@@ -58,12 +58,11 @@ impl Described for MediumConfig {
     const ABOUT: &'static str = "A channel of 802.11, and the standard that the radios on it follow.";
 
     fn settings() -> Vec<Setting<Self>> {
-        const STANDARDS: &[&str] = &["802.11a", "802.11g", "802.11n", "802.11ac"];
         vec![
             Setting::word(
                 "standard",
                 "a standard",
-                STANDARDS,
+                &Standard::NAMES,
                 |c: &Self| Standard::ALL.iter().position(|of| *of == c.standard).unwrap_or_default(),
                 |c, index| c.standard = Standard::ALL[index],
             ),

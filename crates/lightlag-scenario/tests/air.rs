@@ -1,6 +1,6 @@
 //! Warnings about radio media, and what they refuse.
 
-use lightlag_scenario::{Warning, parse_toml};
+use lightlag_scenario::{ScenarioError, Warning, parse_toml};
 
 /// The warnings of a scenario.
 fn warnings(text: &str) -> Vec<Warning> {
@@ -137,4 +137,250 @@ fn paths_that_jump_or_end_are_doubted() {
         "nodes[1].mobility.file: the path of node n1 ends at 2 s, before the run of 10 s; it stays at its last place",
     ];
     assert_eq!(messages, expected);
+}
+
+#[test]
+fn legacy_rates_never_aggregate() {
+    let text = row("aggregation = 8000", &[30.0], &flow(0, 1));
+    assert_warns(&text, "media[0].aggregation", &["frames at OfdmRate24Mbps are never aggregated"]);
+    assert_eq!(warnings(&text.replace("8000", "0")), []);
+    assert_eq!(warnings(&text.replace("aggregation = 8000", "aggregation = 8000\nrate = \"HtMcs3\"")), []);
+}
+
+/// Right in every point; each case breaks it in one.
+const SWARM: &str = r#"
+duration = "10 s"
+
+[topology]
+kind = "swarm"
+nodes = 8
+area = ["200 m", "200 m", "50 m"]
+placement = { kind = "grid", spacing = "20 m", height = "10 m" }
+mobility = { model = "gauss-markov", alpha = 0.85 }
+flows = 2
+
+[topology.medium]
+standard = "802.11n"
+frequency = "5.18 GHz"
+propagation = { model = "log-distance", exponent = 3 }
+power = "20 dBm"
+rate = "HtMcs3"
+tries = 7
+rts_threshold = 2000
+routing = { protocol = "aodv", ttl_start = 1 }
+"#;
+
+/// The same of nodes that are listed.
+const LISTED: &str = r#"
+duration = "10 s"
+
+[[media]]
+name = "low"
+
+[[media]]
+name = "high"
+
+[[nodes]]
+name = "a"
+media = ["low"]
+at = ["0 m", "0 m", "1 m"]
+
+[[nodes]]
+name = "b"
+media = ["low", "high"]
+at = ["30 m", "0 m", "1 m"]
+
+[[flows]]
+from = "a"
+to = "b"
+"#;
+
+fn errors(text: &str) -> Vec<ScenarioError> {
+    parse_toml(text, &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err(text)
+}
+
+/// Replaces a part of a good scenario and expects exactly one error, at `path`, whose message has `fragment`.
+fn assert_refused(good: &str, cases: &[(&str, &str, &str, &str)]) {
+    parse_toml(good, &[]).expect("good").expand().expect("good");
+    for (part, instead, path, fragment) in cases {
+        assert_eq!(good.matches(part).count(), 1, "{part:?} is once in the good scenario");
+        let errors = errors(&good.replace(part, instead));
+        let [error] = errors.as_slice() else { panic!("{instead:?}: one error, not {errors:#?}") };
+        assert_eq!(error.path, *path, "{instead:?}: {error}");
+        assert!(error.message.contains(fragment), "{instead:?}: {error} does not say {fragment:?}");
+    }
+}
+
+#[test]
+fn wrong_media_are_refused() {
+    assert_refused(
+        SWARM,
+        &[
+            ("exponent = 3", "exponent = 0", "topology.medium.propagation.exponent", "0 is not from 0.5 to 10"),
+            ("exponent = 3", "exponent = -2", "topology.medium.propagation.exponent", "-2 is not from 0.5 to 10"),
+            ("exponent = 3", "exponent = nan", "topology.medium.propagation.exponent", "is not a finite number"),
+            ("power = \"20 dBm\"", "power = \"61 dBm\"", "topology.medium.power", "61 dBm"),
+            ("power = \"20 dBm\"", "power = \"20 mW\"", "topology.medium.power", "is not a power such as"),
+            ("power = \"20 dBm\"", "power = \"nan dBm\"", "topology.medium.power", "is not a power such as"),
+            ("tries = 7", "detection = \"-110 dBm\"", "topology.medium.detection", "is below the sensitivity"),
+            (
+                "tries = 7",
+                "energy_detection = \"-110 dBm\"",
+                "topology.medium.energy_detection",
+                "is below the sensitivity",
+            ),
+            ("tries = 7", "carrier_sense = \"-110 dBm\"", "topology.medium.carrier_sense", "is below the sensitivity"),
+            ("\"802.11n\"", "\"802.11b\"", "topology.medium.standard", "is not a standard; write"),
+            ("\"5.18 GHz\"", "\"3.6 GHz\"", "topology.medium.frequency", "is in no band of 802.11"),
+            ("\"802.11n\"", "\"802.11ac\"", "topology.medium.rate", "needs standard = \"802.11n\""),
+            ("\"802.11n\"", "\"802.11a\"", "topology.medium.rate", "or standard = \"802.11n\""),
+            ("tries = 7", "width = \"80 MHz\"", "topology.medium.width", "needs 802.11ac"),
+            ("tries = 7", "width = \"25 MHz\"", "topology.medium.width", "is not a width"),
+            (
+                "frequency = \"5.18 GHz\"",
+                "frequency = \"2.412 GHz\"\nwidth = \"80 MHz\"",
+                "topology.medium.width",
+                "needs 802.11ac",
+            ),
+            ("tries = 7", "streams = 5", "topology.medium.streams", "from 1 to 4"),
+            ("\"HtMcs3\"", "\"HtMcs9\"", "topology.medium.rate", "the largest MCS is 7"),
+            ("\"HtMcs3\"", "\"11 Mbit/s\"", "topology.medium.rate", "is not a rate such as"),
+            ("tries = 7", "broadcast_rate = \"fast\"", "topology.medium.broadcast_rate", "is not a rate such as"),
+            ("tries = 7", "tries = 0", "topology.medium.tries", "from 1 to 255"),
+            ("rts_threshold = 2000", "rts_threshold = -1", "topology.medium.rts_threshold", "-1 is not a whole number"),
+            ("tries = 7", "aggregation = -1", "topology.medium.aggregation", "-1 is not a number from 0 to 65535"),
+            ("ttl_start = 1", "ttl_start = 0", "topology.medium.routing.ttl_start", "from 1 to"),
+            ("\"aodv\", ttl_start = 1", "\"rip\"", "topology.medium.routing.protocol", "is not a routing protocol"),
+        ],
+    );
+    let legacy = SWARM.replace("\"802.11n\"", "\"802.11a\"").replace("\"HtMcs3\"", "\"24 Mbit/s\"");
+    assert_refused(
+        &legacy,
+        &[
+            ("tries = 7", "guard = \"short\"", "topology.medium.guard", "needs 802.11n or 802.11ac"),
+            ("tries = 7", "width = \"40 MHz\"", "topology.medium.width", "needs 802.11n or 802.11ac"),
+            ("tries = 7", "streams = 2", "topology.medium.streams", "needs 802.11n or 802.11ac"),
+        ],
+    );
+    let wide = SWARM.replace("\"802.11n\"", "\"802.11ac\"").replace("\"HtMcs3\"", "\"VhtMcs8\"");
+    assert_refused(
+        &wide,
+        &[(
+            "\"VhtMcs8\"",
+            "\"VhtMcs9\"",
+            "topology.medium.rate",
+            "does not exist at 20 MHz with one stream; take MCS 8",
+        )],
+    );
+}
+
+#[test]
+fn wrong_swarms_are_refused() {
+    let mobility = "{ model = \"gauss-markov\", alpha = 0.85 }";
+    assert_refused(
+        SWARM,
+        &[
+            ("nodes = 8", "nodes = 0", "topology.nodes", "0 is not a whole number from 1"),
+            ("nodes = 8", "nodes = 10001", "topology.nodes", "to 10000"),
+            ("flows = 2", "flows = 57", "topology.flows", "57 flows are more than the 56 pairs of 8 nodes"),
+            ("alpha = 0.85", "alpha = 1.1", "topology.mobility.alpha", "1.1 is not from 0 to 1"),
+            ("alpha = 0.85", "alpha = -0.1", "topology.mobility.alpha", "-0.1 is not from 0 to 1"),
+            ("alpha = 0.85", "time_step = \"0 s\"", "topology.mobility.time_step", "0 s is below"),
+            (mobility, "\"brownian\"", "topology.mobility", "is not a model of mobility"),
+            (mobility, "\"trace\"", "topology.mobility", "needs file"),
+            (
+                mobility,
+                "{ model = \"random-waypoint\", speed_least = \"0 m/s\" }",
+                "topology.mobility.speed_least",
+                "is not from 0.001 m/s",
+            ),
+            (
+                mobility,
+                "{ model = \"random-waypoint\", speed_least = \"9 m/s\", speed_most = \"2 m/s\" }",
+                "topology.mobility.speed_most",
+                "is below",
+            ),
+            (
+                "[\"200 m\", \"200 m\", \"50 m\"]",
+                "[\"0 m\", \"200 m\", \"50 m\"]",
+                "topology.area",
+                "from 0 m to 0 m in x; the second number must be larger",
+            ),
+            (
+                "[\"200 m\", \"200 m\", \"50 m\"]",
+                "[\"200 m\", \"-1 m\", \"50 m\"]",
+                "topology.area[1]",
+                "-1 m is below 0 m",
+            ),
+            ("[\"200 m\", \"200 m\", \"50 m\"]", "[\"200 m\", \"200 m\"]", "topology.area", "three lengths"),
+            ("spacing = \"20 m\"", "spacing = \"150 m\"", "topology.placement", "outside"),
+        ],
+    );
+}
+
+#[test]
+fn wrong_nodes_are_refused() {
+    let at = "at = [\"0 m\", \"0 m\", \"1 m\"]";
+    assert_refused(
+        LISTED,
+        &[
+            ("media = [\"low\"]\n", "", "nodes[0].media", "there are several media: low, high"),
+            ("media = [\"low\"]\n", "media = [\"middle\"]\n", "nodes[0].media[0]", "\"middle\" is not a medium"),
+            (
+                "media = [\"low\", \"high\"]",
+                "media = [\"low\", \"low\"]",
+                "nodes[1].media[1]",
+                "has a radio on \"low\" already",
+            ),
+            (
+                "name = \"high\"",
+                "name = \"high\"\n[[media]]\nname = \"low\"",
+                "media[2].name",
+                "names another medium already",
+            ),
+            ("[[flows]]", "[[nodes]]\nname = \"a\"\n[[flows]]", "nodes[2].name", "\"a\" has a table already"),
+            (at, "", "nodes[0].at", "is missing; say where the node is"),
+            (at, "at = [\"0 m\", \"0 m\"]", "nodes[0].at", "is not a list of three lengths"),
+            (
+                at,
+                "at = [\"0 m\", \"0 m\", \"9 m\"]\narea = [\"5 m\", \"5 m\", \"5 m\"]",
+                "nodes[0].at",
+                "(0, 0, 9) m is outside the area",
+            ),
+            (at, &format!("{at}\nradio = {{ tries = 0 }}"), "nodes[0].radio.tries", "from 1 to 255"),
+            (at, &format!("{at}\nradio = {{ rate = \"VhtMcs1\" }}"), "nodes[0].radio.rate", "needs standard"),
+            ("from = \"a\"", "from = \"b\"", "flows[0].to", "\"b\""),
+            ("media = [\"low\"]\n", "media = [\"high\"]\nmobility = \"fly\"\n", "nodes[0].mobility", "not a model of"),
+        ],
+    );
+    // Each on a medium of its own.
+    let apart = LISTED.replace("media = [\"low\", \"high\"]", "media = [\"high\"]");
+    let errors = errors(&apart);
+    let [error] = errors.as_slice() else { panic!("{errors:#?}") };
+    assert_eq!(error.path, "flows[0].to");
+    assert!(error.message.contains("unreachable from \"a\""), "{error}");
+}
+
+#[test]
+fn wrong_paths_are_refused_with_their_line() {
+    let file = std::env::temp_dir().join(format!("lightlag-paths-{}.csv", std::process::id()));
+    let mobility = format!("mobility = {{ model = \"trace\", file = {file:?} }}");
+    let text = LISTED.replace("at = [\"0 m\", \"0 m\", \"1 m\"]", &mobility);
+    for (content, fragment) in [
+        ("", "empty"),
+        ("time,node,x,y,z\n", "no"),
+        ("time,node,x,y\n0,a,0,0\n", "z"),
+        ("time,node,x,y,z\n0,a,0,0,nan\n", "line 2"),
+        ("time,node,x,y,z\n1,a,0,0,0\n0,a,1,0,0\n", "line 3"),
+        ("time,node,x,y,z\n1,a,0,0,0\n1,a,1,0,0\n", "line 3"),
+        ("time,node,x,y,z\n0,a,0,0,0\n1,a,1,0", "line 3"),
+        ("time,node,x,y,z\n0,c,0,0,0\n0,d,0,0,0\n", "no path for \"a\""),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let errors = errors(&text);
+        let [error] = errors.as_slice() else { panic!("{content:?}: {errors:#?}") };
+        assert_eq!(error.path, "nodes[0].mobility.file", "{error}");
+        assert!(error.message.contains(fragment), "{content:?}: {error} does not say {fragment:?}");
+    }
+    std::fs::remove_file(&file).unwrap();
 }

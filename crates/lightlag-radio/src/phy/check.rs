@@ -16,9 +16,11 @@ pub fn control_rate(key: &str, mode: Mode, basic: BasicRates) -> Option<String> 
 }
 
 /// A warning where aggregation is asked for and the rate has none.
-pub fn aggregation(key: &str, mode: Mode) -> Option<String> {
+pub fn aggregation(mode: Mode) -> Option<String> {
     (!mode.aggregates()).then(|| {
-        format!("{key}: frames at {mode} are never aggregated; only the MCSs of 802.11n and ac are, such as \"mcs3\"")
+        format!(
+            "frames at {mode} are never aggregated; only those at an MCS of 802.11n or 802.11ac are, such as \"mcs3\""
+        )
     })
 }
 
@@ -56,8 +58,8 @@ mod tests {
 
     #[test]
     fn legacy_rates_never_aggregate() {
-        assert!(aggregation("aggregation", legacy(24)).unwrap().contains("never aggregated"));
-        assert_eq!(aggregation("aggregation", Mode::ht(0, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap()), None);
+        assert!(aggregation(legacy(24)).unwrap().contains("never aggregated"));
+        assert_eq!(aggregation(Mode::ht(0, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap()), None);
     }
 
     #[test]

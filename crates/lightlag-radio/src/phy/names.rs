@@ -73,10 +73,17 @@ impl Capabilities {
         let error = |reason: &str| Err(ModeError(format!("{name:?} {reason}")));
         match standard {
             Standard::A | Standard::G => {
-                return error(&format!("is no rate of {standard}; take {}, or standard = \"n\"", self.examples()));
+                return error(&format!(
+                    "is no rate of {standard}; take {}, or standard = \"802.11n\"",
+                    self.examples()
+                ));
             }
-            Standard::N if name.starts_with("Vht") => return error("needs standard = \"ac\", or take \"HtMcs7\""),
-            Standard::Ac if name.starts_with("Ht") => return error("needs standard = \"n\", or take \"VhtMcs7\""),
+            Standard::N if name.starts_with("Vht") => {
+                return error("needs standard = \"802.11ac\", or take \"HtMcs7\"");
+            }
+            Standard::Ac if name.starts_with("Ht") => {
+                return error("needs standard = \"802.11n\", or take \"VhtMcs7\"");
+            }
             Standard::N | Standard::Ac => {}
         }
         let (number, given) = match number.split_once('x') {
@@ -95,7 +102,10 @@ impl Capabilities {
             _ => Mode::ht(mcs, width, guard, band),
         };
         mode.map_or_else(
-            || error(&format!("does not exist at {} MHz with {given} streams; take MCS {}", width.mhz(), mcs - 1)),
+            || {
+                let streams = if given == 1 { "one stream".to_owned() } else { format!("{given} streams") };
+                error(&format!("does not exist at {} MHz with {streams}; take MCS {}", width.mhz(), mcs - 1))
+            },
             Ok,
         )
     }
@@ -103,7 +113,7 @@ impl Capabilities {
 
 impl Standard {
     /// The names that a scenario uses, in the order of [`Standard::ALL`].
-    pub const NAMES: [&'static str; 4] = ["a", "g", "n", "ac"];
+    pub const NAMES: [&'static str; 4] = ["802.11a", "802.11g", "802.11n", "802.11ac"];
     /// All of them.
     pub const ALL: [Self; 4] = [Self::A, Self::G, Self::N, Self::Ac];
 }
@@ -158,8 +168,8 @@ mod tests {
     fn wrong_names_say_what_would_be_right() {
         let message = |standard, name: &str| station(standard, 1).mode(name).unwrap_err().to_string();
         assert!(message(Standard::A, "11 Mbit/s").contains("24 Mbit/s"));
-        assert!(message(Standard::A, "HtMcs7").contains("standard = \"n\""));
-        assert!(message(Standard::N, "VhtMcs7").contains("standard = \"ac\""));
+        assert!(message(Standard::A, "HtMcs7").contains("standard = \"802.11n\""));
+        assert!(message(Standard::N, "VhtMcs7").contains("standard = \"802.11ac\""));
         assert!(message(Standard::N, "HtMcs8").contains("the largest MCS is 7"));
         assert!(message(Standard::Ac, "VhtMcs9").contains("does not exist at 20 MHz"));
         assert!(message(Standard::Ac, "mcs10").contains("the largest MCS is 9"));

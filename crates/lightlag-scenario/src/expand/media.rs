@@ -62,6 +62,8 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
         media.push(Radios { spec: &swarm.medium, radios });
     }
     let mut taken = std::collections::BTreeSet::new();
+    // Nodes of which nobody knows where they are: that they reach nobody is no second mistake.
+    let mut lost = Vec::new();
     for (index, node) in scenario.nodes.iter().enumerate() {
         let at = Path::Root;
         let list = Path::Key(&at, "nodes");
@@ -69,22 +71,26 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
         if !taken.insert(&node.name) {
             let message = format!("{:?} has a table already; write one for each node", shortened(&node.name));
             errors.push(Path::Key(&at, "name"), message);
+            continue;
         }
+        let id = joins.nodes.add(&node.name);
         let names: Vec<String> = media.iter().map(|medium| medium.spec.name.clone()).collect();
         if names.is_empty() {
+            lost.push(id);
             errors.push(at, "there is no medium for its radio; write [[media]] with a standard, or a swarm");
             continue;
         }
         if node.media.is_empty() && names.len() > 1 {
+            lost.push(id);
             let message = format!("is missing; there are several media: {}", names.join(", "));
             errors.push(Path::Key(&at, "media"), message);
             continue;
         }
         let on: Vec<&String> = if node.media.is_empty() { vec![&names[0]] } else { node.media.iter().collect() };
-        let id = joins.nodes.add(&node.name);
         for (place, name) in on.into_iter().enumerate() {
             let at = Path::Key(&at, "media");
             let Some(medium) = media.iter_mut().find(|medium| medium.spec.name == *name) else {
+                lost.push(id);
                 let known: Vec<&str> = names.iter().map(String::as_str).collect();
                 errors.push(Path::Index(&at, place), not_one_of(name, "a medium", &known));
                 continue;
@@ -96,6 +102,9 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
             }
             medium.radios.push(Radio { node: id, of: Of::Listed { node, index } });
         }
+    }
+    if let Some(first) = lost.first() {
+        (0..joins.nodes.names.len() as u32).for_each(|other| joins.join_on_air(*first, NodeId(other)));
     }
     for medium in &media {
         if let Some((first, others)) = medium.radios.split_first() {

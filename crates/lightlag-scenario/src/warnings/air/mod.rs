@@ -13,9 +13,9 @@ use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
 use lightlag_net::setting::{Registered, Value};
 use lightlag_radio::phy::timing::ACK_SIZE;
-use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, error_model, noise_floor};
+use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
 use lightlag_radio::propagation::decibels::{decibels, ratio};
-use lightlag_radio::{Medium as Air, Station};
+use lightlag_radio::{Medium as Air, Radio, Station};
 use lightlag_routing::Protocol;
 use sight::{Sight, air, spacing};
 use std::collections::BTreeMap;
@@ -54,6 +54,7 @@ impl Scenario {
             }
             let path = self.medium_path(number);
             let mut sight = Sight::at(&mut air(medium, self.seed, false), stations as usize, Instant::ZERO);
+            never_aggregates(medium, &path, found);
             self.few_pairs(medium, &sight, &path, found);
             self.grey_zone(medium, &sight, &path, found);
             offered(network, medium, number, &mut sight, &legs, &path, found);
@@ -152,6 +153,16 @@ impl Scenario {
             of.tell(medium, network, times, is_static, found);
         }
     }
+}
+
+/// A length of aggregates that was set, at a rate that has none.
+fn never_aggregates(medium: &Medium, path: &str, found: &mut Found) {
+    let asked = medium.members[0].station.radio.aggregation;
+    if asked == 0.0 || asked == Radio::default().aggregation {
+        return;
+    }
+    let Some(message) = mode(medium, Rate::Data).and_then(check::aggregation) else { return };
+    found.warnings.push((Warning { path: format!("{path}.aggregation"), message }, 0));
 }
 
 /// The first doubt of each kind about paths from files, and the number of further nodes that it applies to.
