@@ -371,6 +371,9 @@ fn drawn(draw: &mut Draw, parameter: &Parameter) -> Option<Value> {
         (Range::Quantity { least, most, .. }, Value::Number(usual)) if parameter.key == "frequency" => {
             Value::Number(draw.pick(&[2.412e9, *usual, 5.5e9]).clamp(least, most))
         }
+        (Range::Number { least, most }, Value::Number(usual)) => {
+            Value::Number((usual * draw.pick(&[0.0, factor])).round().clamp(least.into(), most))
+        }
         // Powers are below zero, and so are some ratios.
         (
             Range::Quantity { unit: lightlag_core::Unit::Dbm | lightlag_core::Unit::Decibel, least, most },
