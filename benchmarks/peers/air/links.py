@@ -16,6 +16,7 @@ DISTANCES = (10, 20, 30, 38, 40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 51, 52, 55,
 STEEP_M = 46
 """From here on some or all frames are lost."""
 STEEP_SEEDS = (1, 2, 3, 4, 5)
+LASTING_M = 48
 SEEDS = (1, 2, 3)
 CHAIN_SEEDS = tuple(range(1, 6))
 DISCOVERY_SEEDS = tuple(range(1, 21))
@@ -75,6 +76,12 @@ def distance() -> Iterator[Run]:
                     yield _chain(traffic="tcp", **options)
 
 
+def lasting(seed: int) -> Run:
+    """A link that loses half of its frames, which may wait for longer than the run."""
+    options = {"gap": LASTING_M, "errors": "nist", "preamble": 1, "arp": 0, "seconds": 5, "seed": seed}
+    return _chain(traffic="udp", megabits=20, **options, **{"ns3::WifiMacQueue::MaxDelay": "100s"})
+
+
 def chains() -> Iterator[Run]:
     """Chains of nodes 40 m apart: every route protocol, UDP that asks for more than there is, NewReno, and BBR.
 
@@ -97,6 +104,7 @@ def chains() -> Iterator[Run]:
             yield agreeing(hops, seed)
             for routing in ("static", "aodv"):
                 yield light(hops, routing, seed)
+    yield from map(lasting, STEEP_SEEDS)
     yield from proactive()
     yield from map(untriggered, PROACTIVE_SEEDS)
 
