@@ -278,8 +278,8 @@ def test_check_shows_how_routes_change(call: CliRunner) -> None:
 def test_schema_is_json(call: CliRunner) -> None:
     schema = json.loads(call.invoke(app, ["schema"]).stdout)
     assert set(schema["properties"]) == {
-        "name", "duration", "seed", "ip", "routing", "defaults", "topology", "links", "media", "nodes", "flows", "proxies",
-        "record",
+        "name", "duration", "seed", "ip", "routing", "defaults", "topology", "links", "media", "nodes", "flows",
+        "proxies", "record",
     }  # fmt: skip
 
 

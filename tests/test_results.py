@@ -328,3 +328,27 @@ def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) ->
 def test_without_radios_there_are_no_tables_of_them(result: ll.Result, name: str) -> None:
     with pytest.raises(ll.InputError, match="no node has a radio"):
         getattr(result, name)
+
+
+def test_a_way_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
+    low = ll.Medium(name="low", standard="802.11g", frequency="2.437 GHz", rate="24 Mbit/s", routing="static")
+    high = ll.Medium(name="high", rate="24 Mbit/s", routing="aodv")
+    net = ll.Network("two", media=[low, high])
+    net.nodes += [
+        ll.Node(name="scout", media=("low",), at=("0 m", "0 m", "10 m")),
+        ll.Node(name="bridge", media=("low", "high"), at=("30 m", "0 m", "10 m")),
+        ll.Node(name="gateway", media=("high",), at=("60 m", "0 m", "10 m")),
+    ]
+    net.link("gateway", "server", rate="5 Mbit/s", delay="20 ms")
+    net.flow("scout", "server", transfer="200 kB")
+    result = ll.run(net, duration="30 s")
+    [flow] = result.summary["flows"]
+    assert flow["delivered_bytes"] == 200_000
+    assert [(row["medium"], row["radios"]) for row in _rows.medium_rows(result.summary)] == [
+        ("low", "2"),
+        ("high", "2"),
+    ]
+    names = ["scout@low", "bridge@low", "bridge@high", "gateway@high"]
+    assert result.radios["name"].to_list() == names
+    busy = result.radios.sort("utilisation", descending=True)["name"].to_list()
+    assert [row["radio"] for row in _rows.radio_rows(result.summary)] == busy
