@@ -38,20 +38,20 @@ class Radio:
     """How much stronger it has to be."""
     rate: str | None = None
     """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
-    rate_control: str | None = None
-    """How the rate of data is chosen: ``"fixed"``, ``"arf"``, ``"ideal"`` or ``"minstrel-ht"``."""
+    rate_control: Literal["fixed", "arf", "ideal", "minstrel-ht"] | None = None
+    """How the rate of data is chosen; by default it is fixed."""
     broadcast_rate: str | None = None
     """The rate of broadcasts."""
     tries: int | None = None
     """Transmissions of a frame after which it is given up."""
     rts_threshold: int | None = None
     """Frames longer than so many bytes ask for the medium first."""
-    aggregation: int | None = None
+    aggregation: float | None = None
     """Most bytes of an A-MPDU; 0 for none."""
-    missing_block_ack: str | None = None
-    """What follows a block acknowledgement that did not come: ``"ask"`` or ``"repeat"``."""
-    access_class: str | None = None
-    """Access class of packets of flows: ``"best-effort"``, ``"background"``, ``"video"`` or ``"voice"``."""
+    missing_block_ack: Literal["ask", "repeat"] | None = None
+    """What follows a block acknowledgement that did not come: a question for it (the default), or the frames again."""
+    access_class: Literal["best-effort", "background", "video", "voice"] | None = None
+    """Access class of packets of flows; by default best effort."""
     queue: int | None = None
     """Frames that may wait."""
     lifetime: Time | None = None
