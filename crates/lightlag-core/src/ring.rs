@@ -147,6 +147,29 @@ impl<T: Default> Ring<T> {
         &mut self.places[place]
     }
 
+    /// Gives back the memory of an empty ring.
+    #[inline]
+    pub fn release(&mut self) {
+        if self.is_empty() {
+            *self = Self::new();
+        }
+    }
+
+    /// Gives back most of the memory, if no more than a quarter of the places is taken.
+    pub fn shrink(&mut self) {
+        if self.is_empty() {
+            return self.release();
+        }
+        let fewest = self.len().next_power_of_two().max(FEWEST);
+        if 4 * fewest <= self.places.len() {
+            self.places.rotate_left(self.place(0));
+            self.head = 0;
+            let mut shrunk = std::mem::take(&mut self.places).into_vec();
+            shrunk.truncate(fewest);
+            self.places = shrunk.into_boxed_slice();
+        }
+    }
+
     /// The front leaves, and nothing of it stays.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
@@ -209,6 +232,33 @@ mod tests {
     }
 
     #[test]
+    fn only_an_empty_ring_gives_its_memory_back() {
+        let mut ring = Ring::new();
+        *ring.push() = 7;
+        ring.release();
+        assert_eq!((ring.front(), ring.places.len()), (Some(&7), FEWEST));
+        ring.pass();
+        ring.release();
+        assert_eq!(ring.places.len(), 0);
+        *ring.push() = 8;
+        assert_eq!(ring.front(), Some(&8));
+    }
+
+    #[test]
+    fn a_ring_with_few_values_shrinks_to_them() {
+        let mut ring = Ring::new();
+        (0..16).for_each(|value| *ring.push() = value);
+        (0..11).for_each(|_| _ = ring.pass());
+        ring.shrink();
+        assert_eq!((ring.len(), ring.places.len()), (5, 16));
+        ring.pass();
+        ring.shrink();
+        assert_eq!((ring.len(), ring.places.len()), (4, 4));
+        *ring.push() = 16;
+        assert!(ring.iter().copied().eq(12..=16));
+    }
+
+    #[test]
     fn nothing_of_what_is_popped_stays() {
         let value = std::sync::Arc::new(());
         let mut ring = Ring::new();
@@ -219,13 +269,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..5, 0..300)) {
+        fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..8, 0..300)) {
             let mut ring = Ring::new();
             let mut oracle = VecDeque::new();
             for (value, step) in steps.into_iter().enumerate() {
                 match step {
                     0 => prop_assert_eq!(ring.pass().copied(), oracle.pop_front()),
                     1 => prop_assert_eq!(ring.pop(), oracle.pop_front()),
+                    2 => ring.release(),
+                    3 => ring.shrink(),
                     _ => {
                         *ring.push() = value;
                         oracle.push_back(value);

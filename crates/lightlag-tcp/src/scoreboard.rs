@@ -220,6 +220,11 @@ impl Scoreboard {
         prefetch(self.records.front_place());
     }
 
+    /// Gives back memory that only a larger flight needed.
+    pub(crate) fn shrink(&mut self) {
+        self.records.shrink();
+    }
+
     /// Whether nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()

@@ -162,6 +162,12 @@ impl<B: Clone + Default> ComputedLink<B> {
         prefetch(self.ring.next_place());
     }
 
+    /// Gives back the memory for packets, if there are none.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.ring.release();
+    }
+
     /// Takes a copy of a packet into the queue, or refuses it.
     #[inline(always)]
     pub fn send(&mut self, now: Instant, packet: &Packet<B>) -> Result<(), QueueFull> {

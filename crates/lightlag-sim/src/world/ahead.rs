@@ -53,6 +53,15 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
+    /// An idle link gives its memory back. Of the links of many ends few carry packets at a time, and the place that one gives
+    /// back is still in a cache when the next one needs it.
+    #[inline(never)]
+    pub(super) fn rest(&mut self, on: LinkId) {
+        if let Hop { link: Link::Computed(link), .. } = &mut self.fabric.hops[on.0 as usize] {
+            link.rest();
+        }
+    }
+
     /// The link that a packet takes after this one, if it is not at its destination then.
     #[inline(always)]
     fn next_link(&self, on: LinkId, packet: &Packet) -> Option<LinkId> {

@@ -272,6 +272,7 @@ impl Sender {
             account.statistics.undone += 1;
         }
         if verdict.ended {
+            self.board.shrink();
             self.end_episode(now, verdict.undone);
             self.moderate(now, phase);
         }

@@ -131,6 +131,7 @@ impl Sender {
         if config.rtt_samples == RttSamples::Timed {
             self.sample_from = u64::MAX;
         }
+        self.board.shrink();
         self.copy_window(now, account);
         self.resend_head = true;
         if self.board.head_given_up() {
