@@ -28,7 +28,7 @@ Runner = Callable[[Setting, int], Outcome]
 """Runs a setting with a seed; the same nodes, speed and seed are the same swarm."""
 Runs = dict[Setting, list[Outcome]]
 
-BEYOND_SEEDS = 3
+BEYOND_SEEDS = 2
 BEYOND_NODES = (20, 50, 100, 200, 500)
 PROTOCOLS = ("aodv", "olsr", "gpsr")
 
