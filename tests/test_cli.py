@@ -139,6 +139,23 @@ def test_compare_writes_tables_alone(call: CliRunner, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("metric", ["swarm", "airtime", "routes"])
+def test_plot_draws_swarms(call: CliRunner, tmp_path: Path, metric: str) -> None:
+    folder = tmp_path / "chain"
+    assert call.invoke(app, ["run", "adhoc-chain", "--set", "duration=2 s", "-o", str(folder), "-q"]).exit_code == 0
+    done = call.invoke(app, ["plot", str(folder), "-m", metric, "-o", str(tmp_path / "figure.png")])
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_of_swarms_take_radios(call: CliRunner, tmp_path: Path) -> None:
+    folder = tmp_path / "geo"
+    assert call.invoke(app, ["run", "geo", "--set", "duration=2 s", "-o", str(folder), "-q"]).exit_code == 0
+    done = call.invoke(app, ["plot", str(folder), "-m", "airtime"])
+    assert done.exit_code == 2
+    assert "radio" in done.stderr
+
+
 def test_plot_draws_what_was_written(call: CliRunner, tmp_path: Path) -> None:
     call.invoke(app, ["run", "pair.toml", "-q"])
     done = call.invoke(app, ["plot", "results/pair", "--metric", "goodput", "-o", "goodput.svg"])

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from lightlag import analyse, style
+from lightlag import analyse, style, swarm_paths, swarm_plot
 from lightlag._summary import capacity, leg_name, legs_of
 from lightlag.errors import InputError
 from lightlag.results import Result
@@ -29,7 +29,7 @@ from lightlag.style import Chart, save
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FIGURES", "cwnd", "goodput", "queue", "rtt", "save", "sequence"]
+__all__ = ["FIGURES", "airtime", "cwnd", "goodput", "queue", "routes", "rtt", "save", "sequence", "swarm"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -189,12 +189,50 @@ def queue(result: Result, *, link: str | None = None) -> Chart:
     return figure
 
 
+def swarm(result: Result, *, time_s: float | None = None, flow: str | None = None) -> Chart:
+    """Nodes on radio media from above, their links by SNR, and the ways of flows.
+
+    Parameters
+    ----------
+    time_s
+        Seconds since the start of the run; by default its middle.
+    flow
+        The one whose way is drawn; by default all of them.
+    """
+    return swarm_plot.snapshot(
+        result.positions,
+        result.simulated_s / 2 if time_s is None else time_s,
+        radio=swarm_paths.radio_of(result.scenario),
+        paths=result.paths,
+        flows=None if flow is None else [flow],
+    )
+
+
+def airtime(result: Result) -> Chart:
+    """Share of the run in which each radio sent, by what it sent."""
+    return swarm_plot.airtime(result.radios)
+
+
+def routes(result: Result, *, flow: str | None = None) -> Chart:
+    """Hops of flows over radio media over time.
+
+    Parameters
+    ----------
+    flow
+        Name of the flow; by default all of them.
+    """
+    return swarm_plot.route_timeline(result.paths, result.simulated_s, flows=None if flow is None else [flow])
+
+
 FIGURES: dict[str, Callable[..., Chart]] = {
     "cwnd": cwnd,
     "goodput": goodput,
     "sequence": sequence,
     "rtt": rtt,
     "queue": queue,
+    "swarm": swarm,
+    "airtime": airtime,
+    "routes": routes,
 }
 """Figures of a result by metric."""
 

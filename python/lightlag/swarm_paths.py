@@ -7,9 +7,10 @@ A way holds until data of the flow arrives another way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Radio", "Swarm", "flows_of", "way", "ways"]
+__all__ = ["Radio", "Swarm", "flows_of", "radio_of", "way", "ways"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -60,6 +61,32 @@ class Radio:
         """Signal over noise at a distance; below 1 m that at 1 m."""
         far = np.maximum(np.asarray(distance_m, dtype=np.float64), 1.0)
         return self.power_dbm - self.reference_db - 10 * self.exponent * np.log10(far) - self.noise_dbm
+
+
+def radio_of(scenario: Mapping[str, Any]) -> Radio:
+    """The radio of the first medium of a scenario in full. Without a log-distance loss it has no links.
+
+    Examples
+    --------
+    >>> radio_of({"media": [{"power": "20 dBm", "propagation": {"model": "friis"}}]}).power_dbm
+    -inf
+    """
+    swarm = scenario.get("topology") or {}
+    media = [*scenario.get("media", []), *([swarm["medium"]] if "medium" in swarm else [])]
+    medium = media[0] if media else {}
+    loss = medium.get("propagation", {"model": "log-distance"})
+    if loss.get("model") != "log-distance":
+        return Radio(power_dbm=-math.inf)
+    known = Radio()
+    return Radio(
+        power_dbm=_decibels(medium.get("power"), known.power_dbm),
+        exponent=float(loss.get("exponent", known.exponent)),
+        reference_db=_decibels(loss.get("reference_loss"), known.reference_db),
+    )
+
+
+def _decibels(text: str | None, otherwise: float) -> float:
+    return otherwise if text is None else float(text.split()[0])
 
 
 class Swarm:
