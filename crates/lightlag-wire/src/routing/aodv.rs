@@ -55,9 +55,9 @@ pub fn encode(out: &mut Vec<u8>, message: &Message) {
     }
 }
 
-/// A lifetime is written in whole milliseconds.
+/// A lifetime is written in whole milliseconds, one of more than 49 days as the longest that there is.
 fn milliseconds(lifetime: Duration) -> u32 {
-    u32::try_from(lifetime.as_nanos() / 1_000_000).expect("a lifetime of less than 49 days")
+    u32::try_from(lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
 }
 
 pub fn decode(mut fields: Fields<'_>, ttl: u8) -> Result<Message, RoutingError> {
@@ -99,4 +99,15 @@ pub fn decode(mut fields: Fields<'_>, ttl: u8) -> Result<Message, RoutingError> 
     };
     // RFC 3561 §9: extensions could follow. None is in use here.
     fields.end().map(|()| message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lifetime_longer_than_its_field_is_written_as_the_longest() {
+        assert_eq!(milliseconds(Duration::from_millis(3_000)), 3_000);
+        assert_eq!(milliseconds(Duration::from_secs(60 * 86_400)), u32::MAX);
+    }
 }
