@@ -7,6 +7,7 @@
 //! - `hearing`: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
 //!   through its records in the order of time, when it is asked.
 //! - `access`: a station's right to send: spaces, slots and backoff.
+//! - `station`: a station, made of these, and its counters.
 //! - `queue`: frames that wait.
 //! - `aggregate`: packets that leave together.
 //! - `reorder`: packets that have arrived and wait for those before them.
@@ -18,17 +19,19 @@ mod frame;
 mod hearing;
 mod queue;
 mod reorder;
+mod station;
 mod tracks;
 
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
+pub use station::StationCounters;
 
 use crate::class::Class;
-use crate::config::{MediumConfig, MissingBlockAck, Radio, StationConfig};
+use crate::config::{MediumConfig, MissingBlockAck, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
 use crate::propagation::decibels::{decibels, ratio};
 use crate::propagation::{Channel, delay};
-use crate::rate::{Choice, Controller, Outcome, RateControl};
+use crate::rate::{Choice, Outcome};
 use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use frame::Frame;
@@ -36,225 +39,9 @@ use hearing::{End, Hearing, Record, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
-use reorder::Reorder;
+use station::{Control, Peer, StationState};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tracks::Tracks;
-
-/// What a station has counted.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct StationCounters {
-    /// Packets that were given to this station.
-    pub offered: u64,
-    /// Those that their receivers acknowledged, and those for all that have left.
-    pub settled: u64,
-    /// Frames with payload sent, each attempt counted.
-    pub sent: u64,
-    /// Frames received intact that were for this station, or for all.
-    pub received: u64,
-    /// Attempts that repeat a frame.
-    pub retries: u64,
-    /// A-MPDUs sent.
-    pub aggregates: u64,
-    /// Frames with payload sent in them.
-    pub aggregated: u64,
-    /// Frames on which the receiver had locked and which it lost while another one was on the air.
-    pub collisions: u64,
-    /// Frames on which the receiver had locked and which noise alone destroyed.
-    pub errors: u64,
-    /// Time in which frames with payload for one station were sent.
-    pub unicast_airtime: Duration,
-    /// Time in which frames for all were sent.
-    pub broadcast_airtime: Duration,
-    /// Time in which acknowledgements, RTS, CTS and requests for block acknowledgements were sent.
-    pub control_airtime: Duration,
-    /// Time in which the medium was busy here.
-    pub busy: Duration,
-    /// Frames dropped because the queue was full, after the last try, and because they had waited too long.
-    pub dropped_queue: u64,
-    /// After the last try.
-    pub dropped_retry: u64,
-    /// Because they had waited too long.
-    pub dropped_lifetime: u64,
-    /// The most frames in the queue.
-    pub max_queue: u64,
-}
-
-impl StationCounters {
-    /// Packets that the station dropped, whatever the cause.
-    pub fn dropped(&self) -> u64 {
-        self.dropped_queue + self.dropped_retry + self.dropped_lifetime
-    }
-
-    /// Time in which the station sent.
-    pub fn airtime(&self) -> Duration {
-        self.unicast_airtime + self.broadcast_airtime + self.control_airtime
-    }
-}
-
-/// The control of a station's rates.
-#[derive(Debug)]
-struct Control {
-    of: RateControl,
-    /// The modes of data, the slowest first.
-    modes: Vec<Mode>,
-    /// The name of its random streams.
-    name: String,
-    pairs: Vec<(u32, Box<dyn Controller>)>,
-}
-
-impl Control {
-    /// None where the mode is fixed.
-    fn new(radio: &Radio, medium: &MediumConfig, name: String) -> Option<Self> {
-        let mut modes = medium.capabilities().data_modes();
-        modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
-        let is_fixed = matches!(radio.rate_control, RateControl::Fixed(_));
-        (!is_fixed).then(|| Self { of: radio.rate_control, modes, name, pairs: Vec::new() })
-    }
-
-    /// The state for a receiver.
-    fn of(&mut self, to: u32, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
-        let place = match self.pairs.iter().position(|(of, _)| *of == to) {
-            Some(place) => place,
-            None => {
-                let random = RandomStream::new(seed, &format!("{} to {to}", self.name));
-                self.pairs.push((to, self.of.start(&self.modes, curves, random)?));
-                self.pairs.len() - 1
-            }
-        };
-        Some(self.pairs[place].1.as_mut())
-    }
-}
-
-/// Another station, and a class of packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Peer {
-    station: u32,
-    class: usize,
-}
-
-/// A station.
-#[derive(Debug)]
-struct StationState<P> {
-    /// Power that it sends, in milliwatts, with the gain of its antenna.
-    power: f64,
-    gain: f64,
-    /// The fixed mode of data, or the slowest.
-    data_mode: Mode,
-    broadcast_mode: Mode,
-    /// Where the mode is not fixed: the control, the modes, its state for each receiver.
-    control: Option<Control>,
-    /// The mode of the exchange.
-    mode: Mode,
-    is_probe: bool,
-    /// Bytes of headers around a packet.
-    overhead: u32,
-    /// The class of its packets.
-    usual: Class,
-    tries: u32,
-    rts_threshold: u32,
-    /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
-    aggregation: Option<f64>,
-    hearing: Hearing,
-    access: Access,
-    /// By class, as far as they were used.
-    queues: Vec<Queue<P>>,
-    /// The class that sends, or sent last, and the end of its burst.
-    class: usize,
-    burst_until: Instant,
-    /// The packets that are on their way, or that it asks for the medium for, and their bytes if they are an A-MPDU.
-    sending: Vec<u64>,
-    together: Option<u32>,
-    /// The next sequence number for each receiver under a block acknowledgement.
-    sequences: Vec<(Peer, u64)>,
-    /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
-    owed: VecDeque<Peer>,
-    tells: bool,
-    /// Whether it asks after a missing block acknowledgement, and the packets that it asks for, with their class.
-    asks_again: bool,
-    unresolved: Option<(usize, Vec<u64>)>,
-    /// The next wake, if there is one.
-    wake: Option<Instant>,
-    /// The last packet of each sender, to recognise repetitions.
-    heard: Vec<(Peer, u64)>,
-    /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
-    reordered: Vec<(Peer, Reorder<Happening<P>>)>,
-    release: Option<Instant>,
-    /// Frames sent.
-    sent: u64,
-    counters: StationCounters,
-}
-
-impl<P> Frame<P> {
-    /// Its sender and its class.
-    fn peer(&self) -> Peer {
-        Peer { station: self.from, class: self.class }
-    }
-}
-
-impl<P> StationState<P> {
-    /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
-    /// at the end of the frame.
-    fn put_off(&mut self, from: Instant, until: Instant) {
-        if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
-            let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
-            self.wake = classes.map(|class| self.access.at_most(class, until)).min().or(self.wake);
-        }
-    }
-
-    fn next_wake(&self) -> Option<Instant> {
-        self.wake.into_iter().chain(self.release).min()
-    }
-
-    /// From now on there are packets of this class, too.
-    fn open(&mut self, class: usize) {
-        self.access.open(class);
-        while self.queues.len() <= class {
-            self.queues.push(self.queues[0].empty());
-        }
-    }
-
-    /// Whether it has something of a class to send.
-    fn wants(&self, class: usize) -> bool {
-        !self.queues[class].is_empty() || self.owed.iter().any(|of| of.class == class)
-    }
-
-    /// The class that may send next, if the medium stays idle, and when.
-    fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
-        let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
-        let access = classes.map(|class| (self.access.access(class, now), class));
-        access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))
-    }
-
-    /// It has told a receiver, or given that up.
-    fn tell_done(&mut self) {
-        if let Some(place) = self.owed.iter().position(|of| of.class == self.class) {
-            self.owed.remove(place);
-        }
-    }
-
-    fn next_sequence(&self, to: Peer) -> u64 {
-        self.sequences.iter().find(|(of, _)| *of == to).map_or(1, |(_, next)| *next)
-    }
-
-    fn number(&mut self, to: Peer) -> u64 {
-        let place = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
-            self.sequences.push((to, 1));
-            self.sequences.len() - 1
-        });
-        let next = &mut self.sequences[place].1;
-        *next += 1;
-        *next - 1
-    }
-
-    /// The packets of a sender, in their order.
-    fn reordered(&mut self, from: Peer) -> &mut Reorder<Happening<P>> {
-        let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
-            self.reordered.push((from, Reorder::default()));
-            self.reordered.len() - 1
-        });
-        &mut self.reordered[place].1
-    }
-}
 
 /// A shared channel.
 #[derive(Debug)]
@@ -433,7 +220,7 @@ impl<P: Clone> Medium<P> {
         self.frequency
     }
 
-    /// What a station has counted until now. A frame counts from its start on with all of its airtime.
+    /// The counters of a station until now. A frame counts from its start on with all of its airtime.
     pub fn counters(&self, station: Station, now: Instant) -> StationCounters {
         let state = &self.stations[station.0 as usize];
         StationCounters { busy: state.access.busy(now), ..state.counters }

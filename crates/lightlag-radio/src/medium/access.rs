@@ -8,7 +8,7 @@ use crate::class::{Class, DCF, Parameters};
 use crate::phy::Timing;
 use lightlag_core::{Duration, Instant, RandomStream};
 
-/// What a station does.
+/// The occupation of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// It waits for its turn, or has nothing to send.

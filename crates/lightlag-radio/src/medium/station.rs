@@ -1,0 +1,229 @@
+//! A station: its settings, its parts, and what it counts.
+
+use super::access::{Access, State};
+use super::frame::{Frame, Happening};
+use super::hearing::Hearing;
+use super::queue::Queue;
+use super::reorder::Reorder;
+use crate::class::Class;
+use crate::config::{MediumConfig, Radio};
+use crate::phy::{ErrorCurves, Mode};
+use crate::rate::{Controller, RateControl};
+use lightlag_core::{Duration, Instant, RandomStream};
+use std::collections::VecDeque;
+
+/// The counters of a station.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StationCounters {
+    /// Packets that were given to this station.
+    pub offered: u64,
+    /// Those that their receivers acknowledged, and those for all that have left.
+    pub settled: u64,
+    /// Frames with payload sent, each attempt counted.
+    pub sent: u64,
+    /// Frames received intact that were for this station, or for all.
+    pub received: u64,
+    /// Attempts that repeat a frame.
+    pub retries: u64,
+    /// A-MPDUs sent.
+    pub aggregates: u64,
+    /// Frames with payload sent in them.
+    pub aggregated: u64,
+    /// Frames on which the receiver had locked and which it lost while another one was on the air.
+    pub collisions: u64,
+    /// Frames on which the receiver had locked and which noise alone destroyed.
+    pub errors: u64,
+    /// Time in which frames with payload for one station were sent.
+    pub unicast_airtime: Duration,
+    /// Time in which frames for all were sent.
+    pub broadcast_airtime: Duration,
+    /// Time in which acknowledgements, RTS, CTS and requests for block acknowledgements were sent.
+    pub control_airtime: Duration,
+    /// Time in which the medium was busy here.
+    pub busy: Duration,
+    /// Frames dropped because the queue was full, after the last try, and because they had waited too long.
+    pub dropped_queue: u64,
+    /// After the last try.
+    pub dropped_retry: u64,
+    /// Because they had waited too long.
+    pub dropped_lifetime: u64,
+    /// The most frames in the queue.
+    pub max_queue: u64,
+}
+
+impl StationCounters {
+    /// Packets that the station dropped, whatever the cause.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_queue + self.dropped_retry + self.dropped_lifetime
+    }
+
+    /// Time in which the station sent.
+    pub fn airtime(&self) -> Duration {
+        self.unicast_airtime + self.broadcast_airtime + self.control_airtime
+    }
+}
+
+/// The control of a station's rates.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub(super) of: RateControl,
+    /// The modes of data, the slowest first.
+    pub(super) modes: Vec<Mode>,
+    /// The name of its random streams.
+    pub(super) name: String,
+    pub(super) pairs: Vec<(u32, Box<dyn Controller>)>,
+}
+
+impl Control {
+    /// None where the mode is fixed.
+    pub(super) fn new(radio: &Radio, medium: &MediumConfig, name: String) -> Option<Self> {
+        let mut modes = medium.capabilities().data_modes();
+        modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
+        let is_fixed = matches!(radio.rate_control, RateControl::Fixed(_));
+        (!is_fixed).then(|| Self { of: radio.rate_control, modes, name, pairs: Vec::new() })
+    }
+
+    /// The state for a receiver.
+    pub(super) fn of(&mut self, to: u32, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
+        let place = match self.pairs.iter().position(|(of, _)| *of == to) {
+            Some(place) => place,
+            None => {
+                let random = RandomStream::new(seed, &format!("{} to {to}", self.name));
+                self.pairs.push((to, self.of.start(&self.modes, curves, random)?));
+                self.pairs.len() - 1
+            }
+        };
+        Some(self.pairs[place].1.as_mut())
+    }
+}
+
+/// Another station, and a class of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Peer {
+    pub(super) station: u32,
+    pub(super) class: usize,
+}
+
+/// A station.
+#[derive(Debug)]
+pub(super) struct StationState<P> {
+    /// Power that it sends, in milliwatts, with the gain of its antenna.
+    pub(super) power: f64,
+    pub(super) gain: f64,
+    /// The fixed mode of data, or the slowest.
+    pub(super) data_mode: Mode,
+    pub(super) broadcast_mode: Mode,
+    /// Where the mode is not fixed: the control, the modes, its state for each receiver.
+    pub(super) control: Option<Control>,
+    /// The mode of the exchange.
+    pub(super) mode: Mode,
+    pub(super) is_probe: bool,
+    /// Bytes of headers around a packet.
+    pub(super) overhead: u32,
+    /// The class of its packets.
+    pub(super) usual: Class,
+    pub(super) tries: u32,
+    pub(super) rts_threshold: u32,
+    /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
+    pub(super) aggregation: Option<f64>,
+    pub(super) hearing: Hearing,
+    pub(super) access: Access,
+    /// By class, as far as they were used.
+    pub(super) queues: Vec<Queue<P>>,
+    /// The class that sends, or sent last, and the end of its burst.
+    pub(super) class: usize,
+    pub(super) burst_until: Instant,
+    /// The packets that are on their way, or that it asks for the medium for, and their bytes if they are an A-MPDU.
+    pub(super) sending: Vec<u64>,
+    pub(super) together: Option<u32>,
+    /// The next sequence number for each receiver under a block acknowledgement.
+    pub(super) sequences: Vec<(Peer, u64)>,
+    /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
+    pub(super) owed: VecDeque<Peer>,
+    pub(super) tells: bool,
+    /// Whether it asks after a missing block acknowledgement, and the packets that it asks for, with their class.
+    pub(super) asks_again: bool,
+    pub(super) unresolved: Option<(usize, Vec<u64>)>,
+    /// The next wake, if there is one.
+    pub(super) wake: Option<Instant>,
+    /// The last packet of each sender, to recognise repetitions.
+    pub(super) heard: Vec<(Peer, u64)>,
+    /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
+    pub(super) reordered: Vec<(Peer, Reorder<Happening<P>>)>,
+    pub(super) release: Option<Instant>,
+    /// Frames sent.
+    pub(super) sent: u64,
+    pub(super) counters: StationCounters,
+}
+
+impl<P> Frame<P> {
+    /// Its sender and its class.
+    pub(super) fn peer(&self) -> Peer {
+        Peer { station: self.from, class: self.class }
+    }
+}
+
+impl<P> StationState<P> {
+    /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
+    /// at the end of the frame.
+    pub(super) fn put_off(&mut self, from: Instant, until: Instant) {
+        if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
+            let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
+            self.wake = classes.map(|class| self.access.at_most(class, until)).min().or(self.wake);
+        }
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        self.wake.into_iter().chain(self.release).min()
+    }
+
+    /// From now on there are packets of this class, too.
+    pub(super) fn open(&mut self, class: usize) {
+        self.access.open(class);
+        while self.queues.len() <= class {
+            self.queues.push(self.queues[0].empty());
+        }
+    }
+
+    /// Whether it has something of a class to send.
+    pub(super) fn wants(&self, class: usize) -> bool {
+        !self.queues[class].is_empty() || self.owed.iter().any(|of| of.class == class)
+    }
+
+    /// The class that may send next, if the medium stays idle, and when.
+    pub(super) fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
+        let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
+        let access = classes.map(|class| (self.access.access(class, now), class));
+        access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))
+    }
+
+    /// It has told a receiver, or given that up.
+    pub(super) fn tell_done(&mut self) {
+        if let Some(place) = self.owed.iter().position(|of| of.class == self.class) {
+            self.owed.remove(place);
+        }
+    }
+
+    pub(super) fn next_sequence(&self, to: Peer) -> u64 {
+        self.sequences.iter().find(|(of, _)| *of == to).map_or(1, |(_, next)| *next)
+    }
+
+    pub(super) fn number(&mut self, to: Peer) -> u64 {
+        let place = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
+            self.sequences.push((to, 1));
+            self.sequences.len() - 1
+        });
+        let next = &mut self.sequences[place].1;
+        *next += 1;
+        *next - 1
+    }
+
+    /// The packets of a sender, in their order.
+    pub(super) fn reordered(&mut self, from: Peer) -> &mut Reorder<Happening<P>> {
+        let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
+            self.reordered.push((from, Reorder::default()));
+            self.reordered.len() - 1
+        });
+        &mut self.reordered[place].1
+    }
+}
