@@ -1,4 +1,4 @@
-"""What ns-3's Wi-Fi and ad hoc routing are asked beside the swarms: saturation, hidden pairs, one link, chains."""
+"""Runs of ns-3's Wi-Fi and ad hoc routing beside the swarms: saturation, hidden pairs, one link, chains."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Options = Mapping[str, str | float]
 
 
 def numbers(asked: Run, start: float | None = None, **changed: Any) -> dict[str, Any]:
-    """What a run of ns-3 gives, as lightlag has it; `changed` are keys of the medium, and `start` is another start."""
+    """A run of lightlag with the settings of a run of ns-3; `changed` are keys of the medium, and `start` is another start."""
     made = _chain if asked.program == "ns3-air-chain" else _saturation
     options = dict(asked.options) | ({} if start is None else {"start": start})
     return made(json.dumps(options), json.dumps(changed))

@@ -60,7 +60,7 @@ impl Class {
         self as usize
     }
 
-    /// Which class goes first where two are ready at once: the one of the larger number.
+    /// Its rank: where two classes are ready at once, the one of the larger rank goes first.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Background => 0,

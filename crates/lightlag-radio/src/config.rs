@@ -107,7 +107,7 @@ impl Described for MediumConfig {
     }
 }
 
-/// What follows a block acknowledgement that did not come.
+/// The reaction to a block acknowledgement that did not come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MissingBlockAck {
     /// The packets are repeated, as Linux does.
@@ -151,7 +151,7 @@ pub struct Radio {
     pub rts_threshold: u32,
     /// The most bytes of an A-MPDU; 0 for none.
     pub aggregation: f64,
-    /// What follows a block acknowledgement that did not come.
+    /// The reaction to a block acknowledgement that did not come.
     pub missing_block_ack: MissingBlockAck,
     /// The access class of packets of flows, where the medium has classes.
     pub access_class: Class,

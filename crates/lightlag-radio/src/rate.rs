@@ -68,7 +68,7 @@ pub(crate) struct Outcome {
     pub(crate) snr: Option<f64>,
 }
 
-/// What a station knows of its way to another one.
+/// A station's knowledge of its way to another one.
 pub(crate) trait Controller: Debug + Send {
     /// Chooses the mode of the next frames.
     fn choose(&mut self, now: Instant) -> Choice;

@@ -140,7 +140,7 @@ enum Event {
     Given { from: NodeId, to: NodeId, packet: Packet },
 }
 
-/// What became of a packet.
+/// The end of a packet.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum End {
     Delivered { at: Instant, path: Vec<NodeId> },

@@ -49,7 +49,7 @@ class Radio:
     aggregation: float | None = None
     """Most bytes of an A-MPDU; 0 for none."""
     missing_block_ack: Literal["ask", "repeat"] | None = None
-    """What follows a block acknowledgement that did not come: a question for it (the default), or the frames again."""
+    """The reaction to a block acknowledgement that did not come: a question for it (default), or the frames again."""
     access_class: Literal["best-effort", "background", "video", "voice"] | None = None
     """Access class of packets of flows; by default best effort."""
     queue: int | None = None

@@ -83,7 +83,7 @@ CAUSES: dict[str, tuple[Callable[[Outcome], float], int]] = {
     "delay of a delivered segment, ms": (lambda one: 1e3 * one.delay_s, 0),
     "routing, kbit/s": (lambda one: one.air.routing_bytes * 8e-3 / one.seconds, 0),
 }
-"""What is shown beside the throughput, and with how many decimals."""
+"""Columns beside the throughput, each with its decimals."""
 
 
 def layout(sweeps: Mapping[str, Sweep], name: str, title: str) -> Layout:

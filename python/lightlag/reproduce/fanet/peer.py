@@ -1,4 +1,4 @@
-"""What ns-3 gives: version 3.37, `benchmarks/peers/ns3/air-swarm.cc`.
+"""The outcomes of ns-3: version 3.37, `benchmarks/peers/ns3/air-swarm.cc`.
 
     make target/peers/ns3-air-swarm
     python benchmarks/peers/air swarms

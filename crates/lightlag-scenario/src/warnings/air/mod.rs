@@ -39,7 +39,7 @@ const UDP_HEADER: u64 = 8;
 const HALF_WINDOW: f64 = 7.5;
 
 impl Scenario {
-    /// What is surprising about media and the ways over them.
+    /// Warnings about media and the ways over them.
     pub(super) fn airs(&self, network: &Network, found: &mut Found) {
         doubts(network, found);
         let crossings = |flow: &Flow| {

@@ -1,4 +1,4 @@
-//! Who reaches whom on a medium, at times in the order of time.
+//! Reach on a medium: the stations that each one reaches, at times in their order.
 
 use crate::network::Medium;
 use lightlag_core::Instant;
@@ -15,7 +15,7 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// What is there at this time.
+    /// The state of the medium at this time.
     pub(super) fn at(air: &mut Air<()>, stations: usize, now: Instant) -> Self {
         let mut reached = vec![Vec::new(); stations];
         for (station, reached) in (0..).zip(&mut reached) {
