@@ -21,8 +21,8 @@ pub mod setting;
 pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use link::{
-    ComputedLink, Deliveries, Demand, Distribution, Disturbance, Jitter, Link, LinkConfig, Normal, Outage, Phase,
-    QueueFull, QueuedLink, Reordering, Timetable, Uniform, Waits,
+    Beam, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link, LinkConfig,
+    NO_EXIT, Normal, Outage, Phase, QueueFull, QueuedLink, Reordering, Timetable, Uniform, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use packet::{NodeId, Packet, PacketFlags, TTL};

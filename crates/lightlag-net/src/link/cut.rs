@@ -68,7 +68,7 @@ impl<B: Clone> QueuedLink<B> {
     }
 
     fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
-        self.on_the_way.push_back(super::queued::OnTheWay { arrival, packet });
+        self.on_the_way.push_back(super::queued::OnTheWay { arrival, at: None, packet });
     }
 }
 

@@ -7,6 +7,7 @@
 //! Both cost one event a packet, its arrival at the far end. Whoever drives links sends and receives on each kind by
 //! itself, so that the kind is looked at once a packet.
 
+mod beam;
 mod computed;
 mod cut;
 mod demand;
@@ -16,6 +17,7 @@ mod queued;
 mod timetable;
 mod waits;
 
+pub use beam::{Beam, FarEnd, Flight, NO_EXIT};
 pub use computed::ComputedLink;
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
@@ -59,6 +61,10 @@ pub struct LinkCounters {
     pub marked: u64,
     /// Packets that arrived corrupted.
     pub dropped_error: u64,
+    /// Packets for which a beam had no far end.
+    pub dropped_route: u64,
+    /// Packets that waited and were taken back, to go another way.
+    pub withdrawn: u64,
     /// Packets handed over intact at the far end.
     pub delivered: u64,
     /// Copies that the link made.

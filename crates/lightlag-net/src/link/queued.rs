@@ -6,12 +6,13 @@
 //! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes. Grants
 //! are not: a packet that must wait for more of them is in service, and the link wakes at each frame ([`granted`]).
 
+use super::beam::{Beam, FarEnd};
 use super::demand::{Assignment, Demand};
 use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Fate, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
-use crate::{LossPlace, LossProcess, Packet, QueueLimit};
+use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
 use lightlag_core::{Duration, Instant, RandomStream};
 use std::collections::VecDeque;
 
@@ -19,6 +20,8 @@ mod granted;
 
 pub(super) struct OnTheWay<B> {
     pub(super) arrival: Instant,
+    /// The node at which it arrives, if not every packet arrives at the same.
+    pub(super) at: Option<NodeId>,
     pub(super) packet: Packet<B>,
 }
 
@@ -39,6 +42,8 @@ pub struct QueuedLink<B> {
     loss: LossProcess,
     pub(super) disturbance: Disturbance,
     pub(super) changes: Option<Box<Changes>>,
+    /// Its far ends, if they move.
+    beam: Option<Box<Beam>>,
     /// What the transmitter may send, if it must ask.
     assignment: Option<Box<Assignment<B>>>,
     /// All but what the verdicts count.
@@ -70,6 +75,7 @@ impl<B: Clone> QueuedLink<B> {
             loss,
             disturbance,
             changes: None,
+            beam: None,
             assignment: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
@@ -93,6 +99,14 @@ impl<B: Clone> QueuedLink<B> {
         self
     }
 
+    /// Sends to far ends that move. It has no timetable.
+    #[must_use]
+    pub fn beaming(mut self, beam: Beam) -> Self {
+        debug_assert!(self.changes.is_none(), "a beam knows its delays itself");
+        self.beam = Some(Box::new(beam));
+        self
+    }
+
     /// Sends only what it has been granted. Its timetable, if it has one, was given before.
     #[must_use]
     pub fn on_demand(mut self, demand: Demand) -> Self {
@@ -113,8 +127,9 @@ impl<B: Clone> QueuedLink<B> {
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
-        let Verdicts { marked, full, early, thinned, .. } = self.verdicts;
-        LinkCounters { marked, dropped_queue: full, dropped_aqm: early, dropped_acks: thinned, ..self.counters }
+        let Verdicts { marked, full, early, thinned, astray, .. } = self.verdicts;
+        let dropped = LinkCounters { dropped_queue: full, dropped_aqm: early, dropped_acks: thinned, ..self.counters };
+        LinkCounters { marked, dropped_route: astray, ..dropped }
     }
 
     /// Packets between the queue and the far end.
@@ -124,10 +139,16 @@ impl<B: Clone> QueuedLink<B> {
 
     /// When to call [`receive`](Self::receive) next: at the first arrival that is known, or before one that is not
     /// known yet could happen.
-    pub fn next_wake(&self) -> Option<Instant> {
+    pub fn next_wake(&mut self) -> Option<Instant> {
         let first = self.on_the_way.front().map(|first| first.arrival);
         if self.discipline.backlog().packets == 0 && !self.is_serving() {
             return first;
+        }
+        if let Some(beam) = &mut self.beam {
+            // What waits before a blind beam leaves when that is aimed again.
+            let Some(least) = beam.least(self.busy_until).filter(|_| self.transmitting) else { return first };
+            let unknown = self.busy_until + least;
+            return Some(first.map_or(unknown, |first| first.min(unknown)));
         }
         // What waits leaves after the packet in transmission; it may pass one that was held back.
         let unknown = match &self.changes {
@@ -171,17 +192,54 @@ impl<B: Clone> QueuedLink<B> {
 
     /// Takes the packet that arrives at the far end now, if one does.
     pub fn receive(&mut self, now: Instant) -> Option<Packet<B>> {
+        self.receive_at(now).map(|(packet, _)| packet)
+    }
+
+    /// The same, and the node at which it arrives, if the link has several far ends.
+    pub fn receive_at(&mut self, now: Instant) -> Option<(Packet<B>, Option<NodeId>)> {
         self.catch_up(now);
         if self.on_the_way.front().is_none_or(|first| first.arrival > now) {
             return None;
         }
-        let packet = self.on_the_way.pop_front()?.packet;
+        let OnTheWay { packet, at, .. } = self.on_the_way.pop_front()?;
         if packet.flags.is_corrupted() {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;
         }
-        Some(packet)
+        Some((packet, at))
+    }
+
+    /// Points the beam elsewhere, or at nothing, for packets with this exit: those whose transmission starts from now on, none of
+    /// which leaves before `held_until`.
+    pub fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, held_until: Instant) {
+        self.catch_up(now);
+        let Some(beam) = &mut self.beam else { return };
+        beam.aim(now, exit, end, held_until);
+        if !self.transmitting && self.discipline.backlog().packets > 0 {
+            self.count_waiting(now);
+            self.remainder = 0;
+            self.transmit_next(now);
+        }
+    }
+
+    /// Takes back the packets that wait and `leave`: they go another way.
+    pub fn withdraw(&mut self, now: Instant, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        self.catch_up(now);
+        self.count_waiting(now);
+        let withdrawn = self.discipline.withdraw(leave);
+        self.counters.withdrawn += withdrawn.len() as u64;
+        withdrawn
+    }
+
+    /// Loses those packets between the transmitter and the far end that are `hit`.
+    pub fn lose_in_flight(&mut self, now: Instant, hit: &mut dyn FnMut(&Packet<B>) -> bool) {
+        self.catch_up(now);
+        for OnTheWay { packet, .. } in self.on_the_way.iter_mut().filter(|sent| sent.arrival > now) {
+            if hit(packet) {
+                packet.flags.lose_in_outage();
+            }
+        }
     }
 
     /// Keeps from now on how long data packets wait.
@@ -219,12 +277,23 @@ impl<B: Clone> QueuedLink<B> {
         if self.is_held(start) {
             return;
         }
+        if self.beam.as_ref().is_some_and(|beam| beam.is_blind()) {
+            self.transmitting = false;
+            return;
+        }
         if self.assignment.is_some() {
             return self.transmit_granted(start);
         }
-        let next = self.discipline.dequeue(start, &mut self.verdicts);
-        self.transmitting = next.is_some();
-        let Some(Waiting { since, mut packet }) = next else { return };
+        let (Waiting { since, mut packet }, flight) = loop {
+            let next = self.discipline.dequeue(start, &mut self.verdicts);
+            self.transmitting = next.is_some();
+            let Some(next) = next else { return };
+            let Some(beam) = &mut self.beam else { break (next, None) };
+            match beam.flight_of(start, &next.packet) {
+                Some(flight) => break (next, Some(flight)),
+                None => self.verdicts.go_astray(start, next.packet),
+            }
+        };
         if let Some(waits) = &mut self.waits {
             waits.note(packet.flags, start.since(since));
         }
@@ -240,21 +309,31 @@ impl<B: Clone> QueuedLink<B> {
             packet.flags.corrupt();
         }
         fate.befall(&mut packet.flags);
-        self.depart(packet, end, delay);
+        match flight {
+            None => self.depart(packet, end, delay),
+            Some((node, light_time, held_until)) => {
+                self.propagate_twice(packet, end.max(held_until) + light_time, Some(node));
+            }
+        }
     }
 
-    /// Puts a packet, and perhaps a copy, on its way that has left the transmitter at `end`.
+    /// Puts a packet on its way that has left the transmitter at `end`.
     fn depart(&mut self, packet: Packet<B>, end: Instant, delay: Duration) {
         let arrival = match &mut self.changes {
             None => end + delay,
             Some(changes) => changes.arrive(end, delay),
         };
+        self.propagate_twice(packet, arrival, None);
+    }
+
+    /// Puts a packet, and perhaps a copy, on its way.
+    fn propagate_twice(&mut self, packet: Packet<B>, arrival: Instant, at: Option<NodeId>) {
         let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
         if copies {
             self.counters.duplicated += 1;
-            self.propagate(packet.clone(), arrival);
+            self.propagate(packet.clone(), arrival, at);
         }
-        self.propagate(packet, arrival);
+        self.propagate(packet, arrival, at);
     }
 
     /// Whether an outage holds what waits. Then the transmitter is taken until the end of it.
@@ -281,17 +360,17 @@ impl<B: Clone> QueuedLink<B> {
     }
 
     /// Puts a packet on its way to the far end, perhaps held back.
-    fn propagate(&mut self, packet: Packet<B>, mut arrival: Instant) {
+    fn propagate(&mut self, packet: Packet<B>, mut arrival: Instant, at: Option<NodeId>) {
         if let Some(extra) = self.disturbance.held_back() {
             self.counters.reordered += 1;
             arrival += extra;
         }
-        let sent = OnTheWay { arrival, packet };
+        let sent = OnTheWay { arrival, at, packet };
         if self.on_the_way.back().is_none_or(|last| last.arrival <= arrival) {
             self.on_the_way.push_back(sent);
         } else {
-            let at = self.on_the_way.partition_point(|other| other.arrival <= arrival);
-            self.on_the_way.insert(at, sent);
+            let place = self.on_the_way.partition_point(|other| other.arrival <= arrival);
+            self.on_the_way.insert(place, sent);
         }
     }
 

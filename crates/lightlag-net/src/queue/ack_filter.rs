@@ -11,7 +11,7 @@
 //! - Decimation (§5.2.2): only every `every`-th such packet of a flow joins the queue.
 
 use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
+use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting, bytes, withdraw};
 use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
@@ -148,6 +148,15 @@ impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
 
     fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        let withdrawn = withdraw(&mut self.packets, leave);
+        self.bytes -= bytes(&withdrawn);
+        // Those that stay have other numbers now.
+        let flows = self.packets.iter().map(|waiting| waiting.packet.flow);
+        self.last = if self.config.filter { flows.zip(self.left..).collect() } else { BTreeMap::new() };
+        withdrawn
     }
 }
 

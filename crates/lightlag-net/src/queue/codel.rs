@@ -230,6 +230,10 @@ impl<B: Clone + Send> Discipline<B> for CoDel<B> {
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        self.fifo.withdraw(leave)
+    }
 }
 
 #[cfg(test)]

@@ -79,4 +79,8 @@ impl<B: Clone + Send> Discipline<B> for DropTail<B> {
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        self.fifo.withdraw(leave)
+    }
 }

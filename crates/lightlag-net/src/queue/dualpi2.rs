@@ -297,6 +297,12 @@ impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
     fn backlog(&self) -> Backlog {
         DualPi2::backlog(self)
     }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        let mut withdrawn = self.low.fifo.withdraw(leave);
+        withdrawn.extend(self.classic.fifo.withdraw(leave));
+        withdrawn
+    }
 }
 
 #[cfg(test)]

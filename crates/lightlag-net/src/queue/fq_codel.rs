@@ -7,7 +7,7 @@
 
 use super::codel::{CoDelConfig, Control};
 use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting, bytes};
 use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
@@ -225,6 +225,13 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        let withdrawn: Vec<_> = self.queues.iter_mut().flat_map(|queue| queue.fifo.withdraw(leave)).collect();
+        self.backlog.packets -= withdrawn.len() as u64;
+        self.backlog.bytes -= bytes(&withdrawn);
+        withdrawn
     }
 }
 

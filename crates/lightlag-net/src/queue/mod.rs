@@ -54,6 +54,9 @@ pub trait Discipline<B>: Send {
     /// Packets that wait.
     fn backlog(&self) -> Backlog;
 
+    /// Takes out the packets that wait and `leave`, in the order in which they came within each queue, without a verdict.
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>>;
+
     /// The link sends at another rate from `at` on.
     fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
 }
@@ -135,11 +138,13 @@ pub struct Verdicts<B> {
     pub(crate) thinned: u64,
     /// Packets marked so far.
     pub(crate) marked: u64,
+    /// Packets so far that had nowhere to go.
+    pub(crate) astray: u64,
 }
 
 impl<B> Default for Verdicts<B> {
     fn default() -> Self {
-        Self { dropped: Vec::new(), full: 0, early: 0, thinned: 0, marked: 0 }
+        Self { dropped: Vec::new(), full: 0, early: 0, thinned: 0, marked: 0, astray: 0 }
     }
 }
 
@@ -160,6 +165,12 @@ impl<B: Clone> Verdicts<B> {
     pub fn thin(&mut self, at: Instant, packet: Packet<B>) {
         self.thinned += 1;
         self.dropped.push(Dropped { at, packet, cause: DropCause::AckFilter });
+    }
+
+    /// Drops a packet for which there is no far end.
+    pub fn go_astray(&mut self, at: Instant, packet: Packet<B>) {
+        self.astray += 1;
+        self.dropped.push(Dropped { at, packet, cause: DropCause::NoRoute });
     }
 
     /// Notes a packet that was lost before it could join the queue.
@@ -211,6 +222,13 @@ impl<B: Clone> Fifo<B> {
         Some(first)
     }
 
+    /// Takes out the packets that `leave`.
+    pub fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        let withdrawn = withdraw(&mut self.packets, leave);
+        self.bytes -= bytes(&withdrawn);
+        withdrawn
+    }
+
     /// The packet that has waited longest.
     pub fn first(&self) -> Option<&Waiting<B>> {
         self.packets.front()
@@ -225,6 +243,24 @@ impl<B: Clone> Fifo<B> {
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
+}
+
+/// Takes the packets that `leave` out of a queue.
+fn withdraw<B: Clone>(waiting: &mut VecDeque<Waiting<B>>, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+    let mut withdrawn = Vec::new();
+    waiting.retain(|Waiting { packet, .. }| {
+        let leaves = leave(packet);
+        if leaves {
+            withdrawn.push(packet.clone());
+        }
+        !leaves
+    });
+    withdrawn
+}
+
+/// Bytes of these packets.
+fn bytes<B>(packets: &[Packet<B>]) -> u64 {
+    packets.iter().map(|packet| u64::from(packet.size)).sum()
 }
 
 #[cfg(test)]

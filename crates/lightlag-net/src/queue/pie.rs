@@ -199,6 +199,10 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
         self.fifo.backlog()
     }
 
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        self.fifo.withdraw(leave)
+    }
+
     fn rate_changes(&mut self, at: Instant, rate: Rate) {
         self.catch_up(at);
         self.rate = rate;

@@ -84,6 +84,23 @@ impl<B> Level<B> {
         Some(waiting)
     }
 
+    /// Takes out the packets that `leave`, each with its number.
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<(u64, Packet<B>)>
+    where
+        B: Clone,
+    {
+        let mut withdrawn = Vec::new();
+        self.packets.retain(|(number, Waiting { packet, .. })| {
+            let leaves = leave(packet);
+            if leaves {
+                withdrawn.push((*number, packet.clone()));
+            }
+            !leaves
+        });
+        self.bytes -= withdrawn.iter().map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
+        withdrawn
+    }
+
     fn pop_last(&mut self) -> Option<Waiting<B>> {
         let (_, waiting) = self.packets.pop_back()?;
         self.bytes -= u64::from(waiting.packet.size);
@@ -157,6 +174,13 @@ impl<B: Clone + Send> Discipline<B> for Priority<B> {
 
     fn backlog(&self) -> Backlog {
         self.waiting()
+    }
+
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        let mut withdrawn = self.high.withdraw(leave);
+        withdrawn.extend(self.low.withdraw(leave));
+        withdrawn.sort_unstable_by_key(|(number, _)| *number);
+        withdrawn.into_iter().map(|(_, packet)| packet).collect()
     }
 }
 

@@ -139,6 +139,10 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
         self.fifo.backlog()
     }
 
+    fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+        self.fifo.withdraw(leave)
+    }
+
     fn rate_changes(&mut self, at: Instant, rate: Rate) {
         if let Some(since) = self.idle_since {
             self.decay(at.since(since));

@@ -164,3 +164,35 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn withdrawing_takes_what_leaves_and_nothing_else(flows in prop::collection::vec((0_u32..6, 40_u16..1500), 1..40)) {
+        for config in disciplines() {
+            let link = LinkConfig {
+                rate: "8 Mbit/s".parse().unwrap(),
+                delay: Duration::ZERO,
+                queue: QueueLimit::Packets(1_000),
+                header: 0,
+            };
+            let mut queue = config.build::<u32>(&link, RandomStream::new(1, "queue"));
+            let mut verdicts = Verdicts::default();
+            for (flow, size) in &flows {
+                queue.enqueue(Instant::ZERO, packet(*flow, *size, Codepoint::NotEct), &mut verdicts);
+            }
+            let before = queue.backlog();
+            let withdrawn = queue.withdraw(&mut |packet| packet.flow == 3);
+            prop_assert!(withdrawn.iter().all(|packet| packet.flow == 3));
+            let left = queue.backlog();
+            prop_assert_eq!(left.packets + withdrawn.len() as u64, before.packets);
+            prop_assert_eq!(left.bytes + bytes(&withdrawn), before.bytes);
+            let mut verdicts = Verdicts::default();
+            let mut leaving = 0;
+            while let Some(next) = queue.dequeue(Instant::ZERO, &mut verdicts) {
+                prop_assert!(next.packet.flow != 3);
+                leaving += 1;
+            }
+            prop_assert_eq!(leaving + verdicts.dropped.len() as u64, left.packets);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+use super::*;
+use crate::link::{Disturbance, LinkConfig, QueuedLink};
+use crate::queue::{DropCause, DropTail};
+use crate::{Loss, LossProcess, PacketFlags, QueueLimit};
+use lightlag_core::RandomStream;
+use proptest::prelude::*;
+
+/// Ends on a line: number `n` is `n` ms away at first, and comes nearer by 20 µs a second up to 100 s.
+#[derive(Debug)]
+struct Line;
+
+impl Flight for Line {
+    fn light_time(&self, _: u32, to: u32, at: Instant) -> Duration {
+        Duration::from_nanos(u64::from(to) * 1_000_000 - at.as_nanos().min(100_000_000_000) / 50_000)
+    }
+}
+
+fn end(number: u32) -> FarEnd {
+    FarEnd { number, node: NodeId(number) }
+}
+
+/// 8 Mbit/s, 1 µs a byte. Destinations 0 to 3 have the exits 0, 1, 1 and none.
+fn link(beam: Beam) -> QueuedLink<u32> {
+    let queue = QueueLimit::Packets(10);
+    let config = LinkConfig { rate: "8 Mbit/s".parse().unwrap(), delay: Duration::ZERO, queue, header: 0 };
+    let loss = LossProcess::new(&Loss::None, RandomStream::new(1, "loss"));
+    QueuedLink::new(config, Box::new(DropTail::new(queue)), loss, Disturbance::none()).beaming(beam)
+}
+
+fn dish() -> QueuedLink<u32> {
+    link(Beam::by_exit(Arc::new(Line), 0, [0, 1, 1, NO_EXIT].into(), 2))
+}
+
+fn packet(destination: u32, body: u32) -> Packet<u32> {
+    Packet::new(NodeId(destination), 0, 1_000, PacketFlags::new(true), body)
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+/// What arrives: microsecond, body, node.
+fn arrivals(link: &mut QueuedLink<u32>) -> Vec<(u64, u32, u32)> {
+    let mut arrivals = Vec::new();
+    while let Some(now) = link.next_wake() {
+        if let Some((packet, node)) = link.receive_at(now) {
+            arrivals.push((now.as_nanos() / 1_000, packet.body, node.unwrap().0));
+        }
+    }
+    arrivals
+}
+
+#[test]
+fn a_packet_travels_for_the_time_of_light_when_its_transmission_starts() {
+    let mut link = link(Beam::between(Arc::new(Line), 0, end(5)));
+    link.send(at(0), packet(0, 1));
+    // 1 ms of transmission and 5 ms of flight; 50 s later the end is 1 ms nearer.
+    assert_eq!(arrivals(&mut link), [(6_000, 1, 5)]);
+    link.send(at(50_000_000), packet(0, 2));
+    assert_eq!(arrivals(&mut link), [(50_005_000, 2, 5)]);
+}
+
+#[test]
+fn packets_to_a_nearer_end_overtake() {
+    let mut link = dish();
+    link.aim(at(0), 0, Some(end(9)), at(0));
+    link.aim(at(0), 1, Some(end(5)), at(0));
+    link.send(at(0), packet(0, 1));
+    link.send(at(0), packet(2, 2));
+    assert_eq!(arrivals(&mut link), [(6_999, 2, 5), (10_000, 1, 9)]);
+}
+
+#[test]
+fn a_blind_dish_holds_what_waits_until_it_is_aimed() {
+    let mut link = dish();
+    link.send(at(0), packet(0, 1));
+    assert_eq!(link.next_wake(), None);
+    link.aim(at(5_000), 0, Some(end(5)), at(0));
+    assert_eq!(arrivals(&mut link), [(10_999, 1, 5)]);
+}
+
+#[test]
+fn what_waits_follows_the_dish_and_what_has_left_does_not() {
+    let mut link = dish();
+    link.aim(at(0), 0, Some(end(5)), at(0));
+    for body in 1..=3 {
+        link.send(at(0), packet(0, body));
+    }
+    // In transmission: the second.
+    link.aim(at(1_500), 0, Some(end(9)), at(0));
+    assert_eq!(arrivals(&mut link), [(6_000, 1, 5), (6_999, 2, 5), (11_999, 3, 9)]);
+}
+
+#[test]
+fn a_packet_without_a_far_end_is_dropped_where_others_have_one() {
+    let mut link = dish();
+    link.aim(at(0), 0, Some(end(5)), at(0));
+    link.send(at(0), packet(1, 1));
+    link.send(at(0), packet(3, 2));
+    link.send(at(0), packet(0, 3));
+    let dropped: Vec<_> = link.dropped().map(|dropped| (dropped.packet.body, dropped.cause)).collect();
+    assert_eq!(dropped, [(1, DropCause::NoRoute), (2, DropCause::NoRoute)]);
+    assert_eq!(arrivals(&mut link), [(6_000, 3, 5)]);
+    let counters = link.counters();
+    assert_eq!((counters.offered, counters.dropped_route, counters.delivered), (3, 2, 1));
+}
+
+#[test]
+fn a_handover_withdraws_loses_and_holds() {
+    let mut link = dish();
+    link.aim(at(0), 0, Some(end(5)), at(0));
+    for body in 1..=4 {
+        link.send(at(0), packet(0, body));
+    }
+    link.lose_in_flight(at(2_500), &mut |packet| packet.body == 1);
+    let back = link.withdraw(at(2_500), &mut |packet| packet.body == 4);
+    assert_eq!(back.iter().map(|packet| packet.body).collect::<Vec<_>>(), [4]);
+    // The third is in transmission; the next may leave at 20 ms and not before.
+    link.aim(at(2_500), 0, Some(end(5)), at(20_000));
+    link.send(at(2_500), packet(0, 5));
+    let arrived = arrivals(&mut link);
+    assert_eq!(arrived.iter().map(|(_, body, _)| *body).collect::<Vec<_>>(), [1, 2, 3, 5]);
+    assert_eq!(arrived[3].0, 24_999, "held until 20 ms, then 5 ms of flight");
+    let counters = link.counters();
+    assert_eq!((counters.withdrawn, counters.dropped_error, counters.delivered), (1, 1, 3));
+}
+
+enum Call {
+    Send { body: u32, destination: u32 },
+    Aim { exit: usize, number: u32 },
+}
+
+proptest! {
+    #[test]
+    fn every_packet_arrives_once_and_in_order_for_each_end(
+        sends in prop::collection::vec((0_u64..3_000, 0_u32..3), 1..60),
+        aims in prop::collection::vec((0_u64..90_000, 0_usize..2, 1_u32..20), 0..20),
+    ) {
+        let mut link = dish();
+        link.aim(at(0), 0, Some(end(3)), at(0));
+        link.aim(at(0), 1, Some(end(7)), at(0));
+        let mut calls = Vec::new();
+        let mut now = 0;
+        for (body, (gap, destination)) in (0..).zip(&sends) {
+            now += gap;
+            calls.push((now, Call::Send { body, destination: *destination }));
+        }
+        calls.extend(aims.iter().map(|(time, exit, number)| (*time, Call::Aim { exit: *exit, number: *number })));
+        calls.sort_by_key(|(time, _)| *time);
+        let mut arrived = Vec::new();
+        let mut take = |link: &mut QueuedLink<u32>, until: Instant| {
+            while let Some(wake) = link.next_wake().filter(|wake| *wake < until) {
+                let known = link.receive_at(wake);
+                arrived.extend(known.map(|(packet, node)| (packet.body, packet.destination, node)));
+            }
+        };
+        for (time, call) in calls {
+            take(&mut link, at(time));
+            match call {
+                Call::Send { body, destination } => link.send(at(time), packet(destination, body)),
+                Call::Aim { exit, number } => link.aim(at(time), exit, Some(end(number)), at(0)),
+            }
+        }
+        take(&mut link, Instant::MAX);
+        let full = link.dropped().count();
+        prop_assert_eq!(arrived.len() + full, sends.len());
+        let mut bodies: Vec<u32> = arrived.iter().map(|(body, ..)| *body).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        prop_assert_eq!(bodies.len(), arrived.len());
+        if aims.is_empty() {
+            for exit in [vec![0], vec![1, 2]] {
+                let order: Vec<u32> =
+                    arrived.iter().filter(|(_, to, _)| exit.contains(&to.0)).map(|(body, ..)| *body).collect();
+                prop_assert!(order.is_sorted());
+            }
+        }
+    }
+}
