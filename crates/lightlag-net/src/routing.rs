@@ -4,11 +4,13 @@
 //! later epoch replaces, so that tables share what does not change. A node with one outgoing link needs no row, so a network
 //! of 200,000 hosts behind two routers keeps two.
 
+mod aloft;
 mod epochs;
 
 pub use epochs::{Epoch, LinkChange, Routes};
 
 use crate::NodeId;
+use aloft::Aloft;
 use lightlag_core::Duration;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,6 +40,8 @@ enum Row {
     Single(u32),
     /// By destination; `NONE` if there is no way.
     ByDestination(Arc<[u32]>),
+    /// By the exit of the destination from the sky: this row of those.
+    Aloft(u32),
 }
 
 /// The next link from every node to every other.
@@ -50,6 +54,8 @@ pub struct RouteTable {
     /// Nodes that reach each other while every link is up carry the same number. Links are full duplex, so reaching is
     /// mutual.
     component: Arc<[u32]>,
+    /// The routes of satellites, if there are any.
+    aloft: Option<Box<Aloft>>,
 }
 
 impl RouteTable {
@@ -64,7 +70,7 @@ impl RouteTable {
             })
             .collect();
         let heads = edges.iter().map(|edge| edge.to).collect();
-        Self { rows, heads, links: edges.len() as u32, component: graph.components().into() }
+        Self { rows, heads, links: edges.len() as u32, component: graph.components().into(), aloft: None }
     }
 
     /// The same table, where only so many edges are links and the others join nodes to media: no path crosses a medium,
@@ -85,6 +91,7 @@ impl RouteTable {
         let link = match &self.rows[node.0 as usize] {
             Row::Single(link) => *link,
             Row::ByDestination(links) => links[destination.0 as usize],
+            Row::Aloft(row) => self.aloft.as_ref().map_or(NONE, |aloft| aloft.next(*row, destination)),
         };
         (link != NONE).then_some(LinkId(link))
     }

@@ -173,7 +173,7 @@ impl Graph<'_> {
     /// does the memory of a row that is the same.
     fn rows(&self, delays: &[Option<Duration>], before: &[Row]) -> Vec<Row> {
         let row = |(node, before): (usize, &Row)| match before {
-            Row::Single(link) => Row::Single(*link),
+            Row::Single(_) | Row::Aloft(_) => before.clone(),
             Row::ByDestination(old) => {
                 let mut links = self.first_links(node, delays);
                 for (link, old) in links.iter_mut().zip(&**old).filter(|(link, _)| **link == NONE) {
