@@ -1,0 +1,30 @@
+//! Constellations: where satellites are, who sees whom, and the ways through the sky.
+//!
+//! Positions are functions of time, in an Earth-fixed frame, so nothing happens while a satellite moves. Nodes of a sky are
+//! numbered: satellites from 0 on, ground stations behind them.
+//!
+//! - [`mod@time`], UTC.
+//! - [`frames`]: from the frame of SGP4 to that of the ground.
+//! - [`site`]: ground stations.
+//! - [`propagate`]: orbits: SGP4, its closed form without drag, circles with the drift of J2.
+//! - [`tle`]: files of orbital elements.
+//! - [`shell`]: Walker shells.
+//! - [`grid`]: links between satellites.
+//! - [`sky`]: all together.
+//! - [`plan`]: the ways through the sky, and when they change.
+
+pub mod frames;
+pub mod grid;
+pub mod plan;
+pub mod propagate;
+pub mod shell;
+pub mod site;
+pub mod sky;
+pub mod time;
+pub mod tle;
+
+pub use plan::{Change, Metric, Planner, Rules, Selection};
+pub use shell::{Phasing, Shell, ShellError};
+pub use site::Site;
+pub use sky::{Satellite, Sky, Station, Visibility};
+pub use time::Utc;

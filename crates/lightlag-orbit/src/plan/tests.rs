@@ -1,0 +1,174 @@
+use super::*;
+use crate::grid::plus_grid;
+use crate::shell::{Motion, Phasing, Shell};
+use crate::site::Site;
+use crate::sky::{LIGHT, Satellite, Station, Visibility};
+use crate::time::Utc;
+
+/// Places of Hypatia's cities: Manila, Dalian, Istanbul, Nairobi, Paris, Moscow.
+const CITIES: [(f64, f64); 6] = [
+    (14.6042, 120.9822),
+    (38.913_811, 121.602_322),
+    (41.0138, 28.9497),
+    (-1.283_33, 36.816_67),
+    (48.853_41, 2.3488),
+    (55.754_996, 37.621_849),
+];
+
+/// Hypatia's shell of Kuiper: mean motion and phases as in its elements, from the year 2000 on.
+fn kuiper(visibility: Visibility) -> Arc<Sky> {
+    let shell = Shell {
+        name: "kuiper".to_owned(),
+        height: 630e3,
+        revolutions: Some(14.80),
+        inclination: 51.9,
+        planes: 34,
+        slots: 34,
+        phasing: Phasing::Alternating,
+        spread: 360.0,
+        motion: Motion::Sgp4,
+    };
+    let orbits = shell.orbits().unwrap().into_iter().enumerate();
+    let satellites = orbits.map(|(number, orbit)| Satellite { name: number.to_string(), orbit }).collect();
+    let station = |(latitude, longitude)| Station::new(Site { latitude, longitude, height: 0.0 }, visibility);
+    let stations = CITIES.into_iter().map(station).collect();
+    Arc::new(Sky::new(Utc::Y2000, satellites, plus_grid(&shell, 0).unwrap(), 90.0, stations))
+}
+
+/// The times of the round trip at each whole second, in ms; `None` while there is no way.
+fn round_trips(sky: &Arc<Sky>, from: u32, to: u32, seconds: u64, rules: Rules) -> Vec<Option<f64>> {
+    let until = Instant::ZERO + Duration::from_secs(seconds);
+    let mut planner = Planner::new(sky.clone(), &[(from, to)], rules, until);
+    let mut next = planner.next_change();
+    (0..seconds)
+        .map(|second| {
+            let at = Instant::ZERO + Duration::from_secs(second);
+            while next.is_some_and(|next| next <= at) {
+                planner.advance();
+                next = planner.next_change();
+            }
+            let way = planner.way(from, 0)?;
+            let metres: f64 = way.windows(2).map(|hop| sky.distance(hop[0], hop[1], at).unwrap()).sum();
+            Some(2e3 * metres / LIGHT)
+        })
+        .collect()
+}
+
+fn summary(series: &[Option<f64>]) -> (f64, f64, f64, usize) {
+    let known: Vec<f64> = series.iter().flatten().copied().collect();
+    let least = known.iter().copied().fold(f64::MAX, f64::min);
+    let most = known.iter().copied().fold(0.0, f64::max);
+    (least, known.iter().sum::<f64>() / known.len() as f64, most, series.len() - known.len())
+}
+
+#[test]
+fn round_trips_over_kuiper_are_those_of_hypatia() {
+    // Least, mean and greatest round trip, ms, of 200 samples; tolerance 0.01 ms. By slant limit as Hypatia (1260 km),
+    // and with a true mask of 30°.
+    let sky = kuiper(Visibility::Slant(1_260_000.0));
+    let expected =
+        [(0, 1, (25.235, 40.116, 48.159)), (2, 3, (46.928, 60.088, 69.537)), (4, 5, (21.719, 22.391, 24.615))];
+    for (from, to, (least, mean, most)) in expected {
+        let found = summary(&round_trips(&sky, from, to, 200, Rules::default()));
+        assert!((found.0 - least).abs() < 0.01, "{from}-{to}: {found:?}");
+        assert!((found.1 - mean).abs() < 0.01, "{from}-{to}: {found:?}");
+        assert!((found.2 - most).abs() < 0.01, "{from}-{to}: {found:?}");
+    }
+    let sky = kuiper(Visibility::Elevation(30.0));
+    let found = summary(&round_trips(&sky, 0, 1, 200, Rules::default()));
+    assert!(
+        (found.0 - 41.130).abs() < 0.01 && (found.1 - 43.715).abs() < 0.01 && (found.2 - 48.618).abs() < 0.01,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn changes_come_when_hypatia_has_them() {
+    // Manila to Dalian: Hypatia's steps of 100 ms at 18.0, 27.6, 74.3, 125.9 and 128.7 s, and the satellites of each way.
+    let sky = kuiper(Visibility::Slant(1_260_000.0));
+    let mut planner = Planner::new(sky, &[(0, 1)], Rules::default(), Instant::ZERO + Duration::from_secs(200));
+    let satellites = |planner: &Planner| {
+        let way = planner.way(0, 0).unwrap();
+        way[1..way.len() - 1].to_vec()
+    };
+    let mut ways = vec![(0.0, satellites(&planner))];
+    while let Some(at) = planner.next_change() {
+        planner.advance();
+        let way = satellites(&planner);
+        if way != ways.last().unwrap().1 {
+            ways.push((at.as_secs_f64(), way));
+        }
+    }
+    let expected: [(f64, &[u32]); 6] = [
+        (0.0, &[184, 183, 217]),
+        (18.0, &[218, 217]),
+        (27.6, &[648, 649, 650, 616]),
+        (74.3, &[218, 217, 216, 250]),
+        (125.9, &[647, 648, 649, 650, 616]),
+        (128.7, &[647, 648, 649, 615]),
+    ];
+    assert_eq!(ways.len(), expected.len(), "{ways:?}");
+    for ((at, way), (time, satellites)) in ways.iter().zip(expected) {
+        assert_eq!(way, satellites);
+        // Hypatia shows a change at the next step of 100 ms.
+        assert!(*at <= time && time - at < 0.1001, "{at} s against {time} s");
+    }
+}
+
+#[test]
+fn a_change_is_found_to_the_millisecond() {
+    let sky = kuiper(Visibility::Slant(1_260_000.0));
+    let ways = |rules: Rules| {
+        let until = Instant::ZERO + Duration::from_secs(40);
+        let mut planner = Planner::new(sky.clone(), &[(0, 1), (2, 3)], rules, until);
+        let mut ways = Vec::new();
+        while let Some(at) = planner.next_change() {
+            planner.advance();
+            let way = (planner.way(0, 0), planner.way(2, 1));
+            if ways.last().is_none_or(|(_, last)| *last != way) {
+                ways.push((at, way));
+            }
+        }
+        ways
+    };
+    let exact = ways(Rules::default());
+    let stepped = ways(Rules { interval: Duration::from_millis(10), exact: false, ..Rules::default() });
+    assert!(exact.len() >= 3);
+    // The way at the start is noted with the first change of any entry.
+    for ((at, way), (step, other)) in exact.iter().zip(&stepped).skip(1) {
+        assert_eq!(way, other);
+        assert!(*at <= *step && step.since(*at) <= Duration::from_millis(10), "{at:?} {step:?}");
+    }
+}
+
+#[test]
+fn a_station_that_keeps_its_satellite_changes_it_less_often() {
+    let sky = kuiper(Visibility::Elevation(30.0));
+    let handovers = |selection| {
+        let rules = Rules { selection, ..Rules::default() };
+        let until = Instant::ZERO + Duration::from_secs(600);
+        let mut planner = Planner::new(sky.clone(), &[(4, 5)], rules, until);
+        let entry = |planner: &Planner| planner.next(sky.node_of_station(4), 0);
+        let (mut last, mut count) = (entry(&planner), 0);
+        while planner.next_change().is_some() {
+            planner.advance();
+            count += u32::from(entry(&planner) != last);
+            last = entry(&planner);
+        }
+        count
+    };
+    let highest = handovers(Selection::Highest);
+    let keep = handovers(Selection::KeepThenHighest);
+    let longest = handovers(Selection::KeepThenLongest);
+    assert!(longest <= keep && keep < highest, "{longest} {keep} {highest}");
+    assert!(handovers(Selection::Hysteresis(5.0)) <= highest);
+    assert!(handovers(Selection::HighestEvery(Duration::from_secs(15))) <= highest);
+}
+
+#[test]
+fn an_empty_sky_has_no_way() {
+    let station = |latitude| Station::new(Site { latitude, longitude: 0.0, height: 0.0 }, Visibility::Elevation(25.0));
+    let sky = Sky::new(Utc::Y2000, Vec::new(), Vec::new(), 90.0, vec![station(0.0), station(50.0)]);
+    let mut planner = Planner::new(Arc::new(sky), &[(0, 1)], Rules::default(), Instant::ZERO + Duration::from_secs(10));
+    assert_eq!((planner.way(0, 0), planner.next_change()), (None, None));
+}

@@ -1,0 +1,234 @@
+//! Walker shells: circular orbits of one height and inclination, evenly spread.
+//!
+//! A *delta* pattern i:T/P/F has P planes over 360° of right ascension, T/P satellites in each, and a satellite of a plane
+//! is F·360°/T ahead of its neighbour in the plane before (Walker, *Satellite Constellations*, JBIS 37, 1984). A *star*
+//! spreads its planes over 180°, so that the last and the first move against each other.
+
+use crate::propagate::{Circular, ClosedForm, Elements, Propagator};
+use std::f64::consts::TAU;
+
+/// The propagation of a generated satellite.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Motion {
+    /// SGP4 without drag, in closed form.
+    #[default]
+    Sgp4,
+    /// A circle whose plane drifts with J2.
+    Circular,
+}
+
+/// The offset of the satellites of a plane from those of the plane before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phasing {
+    /// F of the Walker notation, below the number of planes.
+    Walker(u32),
+    /// Odd planes are half a slot ahead, as in Hypatia.
+    Alternating,
+}
+
+/// A shell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shell {
+    /// Its name, with which those of its satellites begin.
+    pub name: String,
+    /// Height above the equator, metres. Half the long axis is the equatorial radius and this.
+    pub height: f64,
+    /// Revolutions a day instead of the height, if they are given.
+    pub revolutions: Option<f64>,
+    /// Inclination, degrees.
+    pub inclination: f64,
+    /// Planes.
+    pub planes: u32,
+    /// Satellites in each.
+    pub slots: u32,
+    /// Offset of neighbouring planes.
+    pub phasing: Phasing,
+    /// Degrees of right ascension over which the planes are spread: 360 for a delta pattern, 180 for a star.
+    pub spread: f64,
+    /// Propagation of its satellites.
+    pub motion: Motion,
+}
+
+/// A shell that cannot be.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ShellError {
+    /// A number is out of its range.
+    #[error("{0}")]
+    Range(String),
+    /// Satellites collide.
+    #[error(
+        "two of its satellites come within {0:.0} m of each other, one plane crossing the other; take another phasing"
+    )]
+    Collision(f64),
+}
+
+impl Shell {
+    /// The number of its satellites.
+    pub fn len(&self) -> u32 {
+        self.planes * self.slots
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of a satellite.
+    pub fn satellite(&self, plane: u32, slot: u32) -> String {
+        format!("{}-{}-{}", self.name, plane + 1, slot + 1)
+    }
+
+    /// Whether its planes are spread over a half turn, so that the first and the last move against each other.
+    pub fn is_star(&self) -> bool {
+        self.spread < 360.0
+    }
+
+    /// Right ascension of the ascending node and distance from it along the orbit at the start, radians.
+    pub fn place(&self, plane: u32, slot: u32) -> (f64, f64) {
+        let node = self.spread.to_radians() * f64::from(plane) / f64::from(self.planes);
+        let slot_angle = TAU / f64::from(self.slots);
+        let ahead = match self.phasing {
+            Phasing::Walker(f) => TAU * f64::from(f * plane) / f64::from(self.len()),
+            Phasing::Alternating => slot_angle / 2.0 * f64::from(plane % 2),
+        };
+        let along = slot_angle * f64::from(slot) + ahead;
+        (node, along - TAU * libm::floor(along / TAU))
+    }
+
+    /// The orbits of its satellites, plane by plane.
+    ///
+    /// # Errors
+    /// A number that is out of its range, or satellites that collide.
+    pub fn orbits(&self) -> Result<Vec<Propagator>, ShellError> {
+        self.check()?;
+        let places = (0..self.planes).flat_map(|plane| (0..self.slots).map(move |slot| (plane, slot)));
+        let elements = |(plane, slot)| {
+            let (node, along) = self.place(plane, slot);
+            Elements {
+                motion: self.revolutions.map_or_else(
+                    || crate::propagate::mean_motion(self.height),
+                    |revolutions| revolutions * TAU / 86_400.0,
+                ),
+                eccentricity: 0.0,
+                inclination: self.inclination.to_radians(),
+                node,
+                perigee: 0.0,
+                anomaly: along,
+            }
+        };
+        Ok(places
+            .map(elements)
+            .map(|elements| match self.motion {
+                Motion::Sgp4 => Propagator::Closed(ClosedForm::new(&elements)),
+                Motion::Circular => Propagator::Circular(Circular::new(&elements)),
+            })
+            .collect())
+    }
+
+    fn check(&self) -> Result<(), ShellError> {
+        let range = |message: String| Err(ShellError::Range(message));
+        if !(100e3..=50_000e3).contains(&self.height) {
+            return range(format!("height {} km is not from 100 to 50000 km", self.height / 1e3));
+        }
+        if let Some(revolutions) = self.revolutions
+            && !(0.05..=17.0).contains(&revolutions)
+        {
+            return range(format!("{revolutions} revolutions a day are not from 0.05 to 17"));
+        }
+        if self.motion == Motion::Sgp4 && self.period() >= 225.0 * 60.0 {
+            return range(format!(
+                "the closed form of SGP4 holds for periods below 225 min, this shell has {:.0} min; take the circular model",
+                self.period() / 60.0
+            ));
+        }
+        if let Phasing::Walker(f) = self.phasing
+            && f >= self.planes
+        {
+            return range(format!("phasing {f} is not below the number of planes, {}", self.planes));
+        }
+        let least = self.least_distance();
+        if least < 1_000.0 { Err(ShellError::Collision(least)) } else { Ok(()) }
+    }
+
+    /// The period, seconds.
+    pub fn period(&self) -> f64 {
+        self.revolutions.map_or_else(|| TAU / crate::propagate::mean_motion(self.height), |per_day| 86_400.0 / per_day)
+    }
+
+    /// The least distance between two of its satellites at any time, metres, on circles.
+    pub fn least_distance(&self) -> f64 {
+        let radius = crate::propagate::semi_major_axis(TAU / self.period()) * 1e3;
+        let (sin_i, cos_i) = libm::sincos(self.inclination.to_radians());
+        let mut least =
+            if self.slots > 1 { 2.0 * radius * libm::sin(TAU / f64::from(self.slots) / 2.0) } else { f64::MAX };
+        // Two circles of one radius: with the nodes Δ apart and u ahead by φ, cos of the angle between the satellites is
+        // A cos φ' + …; the least distance over time is that of the greatest of it, in closed form for each pair of planes.
+        let (first_node, first_along) = self.place(0, 0);
+        for plane in 1..self.planes {
+            for slot in 0..self.slots {
+                let (node, along) = self.place(plane, slot);
+                let (sin_d, cos_d) = libm::sincos(node - first_node);
+                let phase = along - first_along;
+                // r₁·r₂ = a cos u₁ cos u₂ + b sin u₁ sin u₂ + c (sin u₁ cos u₂ - cos u₁ sin u₂), with u₂ = u₁ + phase.
+                let (a, b, c) = (cos_d, cos_d * cos_i * cos_i + sin_i * sin_i, sin_d * cos_i);
+                let (sin_p, cos_p) = libm::sincos(phase);
+                let mean = (a + b) / 2.0 * cos_p - c * sin_p;
+                let swing = libm::fabs(a - b) / 2.0;
+                let cosine = (mean + swing).min(1.0);
+                least = least.min(radius * libm::sqrt(2.0 * (1.0 - cosine)));
+            }
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn shell(planes: u32, slots: u32, phasing: u32) -> Shell {
+        Shell {
+            name: "s".to_owned(),
+            height: 550e3,
+            revolutions: None,
+            inclination: 53.0,
+            planes,
+            slots,
+            phasing: Phasing::Walker(phasing),
+            spread: 360.0,
+            motion: Motion::Sgp4,
+        }
+    }
+
+    #[test]
+    fn satellites_of_starlink_keep_their_distance_by_the_phasing() {
+        let least = |phasing| shell(72, 22, phasing).least_distance() / 1e3;
+        assert!(least(36) < 0.001, "an even half collides: {}", least(36));
+        assert!((least(39) - 50.0).abs() < 2.0 && (least(65) - 72.0).abs() < 2.0, "{} {}", least(39), least(65));
+        assert!((least(17) - 20.0).abs() < 2.0, "{}", least(17));
+        assert!(matches!(shell(72, 22, 36).orbits(), Err(ShellError::Collision(_))));
+        assert_eq!(shell(72, 22, 39).orbits().unwrap().len(), 1584);
+    }
+
+    #[test]
+    fn the_least_distance_is_that_of_the_orbits() {
+        let shell = Shell { motion: Motion::Circular, ..shell(5, 4, 2) };
+        let orbits = shell.orbits().unwrap();
+        let mut least = f64::MAX;
+        for step in 0..20_000 {
+            let at = |orbit: &Propagator| orbit.position(f64::from(step) * shell.period() / 20_000.0).unwrap();
+            for other in &orbits[1..] {
+                least = least.min(at(&orbits[0]).distance(at(other)));
+            }
+        }
+        assert!((least / shell.least_distance() - 1.0).abs() < 2e-3, "{least} {}", shell.least_distance());
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_named() {
+        let refused = |shell: Shell| shell.orbits().unwrap_err().to_string();
+        assert!(refused(Shell { height: 550.0, ..shell(5, 4, 2) }).contains("0.55 km"));
+        assert!(refused(shell(5, 4, 5)).contains("phasing 5"));
+        assert!(refused(Shell { height: 8_062e3, ..shell(1, 20, 0) }).contains("288 min"));
+    }
+}
