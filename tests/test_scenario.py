@@ -46,12 +46,14 @@ MIRRORS: dict[type, Schema] = {
     ll.Bets: definition("BetsOptions"),
     ll.Chain: topology("chain"),
     ll.ChallengeAcks: definition("ChallengeAcks"),
+    ll.Constellation: definition("Constellation"),
     ll.Crash: definition("Crash"),
     ll.Defaults: definition("Defaults"),
     ll.DelayedAck: definition("DelayedAckOptions"),
     ll.Dumbbell: topology("dumbbell"),
     ll.Flow: definition("FlowSpec"),
     ll.FlowTemplate: definition("FlowTemplate"),
+    ll.Handover: definition("Constellation")["properties"]["handover"],
     ll.Iot: topology("iot"),
     ll.KeepAlive: definition("KeepAlive"),
     ll.Line: definition("PlainLink"),
@@ -69,7 +71,10 @@ MIRRORS: dict[type, Schema] = {
     ll.Satellite: topology("satellite"),
     ll.Scenario: SCHEMA,
     ll.Scps: definition("ScpsOptions"),
+    ll.Shell: definition("Shell"),
+    ll.SkyLine: definition("SkyLine"),
     ll.Star: topology("star"),
+    ll.Station: definition("Station"),
     ll.Swarm: topology("swarm"),
     ll.Tcp: definition("Options"),
     ll.Terrestrial: definition("Terrestrial"),
@@ -79,7 +84,7 @@ UNNAMED = {ll.Directions: "one value for each direction of any key", ll.Network:
 """Dataclasses without a definition of their own in the schema."""
 
 
-REGISTRIES = ("Choice", "Fading", "Mobility", "Placement", "Propagation", "RoutingProtocol")
+REGISTRIES = ("Choice", "Fading", "Mobility", "Placement", "Propagation", "RoutingProtocol", "Selection")
 """Definitions of algorithms and models by name."""
 
 

@@ -8,13 +8,17 @@
 //! - [`site`]: ground stations.
 //! - [`propagate`]: orbits: SGP4, its closed form without drag, circles with the drift of J2.
 //! - [`tle`]: files of orbital elements.
+//! - [`cities`]: places of large cities.
 //! - [`shell`]: Walker shells.
 //! - [`grid`]: links between satellites.
 //! - [`sky`]: all together.
+//! - [`handover`]: what a handover does to packets.
 //! - [`plan`]: the ways through the sky, and when they change.
 
+pub mod cities;
 pub mod frames;
 pub mod grid;
+pub mod handover;
 pub mod plan;
 pub mod propagate;
 pub mod shell;
@@ -23,6 +27,7 @@ pub mod sky;
 pub mod time;
 pub mod tle;
 
+pub use handover::{Handover, Waiting};
 pub use plan::{Change, Metric, Planner, Rules, Selection};
 pub use shell::{Phasing, Shell, ShellError};
 pub use site::Site;

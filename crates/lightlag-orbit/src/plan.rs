@@ -12,11 +12,12 @@
 mod selection;
 mod tree;
 
-pub use selection::Selection;
+pub use selection::{Highest, Hysteresis, Keep, Selection, Shortest};
 
 use crate::sky::Sky;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
+use lightlag_net::setting::{Described, Setting};
 use selection::Attachments;
 use std::sync::Arc;
 use tree::{Graph, NONE, Tree};
@@ -39,7 +40,7 @@ pub struct Rules {
     /// The satellites that a station uses of those it sees.
     pub selection: Selection,
     /// The most satellites that a station uses at once, where it selects some.
-    pub interfaces: usize,
+    pub interfaces: u32,
     /// Time between two looks.
     pub interval: Duration,
     /// Whether a change is found to the millisecond, and not at the next look.
@@ -50,11 +51,31 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             metric: Metric::Delay,
-            selection: Selection::Shortest,
+            selection: Selection::default(),
             interfaces: 1,
             interval: Duration::from_millis(100),
             exact: true,
         }
+    }
+}
+
+impl Described for Rules {
+    const ABOUT: &'static str = "Rules by which ways through the sky are chosen.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        const METRICS: [Metric; 2] = [Metric::Delay, Metric::Hops];
+        vec![
+            Setting::word(
+                "shortest",
+                "a measure of ways",
+                &["delay", "hops"],
+                |c: &Self| METRICS.iter().position(|metric| *metric == c.metric).unwrap_or_default(),
+                |c, word| c.metric = METRICS[word],
+            ),
+            Setting::count("interfaces", |c: &mut Self| &mut c.interfaces, 64, "a number of satellites", ""),
+            Setting::time("interval", |c: &mut Self| &mut c.interval),
+            Setting::flag("exact", |c: &mut Self| &mut c.exact),
+        ]
     }
 }
 
@@ -201,7 +222,7 @@ impl Planner {
 
     /// Whether changes are narrowed down. Stations that select satellites do so at looks.
     fn is_exact(&self) -> bool {
-        self.rules.exact && self.rules.selection == Selection::Shortest
+        self.rules.exact && self.rules.selection.takes_all()
     }
 
     /// The time, to the millisecond, from which on a way is another: not after `hi`, where one is. The tables are those of then.

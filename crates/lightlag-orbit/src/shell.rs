@@ -49,6 +49,22 @@ pub struct Shell {
     pub motion: Motion,
 }
 
+impl Default for Shell {
+    fn default() -> Self {
+        Self {
+            name: "shell".to_owned(),
+            height: 550e3,
+            revolutions: None,
+            inclination: 53.0,
+            planes: 1,
+            slots: 1,
+            phasing: Phasing::Walker(0),
+            spread: 360.0,
+            motion: Motion::Sgp4,
+        }
+    }
+}
+
 /// A shell that cannot be.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ShellError {

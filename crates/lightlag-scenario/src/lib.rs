@@ -17,17 +17,17 @@ mod warnings;
 
 pub use network::{
     CapturePlace, CapturePlan, Crossing, Flow, Hop, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted,
-    SignalPlan, Split, Weather,
+    SignalPlan, Space, Split, Weather,
 };
 pub use read::{PerDirection, ScenarioError, Warning, path_file, trace_file};
 pub use spec::{
-    Access, Burst, Chain, Change, Changes, Collect, Constant, Coordinates, CorruptionSignals, Crash, Defaults,
-    Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, GroundLink, Http, Iot, IpVersion,
-    JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model, NodeSpec, OnDemand, OnOff,
-    OrbitSpec, OutageRule, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity,
-    Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing, Satellite, Scenario, SignalSpec,
-    Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers,
-    Transport, Varied, Web,
+    Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
+    Defaults, Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, Http,
+    Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model, NodeSpec,
+    OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind,
+    ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing, Satellite,
+    Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal, Terrestrial,
+    Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
 };
 
 use read::{Errors, text, tree};

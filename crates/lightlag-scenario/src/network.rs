@@ -5,8 +5,10 @@ use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
-    AdaptiveLink, Demand, Jitter, LinkId, Loss, LossPlace, NodeId, Outage, QueueLimit, Reordering, Routes, Timetable,
+    AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
+    Reordering, Routes, Timetable,
 };
+use lightlag_orbit::{Handover, Rules, Sky};
 use lightlag_radio::phy::Mode;
 use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Protocol, arp};
@@ -23,6 +25,8 @@ pub struct Network {
     pub links: Vec<LinkDirection>,
     /// Radio media. Their interfaces have the numbers behind those of links, medium by medium.
     pub media: Vec<Medium>,
+    /// The constellation, if there is one. Its links come behind those of wires, its satellites behind the other nodes.
+    pub space: Option<Space>,
     /// Doubts about paths of nodes that come from files, each with its place in the scenario.
     pub doubts: Vec<(Doubt, String)>,
     /// Flows, listed ones first, then generated ones.
@@ -56,6 +60,96 @@ pub struct Medium {
     pub members: Vec<Member>,
 }
 
+/// A constellation and its place among the nodes and links of the network.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// Where its satellites and stations are, and who sees whom.
+    pub sky: Arc<Sky>,
+    /// The node to which stations send in route tables: the sky as a whole.
+    pub hub: NodeId,
+    /// The first satellite; the others follow.
+    pub first: NodeId,
+    /// The node of each station.
+    pub stations: Vec<NodeId>,
+    /// The transmitter of the first station, of the first satellite to the ground, and the first direction of the first link
+    /// between satellites; the others follow.
+    pub dishes: LinkId,
+    /// See [`dishes`](Self::dishes).
+    pub antennas: LinkId,
+    /// See [`dishes`](Self::dishes).
+    pub isls: LinkId,
+    /// Directions of links between satellites by their ends, in ascending order.
+    pub crossings: Arc<[([u32; 2], LinkId)]>,
+    /// Stations that send, each with the one to which it does.
+    pub pairs: Vec<(u32, u32)>,
+    /// By destination the number of the exit at which packets leave the sky, in the ascending order of the stations that
+    /// receive.
+    pub exits: Arc<[u32]>,
+    /// Rules by which ways are chosen.
+    pub rules: Rules,
+    /// Effects of a handover.
+    pub handover: Handover,
+    /// The end of the run.
+    pub until: Instant,
+}
+
+impl Space {
+    /// The node of the network that has this number in the sky.
+    pub fn node(&self, number: u32) -> NodeId {
+        match self.sky.station(number) {
+            Some(station) => self.stations[station],
+            None => NodeId(self.first.0 + number),
+        }
+    }
+
+    /// The link on which a node of the sky sends to another.
+    pub fn link(&self, from: u32, to: u32) -> Option<LinkId> {
+        if let Some(station) = self.sky.station(from) {
+            return Some(LinkId(self.dishes.0 + station as u32));
+        }
+        if self.sky.station(to).is_some() {
+            return Some(LinkId(self.antennas.0 + from));
+        }
+        let at = self.crossings.binary_search_by_key(&[from, to], |(ends, _)| *ends).ok()?;
+        Some(self.crossings[at].1)
+    }
+
+    /// The far ends of a link, if it is one of the constellation.
+    pub fn beam(&self, link: LinkId) -> Option<Beam> {
+        let at = link.0.checked_sub(self.dishes.0)?;
+        let (stations, satellites) = (self.stations.len() as u32, self.sky.satellites().len() as u32);
+        let sky = || -> Arc<dyn Flight> { self.sky.clone() };
+        let by_exit = |from| Some(Beam::by_exit(sky(), from, self.exits.clone(), self.exits_in_all()));
+        if at < stations {
+            return by_exit(satellites + at);
+        }
+        let at = at - stations;
+        if at < satellites {
+            return by_exit(at);
+        }
+        let at = at - satellites;
+        let isl = self.sky.isls().get(at as usize / 2)?;
+        let [from, to] = if at.is_multiple_of(2) { isl.ends } else { [isl.ends[1], isl.ends[0]] };
+        Some(Beam::between(sky(), from, self.far_end(to)))
+    }
+
+    /// A node of the sky as the far end of a link.
+    pub fn far_end(&self, number: u32) -> FarEnd {
+        FarEnd { number, node: self.node(number) }
+    }
+
+    /// The number of exits.
+    fn exits_in_all(&self) -> usize {
+        self.exits.iter().filter(|exit| **exit != NO_EXIT).max().map_or(0, |last| *last as usize + 1)
+    }
+
+    /// The number of the exit of packets for a node.
+    pub fn exit(&self, node: NodeId) -> Option<usize> {
+        let exit = *self.exits.get(node.0 as usize)?;
+        (exit != NO_EXIT).then_some(exit as usize)
+    }
+}
+
 /// A part of a way between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hop {
@@ -63,6 +157,8 @@ pub enum Hop {
     Link(LinkId),
     /// Over a medium, in any number of hops.
     Air(Crossing),
+    /// Through the sky, from one station to another, by their numbers.
+    Sky([usize; 2]),
 }
 
 /// The crossing of a medium.
@@ -253,6 +349,13 @@ impl Network {
                 return Some(way);
             }
             let next = table.neighbour(node, to)?;
+            if let Some(space) = self.space.as_ref().filter(|space| space.hub == next) {
+                let exit = if space.stations.contains(&to) { to } else { table.neighbour(next, to)? };
+                let station = |node: NodeId| space.stations.iter().position(|station| *station == node);
+                way.push(Hop::Sky([station(node)?, station(exit)?]));
+                node = exit;
+                continue;
+            }
             let Some(medium) = (next.0 as usize).checked_sub(self.nodes.len()) else {
                 way.push(Hop::Link(table.next(node, to)?));
                 node = next;
@@ -271,6 +374,12 @@ impl Network {
     /// # Errors
     /// The first medium, and the remedy.
     pub fn check_wired(&self) -> Result<(), String> {
+        if self.space.is_some() {
+            return Err(
+                "a constellation cannot carry real packets; take a scenario in which links alone join the nodes"
+                    .to_owned(),
+            );
+        }
         let Some(medium) = self.media.first() else { return Ok(()) };
         Err(format!(
             "the radio medium {:?} cannot carry real packets; take a scenario in which links alone join the nodes",

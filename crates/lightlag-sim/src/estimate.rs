@@ -107,6 +107,7 @@ fn slowest_rate(network: &Network, flow: &Flow) -> f64 {
     let rate = |hop| match hop {
         Hop::Link(link) => Some(network.links[link.0 as usize].rate),
         Hop::Air(crossing) => network.rate_on_air(crossing),
+        Hop::Sky([from, _]) => network.space.as_ref().map(|space| network.links[space.dishes.0 as usize + from].rate),
     };
     let way = network.way(flow.from, flow.to).unwrap_or_default();
     way.into_iter().filter_map(rate).map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)
@@ -133,7 +134,7 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
         let way = network.way(from, to).unwrap_or_default();
         let delay = |hop| match hop {
             Hop::Link(link) => network.links[link.0 as usize].delay.as_secs_f64(),
-            Hop::Air(_) => 0.0,
+            Hop::Air(_) | Hop::Sky(_) => 0.0,
         };
         way.into_iter().map(delay).sum::<f64>()
     };

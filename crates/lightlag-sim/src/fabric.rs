@@ -4,13 +4,16 @@
 //! packets that the link has dropped. The fabric knows neither clocks nor endpoints: whoever drives it keeps the times,
 //! takes what is due and offers it to the next link.
 
+mod overhead;
+
 use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
-    ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet, QueueFull,
-    QueuedLink, RouteTable, Routes,
+    Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet,
+    QueueFull, QueuedLink, RouteTable, Routes,
 };
 use lightlag_scenario::{LinkDirection, Network};
+pub(crate) use overhead::{Overhead, Turned};
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {
@@ -21,6 +24,8 @@ pub(crate) struct Fabric<B> {
     /// All routes of the run, and how many epochs have started.
     plan: Routes,
     started: usize,
+    /// The ways through the sky, if there is one.
+    pub(crate) overhead: Option<Box<Overhead>>,
 }
 
 /// One direction of a link and the node it leads to.
@@ -34,14 +39,33 @@ pub(crate) struct Hop<B> {
 impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
-        let hops = network.links.iter().map(|link| hop(link, seed)).collect();
-        Self { hops, routes: network.routes.at_start().clone(), plan: network.routes.clone(), started: 0 }
+        let space = network.space.as_ref();
+        let link = |(at, direction): (usize, &LinkDirection)| {
+            let beam = space.and_then(|space| space.beam(LinkId(at as u32)));
+            hop(direction, beam, seed)
+        };
+        let hops = network.links.iter().enumerate().map(link).collect();
+        let mut fabric = Self {
+            hops,
+            routes: network.routes.at_start().clone(),
+            plan: network.routes.clone(),
+            started: 0,
+            overhead: None,
+        };
+        if let Some(space) = space {
+            let overhead = Overhead::new(space.clone(), network, &mut fabric.hops, &mut fabric.routes);
+            fabric.overhead = Some(Box::new(overhead));
+        }
+        fabric
     }
 }
 
 impl<B> Fabric<B> {
     /// When the next epoch of the routes starts.
-    pub(crate) fn next_epoch(&self) -> Option<Instant> {
+    pub(crate) fn next_epoch(&mut self) -> Option<Instant> {
+        if let Some(overhead) = &mut self.overhead {
+            return overhead.next_change();
+        }
         self.plan.epochs().get(self.started).map(|epoch| epoch.from)
     }
 
@@ -58,7 +82,7 @@ impl<B> Fabric<B> {
     #[cold]
     pub(crate) fn expires(&self, packet: &mut Packet<B>) -> bool {
         packet.ttl = 1;
-        !self.plan.epochs().is_empty()
+        !self.plan.epochs().is_empty() || self.overhead.is_some()
     }
 }
 
@@ -147,19 +171,21 @@ impl<B: Clone + Default> Fabric<B> {
         let Hop { link: Link::Queued(link), to } = &mut self.hops[on.0 as usize] else {
             unreachable!("there are two kinds of links");
         };
-        let packet = link.receive(now);
+        let arrived = link.receive_at(now);
         link.dropped().for_each(drop);
-        (packet, *to, link.next_wake())
+        let (packet, at) = arrived.map_or((None, None), |(packet, at)| (Some(packet), at));
+        (packet, at.unwrap_or(*to), link.next_wake())
     }
 }
 
 /// An idle link direction.
-fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, seed: u64) -> Hop<B> {
+fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
+        && beam.is_none()
         && duplicate == Probability::ZERO
         && direction.timetable.is_none()
         && direction.fade.is_none()
@@ -184,9 +210,10 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, seed: u64
             (Some(timetable), None) => link.changing(timetable),
             (None, _) => link,
         };
-        Link::Queued(Box::new(match direction.on_demand {
-            Some(demand) => link.on_demand(demand),
-            None => link,
+        Link::Queued(Box::new(match (direction.on_demand, beam) {
+            (Some(demand), _) => link.on_demand(demand),
+            (None, Some(beam)) => link.beaming(beam),
+            (None, None) => link,
         }))
     };
     Hop { link, to: direction.to }

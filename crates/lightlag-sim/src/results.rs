@@ -412,7 +412,9 @@ impl RunResult {
         let legs = leg_summaries(world, provenance.legs, end);
         let positions = positions(&provenance.radios, provenance.positions, end);
         let radios = radio_summaries(world.nodes.as_deref(), provenance.radios, end);
-        let paths = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths)).unwrap_or_default();
+        let over_media = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths));
+        let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
+        let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
@@ -474,7 +476,7 @@ impl RunResult {
         if self.responses.rows() > 0 {
             self.responses.hash_into(&mut hash);
         }
-        if !s.radios.is_empty() {
+        if !s.radios.is_empty() || self.paths.rows() > 0 {
             self.paths.hash_into(&mut hash);
             self.positions.hash_into(&mut hash);
         }

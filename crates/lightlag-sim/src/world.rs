@@ -21,6 +21,7 @@ mod air;
 mod applications;
 mod border;
 mod endings;
+mod overhead;
 mod signals;
 
 /// The world of a network, or of a partition of it.
@@ -38,7 +39,8 @@ pub(crate) struct World<T, B = Whole> {
     pub(crate) ip_header: u32,
     /// The time to live of packets that leave.
     pub(crate) ttl: u8,
-    /// Packets that endpoints have sent and received, and packets whose time to live has run out, for conservation.
+    /// Packets that endpoints have sent and received, and packets that nodes have dropped because their time to live had run out or
+    /// no way led on, for conservation.
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) expired: u64,
@@ -66,7 +68,7 @@ impl<T: Tap, B: Border> World<T, B> {
             Due::Sampler => self.sample(now),
             Due::Crash => self.crash(now),
             Due::Stations => self.stations_tell(now),
-            Due::Epoch => self.routes_change(),
+            Due::Epoch => self.routes_change(now),
         }
     }
 
@@ -124,8 +126,9 @@ impl<T: Tap, B: Border> World<T, B> {
             if packet.ttl == 0 && self.fabric.expires(packet) {
                 return self.drop_expired(now, on, node, packet);
             }
-            let next = self.fabric.routes.next(node, packet.destination);
-            let next = next.expect("every destination was checked to be reachable");
+            let Some(next) = self.fabric.routes.next(node, packet.destination) else {
+                return self.drop_without_route(now, on, packet);
+            };
             self.tap.forwarded(now, node, next, packet);
             self.transmit(now, next, packet);
             if self.is_large() {
@@ -143,9 +146,22 @@ impl<T: Tap, B: Border> World<T, B> {
         self.recorder.dropped(on, &dropped, self.hosts.addressees());
     }
 
+    /// A satellite drops a packet whose destination cannot be reached now. On the ground every destination was checked to be
+    /// reachable.
+    #[cold]
+    fn drop_without_route(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        let dropped = Dropped { at: now, packet: *packet, cause: DropCause::NoRoute };
+        self.expired += 1;
+        self.tap.dropped(on, &dropped);
+        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+    }
+
     /// Another epoch of the routes starts in a nanosecond.
     #[cold]
-    fn routes_change(&mut self) {
+    fn routes_change(&mut self, now: Instant) {
+        if self.fabric.overhead.is_some() {
+            return self.sky_turns(now);
+        }
         let Self { fabric, hosts, clerks, .. } = self;
         let nodes: Vec<NodeId> = fabric.start_epoch().nodes().collect();
         let departures = clerks.departures.as_ref().expect("whoever wakes has something to do");
@@ -406,9 +422,9 @@ impl<T: Tap, B: Border> World<T, B> {
                 }
             }
             let c = link.counters();
-            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks;
+            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks + c.dropped_route;
             let on_link = link.in_flight() as u64;
-            assert_eq!(c.offered + c.duplicated, lost + c.delivered + on_link, "a link lost count");
+            assert_eq!(c.offered + c.duplicated, lost + c.delivered + c.withdrawn + on_link, "a link lost count");
             made += c.duplicated;
             dropped += lost;
             in_flight += on_link;

@@ -4,7 +4,7 @@ Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300
 None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
 
 - ``values``: values that may have several forms.
-- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``record``: the tables of a scenario.
+- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``sky``, ``record``: the tables of a scenario.
 - ``document``: the whole scenario; ``plain``: its values as JSON and TOML hold them.
 - ``builder``: a network in the making.
 - ``reading``: reads any form of a scenario through the engine.
@@ -19,6 +19,7 @@ from lightlag.scenario.links import Line, Link
 from lightlag.scenario.radio import Medium, Node, Radio
 from lightlag.scenario.reading import ScenarioLike, Sets, check, checked, congestion_names, load_scenario, read_scenario
 from lightlag.scenario.record import Pcap, Record
+from lightlag.scenario.sky import Constellation, Handover, Shell, SkyLine, Station
 from lightlag.scenario.tcp import (
     Bets,
     ChallengeAcks,
@@ -69,6 +70,7 @@ __all__ = [
     "ChallengeAcks",
     "Changes",
     "Congestion",
+    "Constellation",
     "Crash",
     "Defaults",
     "Delay",
@@ -78,6 +80,7 @@ __all__ = [
     "Fade",
     "Flow",
     "FlowTemplate",
+    "Handover",
     "Iot",
     "Jitter",
     "KeepAlive",
@@ -105,10 +108,13 @@ __all__ = [
     "ScenarioLike",
     "Scps",
     "Sets",
+    "Shell",
     "Signals",
     "Size",
+    "SkyLine",
     "Star",
     "Start",
+    "Station",
     "Swarm",
     "Tcp",
     "TcpLike",

@@ -11,6 +11,7 @@ from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
 from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
+from lightlag.scenario.sky import Constellation, Station
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.values import Routing, Time
 
@@ -49,6 +50,10 @@ class Scenario:
     """Radio media."""
     nodes: tuple[Node, ...] = ()
     """Nodes with radios."""
+    constellation: Constellation | None = None
+    """Satellites."""
+    stations: tuple[Station, ...] = ()
+    """Stations on the ground that use the satellites."""
     links: tuple[Link, ...] = ()
     flows: tuple[Flow, ...] = ()
     proxies: tuple[Proxy, ...] = ()

@@ -2,26 +2,99 @@
 
 use super::Rules;
 use crate::sky::Sky;
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, Unit};
 use lightlag_mobility::Vector;
+use lightlag_net::setting::{Described, Setting};
 
-/// The rule by which a station selects satellites.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum Selection {
-    /// All that it sees: each packet takes the shortest way from end to end.
-    #[default]
-    Shortest,
-    /// The highest above the horizon.
-    Highest,
-    /// The highest when the time since the start is a multiple of this one, as a global scheduler does it; a satellite that has set
-    /// is replaced at once.
-    HighestEvery(Duration),
-    /// The present one until another is so many degrees higher.
-    Hysteresis(f64),
-    /// The present one until it sets, then the highest.
-    KeepThenHighest,
-    /// The present one until it sets, then the one that stays longest.
-    KeepThenLongest,
+/// All that it sees: each packet takes the shortest way from end to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shortest;
+
+/// The highest above the horizon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Highest {
+    /// Time between two selections, counted from the start, as a global scheduler makes them; zero selects at every look. A satellite
+    /// that has set is replaced at once.
+    pub every: Duration,
+}
+
+/// The present one until another is so much higher.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Hysteresis {
+    /// Degrees.
+    pub margin: f64,
+}
+
+/// The present one until it sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Keep {
+    /// Whether the one that stays longest follows, and not the highest.
+    pub longest: bool,
+}
+
+impl Default for Hysteresis {
+    fn default() -> Self {
+        Self { margin: 5.0 }
+    }
+}
+
+impl Described for Shortest {
+    const ABOUT: &'static str =
+        "A station uses every satellite that it sees: each packet takes the shortest way from end to end.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
+}
+
+impl Described for Highest {
+    const ABOUT: &'static str = "A station uses the satellite that stands highest. With `every` it selects only at multiples of \
+        this time, as a global scheduler does (every 15 s in Starlink), and when its satellite has set.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::time_or_zero("every", |c: &mut Self| &mut c.every)]
+    }
+}
+
+impl Described for Hysteresis {
+    const ABOUT: &'static str = "A station keeps its satellite until another stands higher by `margin`.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::quantity("margin", |c: &mut Self| &mut c.margin, Unit::Degree, 0.0, 90.0)]
+    }
+}
+
+impl Described for Keep {
+    const ABOUT: &'static str = "A station keeps its satellite until it sets. The highest follows, or with `longest` the one that \
+        stays longest.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![Setting::flag("longest", |c: &mut Self| &mut c.longest)]
+    }
+}
+
+lightlag_net::registry! {
+    /// The satellites that a station uses of those it sees.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum Selection {
+        Shortest, "shortest", Shortest;
+        Highest, "highest", Highest;
+        Hysteresis, "hysteresis", Hysteresis;
+        Keep, "keep", Keep;
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self::Shortest(Shortest)
+    }
+}
+
+impl Selection {
+    /// Whether a station uses all that it sees.
+    pub(super) fn takes_all(&self) -> bool {
+        matches!(self, Self::Shortest(_))
+    }
 }
 
 /// The satellites that stations use at present.
@@ -49,7 +122,7 @@ impl Attachments {
         positions: &[Vector],
         visible: &mut Vec<(u32, u64)>,
     ) {
-        if rules.selection == Selection::Shortest {
+        if rules.selection.takes_all() {
             return;
         }
         let kept = &mut self.of[station as usize];
@@ -57,18 +130,18 @@ impl Attachments {
         let site = sky.stations()[station as usize].site();
         let height = |satellite: u32| site.look(positions[satellite as usize]).elevation;
         let may_leave = match rules.selection {
-            Selection::Highest | Selection::Hysteresis(_) => true,
-            Selection::HighestEvery(period) => at.as_nanos().is_multiple_of(period.as_nanos().max(1)),
-            Selection::Shortest | Selection::KeepThenHighest | Selection::KeepThenLongest => false,
+            Selection::Highest(Highest { every }) => every.is_zero() || at.as_nanos().is_multiple_of(every.as_nanos()),
+            Selection::Hysteresis(_) => true,
+            Selection::Shortest(_) | Selection::Keep(_) => false,
         };
-        if may_leave || kept.len() < rules.interfaces {
-            let bonus = if let Selection::Hysteresis(degrees) = rules.selection { degrees } else { 0.0 };
+        if may_leave || kept.len() < rules.interfaces as usize {
+            let bonus = if let Selection::Hysteresis(Hysteresis { margin }) = rules.selection { margin } else { 0.0 };
             let mut ranked: Vec<(f64, u32)> = visible
                 .iter()
                 .map(|(satellite, _)| {
                     let is_kept = kept.contains(satellite);
                     let worth = match rules.selection {
-                        Selection::KeepThenLongest => stays(sky, station, *satellite, at),
+                        Selection::Keep(Keep { longest: true }) => stays(sky, station, *satellite, at),
                         _ => height(*satellite),
                     };
                     let loyalty = if !is_kept {
@@ -83,7 +156,7 @@ impl Attachments {
                 .collect();
             ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
             kept.clear();
-            kept.extend(ranked.into_iter().take(rules.interfaces).map(|(_, satellite)| satellite));
+            kept.extend(ranked.into_iter().take(rules.interfaces as usize).map(|(_, satellite)| satellite));
         }
         visible.retain(|(satellite, _)| kept.contains(satellite));
     }

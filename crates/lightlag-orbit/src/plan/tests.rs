@@ -157,12 +157,12 @@ fn a_station_that_keeps_its_satellite_changes_it_less_often() {
         }
         count
     };
-    let highest = handovers(Selection::Highest);
-    let keep = handovers(Selection::KeepThenHighest);
-    let longest = handovers(Selection::KeepThenLongest);
+    let highest = handovers(Selection::Highest(Highest::default()));
+    let keep = handovers(Selection::Keep(Keep { longest: false }));
+    let longest = handovers(Selection::Keep(Keep { longest: true }));
     assert!(longest <= keep && keep < highest, "{longest} {keep} {highest}");
-    assert!(handovers(Selection::Hysteresis(5.0)) <= highest);
-    assert!(handovers(Selection::HighestEvery(Duration::from_secs(15))) <= highest);
+    assert!(handovers(Selection::Hysteresis(Hysteresis::default())) <= highest);
+    assert!(handovers(Selection::Highest(Highest { every: Duration::from_secs(15) })) <= highest);
 }
 
 #[test]

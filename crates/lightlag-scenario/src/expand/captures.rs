@@ -13,18 +13,19 @@ use std::collections::BTreeSet;
 const MOST_PLACES: usize = 500;
 
 impl Pcap {
-    /// Resolves the names.
+    /// Resolves the names; `aloft` link directions stand between those of wires and the radios.
     pub(crate) fn plan(
         &self,
         nodes: &Nodes,
         wires: &[Wire],
         media: &[Radios],
+        aloft: usize,
         drafts: &[Draft],
         errors: &mut Errors,
     ) -> CapturePlan {
         let radios: Vec<(NodeId, &str)> =
             media.iter().flat_map(|medium| medium.nodes().map(|node| (node, medium.name()))).collect();
-        let first = 2 * wires.len();
+        let first = 2 * wires.len() + aloft;
         let mut flows = vec![self.flows.is_empty(); drafts.len()];
         for (index, name) in self.flows.iter().enumerate() {
             match drafts.iter().position(|draft| draft.name == *name) {
@@ -39,7 +40,7 @@ impl Pcap {
         }
         let mut places = BTreeSet::new();
         for (index, name) in self.at.iter().enumerate() {
-            places.extend(place(name, format_args!("record.pcap.at[{index}]"), nodes, wires, &radios, errors));
+            places.extend(place(name, format_args!("record.pcap.at[{index}]"), nodes, wires, (first, &radios), errors));
         }
         if self.at.is_empty() {
             let captured = drafts.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
@@ -65,7 +66,7 @@ fn place(
     at: std::fmt::Arguments,
     nodes: &Nodes,
     wires: &[Wire],
-    radios: &[(NodeId, &str)],
+    (first, radios): (usize, &[(NodeId, &str)]),
     errors: &mut Errors,
 ) -> Option<CapturePlace> {
     if let Some((node, medium)) = name.split_once('@').filter(|_| !nodes.has(name)) {
@@ -80,7 +81,7 @@ fn place(
             };
             errors.push(at, message);
         }
-        return radio.map(|radio| CapturePlace::Radio(LinkId((2 * wires.len() + radio) as u32)));
+        return radio.map(|radio| CapturePlace::Radio(LinkId((first + radio) as u32)));
     }
     let Some((from, to)) = name.split_once("->") else {
         return nodes.find(name, at, errors).map(CapturePlace::Node);

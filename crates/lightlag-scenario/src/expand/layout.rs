@@ -2,6 +2,7 @@
 
 use super::joins::{Joins, Nodes};
 use super::media::{self, Radios};
+use super::space::Overhead;
 use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, Part, Proxy};
 use crate::read::{Errors, shortened};
@@ -97,6 +98,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) wires: Vec<Wire<'a>>,
     pub(crate) media: Vec<Radios<'a>>,
+    pub(crate) space: Option<Overhead<'a>>,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) captures: Option<CapturePlan>,
@@ -118,19 +120,23 @@ impl<'a> Layout<'a> {
             wires.push(Wire { ends: joins.join(&ends, None, errors), line });
         }
         let media = media::listed(scenario, &mut joins, errors);
-        if wires.is_empty() && media.is_empty() {
+        let space = Overhead::listed(scenario, &mut joins, errors);
+        if wires.is_empty() && media.is_empty() && scenario.constellation.is_none() {
             errors.push("links", "there is no link; write [[links]] with between, rate and delay, or a [topology]");
         }
         joins.check_tables(errors);
         let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
         let drafts = drafts(scenario, seed, &joins, &mut resolver, errors);
-        let nodes = joins.nodes;
+        let mut nodes = joins.nodes;
+        let space = space.map(|space| space.with_satellites(&mut nodes, errors));
         let mut proxies = Vec::with_capacity(scenario.proxies.len());
         for (index, proxy) in scenario.proxies.iter().enumerate() {
             proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
         }
-        let captures = scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &media, &drafts, errors));
-        Some(Self { nodes, wires, media, drafts, proxies, captures })
+        let aloft = space.as_ref().map_or(0, |space| space.stations.len() + space.links_aloft());
+        let captures =
+            scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &media, aloft, &drafts, errors));
+        Some(Self { nodes, wires, media, space, drafts, proxies, captures })
     }
 }
 

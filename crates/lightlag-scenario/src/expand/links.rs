@@ -20,6 +20,9 @@ const RECENT: Duration = Duration::from_secs(60);
 /// Delay of the way over a medium in route tables: a way over links that is shorter is preferred.
 const ON_AIR: Duration = Duration::from_millis(1);
 
+/// Delay of the way through the sky in route tables: a way on the ground that is shorter is preferred.
+const IN_SPACE: Duration = Duration::from_millis(50);
+
 /// Both directions of every link, for routing; then the ways of each node to the media on which it is, and those back.
 pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     let both = |wire: &Wire| {
@@ -28,11 +31,22 @@ pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
         [Edge { from: a, to: b, delay: delay.forward }, Edge { from: b, to: a, delay: delay.backward }]
     };
     let mut edges: Vec<Edge> = layout.wires.iter().flat_map(both).collect();
+    let space = layout.space.as_ref();
+    edges.extend(
+        space
+            .iter()
+            .flat_map(|space| space.stations.iter().map(|from| Edge { from: *from, to: space.hub, delay: IN_SPACE })),
+    );
     let hub = |medium: usize| NodeId((layout.nodes.names.len() + medium) as u32);
     let members =
         || layout.media.iter().enumerate().flat_map(|(at, medium)| medium.nodes().map(move |node| (node, at)));
     edges.extend(members().map(|(from, medium)| Edge { from, to: hub(medium), delay: ON_AIR }));
     edges.extend(members().map(|(to, medium)| Edge { from: hub(medium), to, delay: Duration::ZERO }));
+    edges.extend(
+        space
+            .iter()
+            .flat_map(|space| space.stations.iter().map(|to| Edge { from: space.hub, to: *to, delay: Duration::ZERO })),
+    );
     edges
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
 //! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
+//! - `space`: the constellation, its nodes, links and exits.
 //! - `media`, `flights`: the nodes on radio media, their places, and movements that refer to files or other nodes.
 //! - `arrivals`, `tcp`: flows that are several; the TCP of each.
 //! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
@@ -27,6 +28,7 @@ mod route;
 mod routing;
 mod rtt;
 mod side;
+mod space;
 mod tcp;
 mod timetable;
 mod way;
@@ -65,12 +67,22 @@ impl Scenario {
         let mut errors = Errors::default();
         let edges = edges(&layout);
         let nodes = layout.nodes.names.len() + layout.media.len();
-        let table = RouteTable::shortest(nodes, &edges).with_links(2 * layout.wires.len());
+        let wires = 2 * layout.wires.len();
+        let mut table = RouteTable::shortest(nodes, &edges).with_links(wires);
+        if let Some(space) = &layout.space {
+            table = table.with_gap(wires + space.stations.len(), space.links_aloft());
+        }
         self.arrive(seed, &mut layout, &table, &mut errors);
         let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &edges, &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
-        let links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
+        let mut links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
+        let space = layout.space.as_ref().map(|space| {
+            let (space, table_aloft, aloft) = space.built(&layout, table.clone(), self.duration);
+            table = table_aloft;
+            links.extend(aloft);
+            space
+        });
         let routes = self.routes(table, &edges, &links, seed, &mut errors);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
         let (media, doubts) = media::built(self, &layout.media, &layout.nodes, seed, &mut errors);
@@ -78,7 +90,7 @@ impl Scenario {
         let flows = drafts.into_iter().map(Flow::from).collect();
         let nodes = nodes.names;
         let mut network =
-            Network { nodes, links, media, doubts, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
+            Network { nodes, links, media, space, doubts, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
         network.configure_routes(&mut errors);
         network.check_buckets(&mut errors);
         errors.or(Some(network))

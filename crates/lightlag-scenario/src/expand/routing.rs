@@ -20,6 +20,12 @@ impl Scenario {
         errors: &mut Errors,
     ) -> Routes {
         let Routing::FollowLinks(FollowLinks { convergence, .. }) = self.routing else { return Routes::fixed(table) };
+        if self.constellation.is_some() {
+            let message = "\"follow_links\" is for links on the ground, and ways through a constellation follow by themselves; \
+                           leave it out";
+            errors.push("routing", message);
+            return Routes::fixed(table);
+        }
         let mut changes = Vec::new();
         for (link, direction) in (0..).map(LinkId).zip(links) {
             changes_of(link, direction, seed, Instant::ZERO + self.duration, &mut changes);

@@ -123,6 +123,9 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
         return;
     }
+    if let Some(Value::String(file)) = tree.get_mut("constellation").and_then(|sky| sky.get_mut("file")) {
+        *file = std::path::Path::new(folder).join(&*file).to_string_lossy().into_owned();
+    }
     for key in LISTS {
         match tree.get_mut(key) {
             Some(Value::Array(links)) => links.iter_mut().for_each(|link| resolve_link(link, folder)),

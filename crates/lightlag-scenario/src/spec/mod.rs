@@ -4,6 +4,7 @@
 mod application;
 mod capture;
 mod changes;
+mod constellation;
 mod coordinates;
 mod demand;
 mod disturbance;
@@ -33,6 +34,7 @@ mod varied;
 pub use application::Reader;
 pub use capture::{IpVersion, Pcap};
 pub use changes::{Change, Changes, OutageRule};
+pub use constellation::{Constellation, Grid, ShellSpec, Sight, SkyLine, StationSpec};
 pub use coordinates::Coordinates;
 pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
@@ -108,6 +110,13 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub nodes: Vec<NodeSpec>,
+    /// Satellites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constellation: Option<Constellation>,
+    /// Stations on the ground that use the satellites.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub stations: Vec<StationSpec>,
     /// Full-duplex links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -185,6 +194,8 @@ impl Scenario {
         let topology = table.optional("topology", errors);
         let media = table.items("media", errors);
         let nodes = table.items("nodes", errors);
+        let constellation: Option<Constellation> = table.optional("constellation", errors);
+        let stations: Vec<StationSpec> = table.items("stations", errors);
         let links = table.items("links", errors);
         let flows = table.items("flows", errors);
         let proxies = table.items("proxies", errors);
@@ -200,6 +211,8 @@ impl Scenario {
             topology,
             media,
             nodes,
+            constellation,
+            stations,
             links,
             flows,
             proxies,

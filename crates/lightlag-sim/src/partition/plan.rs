@@ -137,6 +137,8 @@ pub enum Whole {
     Crashes,
     /// Nodes share a radio medium.
     Radio,
+    /// Satellites take packets of all nodes.
+    Sky,
     /// No link can be cut.
     Connected,
     /// No cut promises a shorter run.
@@ -152,6 +154,7 @@ impl Whole {
             Self::Stations => "stations tell the ends of its flows about links",
             Self::Crashes => "a proxy of it crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
+            Self::Sky => "its nodes share a constellation, whose links change their ends",
             Self::Connected => {
                 "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
             }
@@ -181,6 +184,9 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     }
     if !network.media.is_empty() {
         return Err(Whole::Radio);
+    }
+    if network.space.is_some() {
+        return Err(Whole::Sky);
     }
     let together = together(network);
     let crossings = crossings(network, fabric);

@@ -1,0 +1,47 @@
+//! What a handover does to packets.
+
+use lightlag_core::Duration;
+use lightlag_net::setting::{Described, Setting};
+
+/// The fate of packets that wait for a station at a satellite that does not serve it any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Waiting {
+    /// They go the new way from there.
+    #[default]
+    Requeue,
+    /// They are sent to the station all the same, as in Hypatia.
+    Keep,
+    /// They are dropped.
+    Drop,
+}
+
+/// Effects of a handover between a station and a satellite.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Handover {
+    /// The fate of packets that wait for the station at the old satellite.
+    pub waiting: Waiting,
+    /// Whether what is between the station and the old satellite is lost.
+    pub loses_flight: bool,
+    /// The time for which nothing leaves for the station or from it.
+    pub pause: Duration,
+}
+
+const FATES: [Waiting; 3] = [Waiting::Requeue, Waiting::Keep, Waiting::Drop];
+
+impl Described for Handover {
+    const ABOUT: &'static str = "Effects of a handover of a ground station from one satellite to another.";
+
+    fn settings() -> Vec<Setting<Self>> {
+        vec![
+            Setting::word(
+                "waiting",
+                "a fate of waiting packets",
+                &["requeue", "keep", "drop"],
+                |c: &Self| FATES.iter().position(|fate| *fate == c.waiting).unwrap_or_default(),
+                |c, word| c.waiting = FATES[word],
+            ),
+            Setting::flag("lose_in_flight", |c: &mut Self| &mut c.loses_flight),
+            Setting::time_or_zero("pause", |c: &mut Self| &mut c.pause),
+        ]
+    }
+}

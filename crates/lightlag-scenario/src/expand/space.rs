@@ -1,0 +1,287 @@
+//! The constellation of a network: its satellites and stations as nodes, its transmitters as links.
+
+use super::joins::{Joins, Nodes};
+use super::layout::Layout;
+use crate::network::{LinkDirection, Space};
+use crate::read::{Errors, shortened};
+use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine};
+use lightlag_core::{Bytes, Duration, Instant, Probability};
+use lightlag_net::{LinkId, NO_EXIT, NodeId, RouteTable};
+use lightlag_orbit::grid::{Isl, plus_grid};
+use lightlag_orbit::{Satellite, Site, Sky, Station, Visibility, tle};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Names of nodes that stand for all satellites and for all stations in names of links.
+const SKY: &str = "sky";
+const GROUND: &str = "ground";
+/// A round trip by which queues in bandwidth-delay products are measured, because it changes all the time.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+/// Elements that are older are doubted: SGP4 errs by kilometres a day.
+pub(crate) const OLD: f64 = 14.0 * 86_400.0;
+/// The largest file of elements.
+const MOST_BYTES: u64 = 100_000_000;
+
+/// A constellation, and its nodes.
+pub(crate) struct Overhead<'a> {
+    pub(crate) spec: &'a Constellation,
+    pub(crate) sky: Arc<Sky>,
+    pub(crate) hub: NodeId,
+    pub(crate) stations: Vec<NodeId>,
+    /// The first satellite.
+    first: NodeId,
+    ground: NodeId,
+}
+
+impl<'a> Overhead<'a> {
+    /// The constellation of a scenario, whose stations become nodes of the network.
+    pub(super) fn listed(scenario: &'a Scenario, joins: &mut Joins, errors: &mut Errors) -> Option<Self> {
+        let Some(spec) = &scenario.constellation else {
+            if !scenario.stations.is_empty() {
+                errors.push("stations", "see no satellites; write a [constellation]");
+            }
+            return None;
+        };
+        if scenario.stations.len() < 2 {
+            errors.push("stations", "a constellation needs at least two stations; write [[stations]] with a name each");
+        }
+        for name in [SKY, GROUND] {
+            if joins.nodes.has(name) {
+                errors.push(
+                    "constellation",
+                    format!("{name:?} stands for a part of it in names of links; give the node another name"),
+                );
+            }
+        }
+        let mut stations: Vec<NodeId> = Vec::new();
+        for (index, station) in scenario.stations.iter().enumerate() {
+            let id = joins.nodes.add(&station.name);
+            if stations.contains(&id) {
+                let name = shortened(&station.name);
+                errors.push(
+                    format_args!("stations[{index}].name"),
+                    format!("{name:?} has a table already; write one for each station"),
+                );
+            }
+            if let Some(first) = stations.first() {
+                joins.join_on_air(*first, id);
+            }
+            stations.push(id);
+        }
+        let hub = joins.nodes.add(SKY);
+        let ground = joins.nodes.add(GROUND);
+        let (satellites, isls) = satellites(spec, errors);
+        let sites = scenario.stations.iter().map(|station| {
+            let site = Site { latitude: station.latitude, longitude: station.longitude, height: station.height };
+            Station::new(site, visibility(spec, station.elevation.unwrap_or(spec.elevation)))
+        });
+        let sky = Arc::new(Sky::new(spec.start, satellites, isls, spec.polar_limit, sites.collect()));
+        Some(Self { spec, sky, hub, stations, first: NodeId(0), ground })
+    }
+
+    /// The same, with satellites as nodes behind all others.
+    pub(super) fn with_satellites(self, nodes: &mut Nodes, errors: &mut Errors) -> Self {
+        let first = NodeId(nodes.names.len() as u32);
+        for (index, satellite) in self.sky.satellites().iter().enumerate() {
+            if nodes.add(&satellite.name).0 as usize != first.0 as usize + index {
+                let name = shortened(&satellite.name);
+                errors.push(
+                    "constellation",
+                    format!("{name:?} names two satellites, or another node; give shells names of their own"),
+                );
+                break;
+            }
+        }
+        Self { first, ..self }
+    }
+
+    /// The number of its link directions without those of the stations.
+    pub(super) fn links_aloft(&self) -> usize {
+        self.sky.satellites().len() + 2 * self.sky.isls().len()
+    }
+
+    /// The constellation in numbers, the route table with its satellites, and its link directions.
+    pub(super) fn built(
+        &self,
+        layout: &Layout,
+        table: RouteTable,
+        until: Duration,
+    ) -> (Space, RouteTable, Vec<LinkDirection>) {
+        let first = 2 * layout.wires.len() as u32;
+        let dishes = LinkId(first);
+        let antennas = LinkId(dishes.0 + self.stations.len() as u32);
+        let isls = LinkId(antennas.0 + self.sky.satellites().len() as u32);
+        let pairs = self.pairs(layout, &table);
+        let receivers: BTreeSet<u32> = pairs.iter().map(|(_, to)| *to).collect();
+        let receivers: Vec<u32> = receivers.into_iter().collect();
+        let exit = |node: u32| {
+            let station = self.exit(&table, NodeId(node))?;
+            receivers.binary_search(&station).ok()
+        };
+        let nodes = layout.nodes.names.len() as u32;
+        let exits: Arc<[u32]> = (0..nodes)
+            .map(|node| if node < self.first.0 { exit(node).map_or(NO_EXIT, |exit| exit as u32) } else { NO_EXIT })
+            .collect();
+        let mut crossings: Vec<([u32; 2], LinkId)> = Vec::with_capacity(2 * self.sky.isls().len());
+        for (index, Isl { ends: [a, b], .. }) in (0..).zip(self.sky.isls()) {
+            crossings.push(([*a, *b], LinkId(isls.0 + 2 * index)));
+            crossings.push(([*b, *a], LinkId(isls.0 + 2 * index + 1)));
+        }
+        crossings.sort_unstable();
+        let satellites: Vec<NodeId> =
+            (0..self.sky.satellites().len() as u32).map(|at| NodeId(self.first.0 + at)).collect();
+        let table = table.with_satellites(&satellites, exits.clone(), receivers.len());
+        let space = Space {
+            sky: self.sky.clone(),
+            hub: self.hub,
+            first: self.first,
+            stations: self.stations.clone(),
+            dishes,
+            antennas,
+            isls,
+            crossings: crossings.into(),
+            pairs,
+            exits,
+            rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
+            handover: self.spec.handover,
+            until: Instant::ZERO + until,
+        };
+        let links = self.links(layout);
+        (space, table, links)
+    }
+
+    /// The station at which packets for a node leave the sky.
+    fn exit(&self, table: &RouteTable, node: NodeId) -> Option<u32> {
+        let leaves = if self.stations.contains(&node) { node } else { table.neighbour(self.hub, node)? };
+        self.stations.iter().position(|station| *station == leaves).map(|station| station as u32)
+    }
+
+    /// The station at which packets from one node to another enter the sky.
+    fn entry(&self, table: &RouteTable, from: NodeId, to: NodeId) -> Option<u32> {
+        let mut node = from;
+        for _ in 0..=self.first.0 {
+            let next = table.neighbour(node, to)?;
+            if next == self.hub {
+                return self.stations.iter().position(|station| *station == node).map(|station| station as u32);
+            }
+            if next == to {
+                return None;
+            }
+            node = next;
+        }
+        None
+    }
+
+    /// Pairs of stations between which flows cross the sky, in both directions.
+    fn pairs(&self, layout: &Layout, table: &RouteTable) -> Vec<(u32, u32)> {
+        let ends: BTreeSet<(NodeId, NodeId)> = layout.drafts.iter().map(|draft| (draft.from, draft.to)).collect();
+        let mut pairs = BTreeSet::new();
+        for (from, to) in ends.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]) {
+            if let (Some(entry), Some(exit)) = (self.entry(table, from, to), self.exit(table, to)) {
+                pairs.insert((entry, exit));
+            }
+        }
+        pairs.into_iter().collect()
+    }
+
+    fn links(&self, layout: &Layout) -> Vec<LinkDirection> {
+        let satellite = |at: u32| NodeId(self.first.0 + at);
+        let dishes = self.stations.iter().map(|station| (*station, self.hub, &self.spec.uplink));
+        let antennas =
+            (0..self.sky.satellites().len() as u32).map(|at| (satellite(at), self.ground, &self.spec.downlink));
+        let isls = self.sky.isls().iter().flat_map(|Isl { ends: [a, b], .. }| {
+            [(satellite(*a), satellite(*b), &self.spec.isl), (satellite(*b), satellite(*a), &self.spec.isl)]
+        });
+        let name = |node: NodeId| layout.nodes.name(node);
+        dishes
+            .chain(antennas)
+            .chain(isls)
+            .map(|(from, to, line)| direction([from, to], [name(from), name(to)], line))
+            .collect()
+    }
+}
+
+/// The direction of a link whose delay follows its ends.
+fn direction([from, to]: [NodeId; 2], [start, end]: [&str; 2], line: &SkyLine) -> LinkDirection {
+    LinkDirection {
+        name: format!("{start}->{end}"),
+        from,
+        to,
+        rate: line.rate,
+        delay: Duration::ZERO,
+        queue: line.queue.limit(line.rate, ROUND_TRIP),
+        discipline: line.queue.discipline(line.rate, ROUND_TRIP),
+        loss: line.loss.model(),
+        loss_place: line.loss.place,
+        reorder: None,
+        duplicate: Probability::ZERO,
+        timetable: None,
+        jitter: None,
+        fade: None,
+        on_demand: None,
+        signals: None,
+        header: Bytes::ZERO,
+    }
+}
+
+/// The satellites of shells, then those of a file, and the links between them.
+fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>) {
+    let (mut satellites, mut isls) = (Vec::new(), Vec::new());
+    for (index, shell) in spec.shells.iter().map(|shell| &shell.0).enumerate() {
+        let first = satellites.len() as u32;
+        match shell.orbits() {
+            Err(refusal) => errors.push(format_args!("constellation.shells[{index}]"), refusal.to_string()),
+            Ok(orbits) => {
+                let places = (0..shell.planes).flat_map(|plane| (0..shell.slots).map(move |slot| (plane, slot)));
+                satellites.extend(
+                    places
+                        .zip(orbits)
+                        .map(|((plane, slot), orbit)| Satellite { name: shell.satellite(plane, slot), orbit }),
+                );
+            }
+        }
+        if spec.isls == Grid::Plus {
+            match plus_grid(shell, first) {
+                Ok(grid) => isls.extend(grid),
+                Err(message) => errors.push(format_args!("constellation.shells[{index}]"), message),
+            }
+        }
+    }
+    if let Some(file) = &spec.file {
+        let read = elements(file).and_then(|sets| {
+            let satellites = sets.iter().map(|set| set.satellite(spec.start));
+            satellites.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
+        });
+        match read {
+            Ok(read) => satellites.extend(read),
+            Err(message) => errors.push("constellation.file", format!("{file}: {message}")),
+        }
+    }
+    (satellites, isls)
+}
+
+/// The elements of a file.
+pub(crate) fn elements(file: &str) -> Result<Vec<tle::ElementSet>, String> {
+    let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
+    if !metadata.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(format!("is longer than {MOST_BYTES} bytes"));
+    }
+    let text = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
+    tle::read(&String::from_utf8_lossy(&text)).map_err(|error| error.to_string())
+}
+
+/// The limit of what a station sees.
+fn visibility(spec: &Constellation, elevation: f64) -> Visibility {
+    match (spec.visibility, spec.shells.first()) {
+        (Sight::Slant, Some(shell)) => {
+            // On a flat Earth (`max_gsl_length_m` of Hypatia).
+            let height = shell.0.height;
+            let along = height / libm::tan(elevation.to_radians());
+            Visibility::Slant(libm::sqrt(height * height + along * along))
+        }
+        _ => Visibility::Elevation(elevation),
+    }
+}

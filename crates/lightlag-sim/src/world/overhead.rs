@@ -1,0 +1,53 @@
+//! Handovers: routes and beams change, and packets that waited find another way.
+
+use super::World;
+use crate::agenda::{Due, before};
+use crate::fabric::Turned;
+use crate::partition::border::Border;
+use crate::tap::Tap;
+use lightlag_core::Instant;
+use lightlag_net::queue::{DropCause, Dropped};
+use lightlag_net::{Link, LinkId};
+
+impl<T: Tap, B: Border> World<T, B> {
+    /// The ways through the sky change in a nanosecond.
+    #[cold]
+    pub(super) fn sky_turns(&mut self, now: Instant) {
+        let fabric = &mut self.fabric;
+        let Some(overhead) = &mut fabric.overhead else { return };
+        let Turned { links, astray, dropped } = overhead.turn(now, &mut fabric.hops, &mut fabric.routes);
+        for link in links {
+            self.link_turned(link);
+        }
+        for (link, packet) in dropped {
+            self.expired += 1;
+            self.drop(now, link, &packet, DropCause::NoRoute);
+        }
+        for (node, mut packet) in astray {
+            // The link that it leaves had taken it as one that crosses.
+            packet.ttl = packet.ttl.wrapping_add(1);
+            match self.fabric.routes.next(node, packet.destination) {
+                Some(next) => self.transmit(now, next, &packet),
+                None => {
+                    self.expired += 1;
+                    let link = self.fabric.overhead.as_ref().map_or(LinkId(0), |overhead| overhead.antenna(node));
+                    self.drop(now, link, &packet, DropCause::NoRoute);
+                }
+            }
+        }
+        self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
+    }
+
+    /// A link has another far end: what it has dropped is recorded, and it is woken when a packet may arrive.
+    fn link_turned(&mut self, on: LinkId) {
+        let Self { fabric, recorder, tap, hosts, .. } = self;
+        let Link::Queued(link) = &mut fabric.hops[on.0 as usize].link else { return };
+        for dropped in link.dropped() {
+            let dropped: Dropped<_> = dropped;
+            tap.dropped(on, &dropped);
+            recorder.dropped(on, &dropped, hosts.addressees());
+        }
+        let wake = link.next_wake();
+        self.agenda.settle(Due::Link(on), wake);
+    }
+}

@@ -1,0 +1,105 @@
+"""Constellations, and ground stations that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lightlag.scenario.radio import Model
+from lightlag.scenario.values import Loss, Queue, Rate, Time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shell:
+    """A Walker shell: circular orbits of one height and inclination, evenly spread."""
+
+    name: str | None = None
+    """The satellites are ``name-plane-slot``; by default ``sat``."""
+    height: str
+    """Above the equator, ``"550 km"``."""
+    inclination: str
+    """Of the orbits to the equator, ``"53 deg"``."""
+    planes: int
+    slots: int
+    """Satellites in each plane."""
+    revolutions: float | None = None
+    """Revolutions a day, in the place of those that the height gives."""
+    phasing: int | Literal["alternating"] | None = None
+    """F of the Walker notation, by default 0; ``"alternating"`` puts odd planes half a slot ahead."""
+    spread: str | None = None
+    """Of the planes' nodes: ``"360 deg"`` for a delta pattern, which is the default, ``"180 deg"`` for a star."""
+    propagator: Literal["sgp4", "circular"] | None = None
+    """SGP4 without drag, which is the default, or a circle whose plane drifts with J2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkyLine:
+    """A transmitter in the sky or to it."""
+
+    rate: Rate | None = None
+    queue: Queue | None = None
+    loss: Loss | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handover:
+    """Effects of a handover of a ground station from one satellite to another."""
+
+    waiting: Literal["requeue", "keep", "drop"] | None = None
+    """The fate of packets that wait for the station at the old satellite; by default they go the new way."""
+    lose_in_flight: bool | None = None
+    """Whether what is between the station and the old satellite is lost."""
+    pause: Time | None = None
+    """The time for which nothing leaves for the station or from it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constellation:
+    """Satellites, the links between them and to the ground, and how stations use them."""
+
+    start: str | None = None
+    """UTC at the start of the run, ``"2026-01-01T00:00:00Z"``."""
+    shells: tuple[Shell, ...] | None = None
+    file: str | None = None
+    """A file of two-line elements, beside or instead of shells."""
+    isls: Literal["grid", "none"] | None = None
+    """Links between satellites: two in the plane and two to the planes beside it, or none."""
+    polar_limit: str | None = None
+    """Latitude beyond which links between planes are off."""
+    elevation: str | None = None
+    """Above the horizon, from which on a station uses a satellite; by default 25 deg."""
+    visibility: Literal["elevation", "slant"] | None = None
+    """Whether the elevation is a true one, or gives the longest distance on a flat Earth, as in Hypatia."""
+    isl: SkyLine | None = None
+    uplink: SkyLine | None = None
+    """The transmitter of each station."""
+    downlink: SkyLine | None = None
+    """The transmitter of each satellite to the ground, which all stations share that it serves."""
+    selection: Model | None = None
+    """The satellites that a station uses: ``"shortest"`` (default), ``{"rule": "highest", "every": "15 s"}``."""
+    handover: Handover | Mapping[str, Any] | None = None
+    shortest: Literal["delay", "hops"] | None = None
+    """The measure of ways."""
+    interfaces: int | None = None
+    """Satellites that a station uses at once, where it selects some."""
+    interval: Time | None = None
+    """Time between two looks at the sky; by default 100 ms."""
+    exact: bool | None = None
+    """Whether a change of a way is found to the millisecond, and not at the next look."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Station:
+    """A station on the ground. Without a place it is the city of its name."""
+
+    name: str
+    city: str | None = None
+    latitude: str | None = None
+    """To the north; negative is south."""
+    longitude: str | None = None
+    """To the east; negative is west."""
+    height: str | None = None
+    """Above the ellipsoid of WGS 84."""
+    elevation: str | None = None
+    """Above the horizon, from which on it uses a satellite."""
