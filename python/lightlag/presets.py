@@ -28,23 +28,31 @@ from lightlag.scenario import (
     Tcp,
     Terrestrial,
 )
+from lightlag.sky_presets import geo_leo, iridium, kuiper_630, o3b, oneweb, starlink_550, telesat_1015
 
 __all__ = [
     "PRESETS",
     "adhoc_chain",
     "dumbbell",
     "geo",
+    "geo_leo",
     "heterogeneous",
+    "iridium",
+    "kuiper_630",
     "leo",
     "mars",
     "meo",
     "moon",
+    "o3b",
+    "oneweb",
     "satellite_iot",
     "scps_mars",
     "scps_moon",
     "search_and_rescue",
+    "starlink_550",
     "swarm",
     "swarm_default_radio",
+    "telesat_1015",
 ]
 
 DRAWN_START = {"uniform": ["0 s", "1 s"]}
@@ -529,5 +537,12 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "swarm-default-radio": swarm_default_radio,
     "search-and-rescue": search_and_rescue,
     "adhoc-chain": adhoc_chain,
+    "starlink-550": starlink_550,
+    "kuiper-630": kuiper_630,
+    "telesat-1015": telesat_1015,
+    "oneweb": oneweb,
+    "iridium": iridium,
+    "o3b": o3b,
+    "geo-leo": geo_leo,
 }
 """Presets by name, with their defaults."""

@@ -175,7 +175,9 @@ class Result:
 
     @property
     def paths(self) -> pl.DataFrame:
-        """The ways of flows over media: a row for each node on a way, whenever the way changes.
+        """The ways of flows over media or through a sky: a row for each node on a way, whenever the way changes.
+
+        While there is no way through the sky, there is a row with the station where it starts, and ``hops`` is 0.
 
         Examples
         --------
@@ -188,6 +190,8 @@ class Result:
         >>> paths.filter(hop=0).select("flow", "hops", "node").rows()[-1][1]
         1
         """
+        if self.scenario.get("constellation"):
+            return self.table("paths")
         return self._on_air("paths")
 
     @property

@@ -46,9 +46,11 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
         tables.push(("proxies", rows(&result.summary.proxies)));
         tables.push(("legs", rows(&result.summary.legs)));
     }
+    if !result.summary.radios.is_empty() || result.paths.rows() > 0 {
+        tables.push(("paths", recorded(std::mem::take(&mut result.paths), &dictionaries)));
+    }
     if !result.summary.radios.is_empty() {
         tables.push(("radios", rows(&result.summary.radios)));
-        tables.push(("paths", recorded(std::mem::take(&mut result.paths), &dictionaries)));
         tables.push(("positions", recorded(std::mem::take(&mut result.positions), &dictionaries)));
     }
     tables

@@ -1,0 +1,184 @@
+"""Constellations ready to run: shells as their operators have filed or announced them, with flows between cities.
+
+Rates are those of one station, and round: operators publish neither rates of terminals nor queues. Where a filing gives no
+phasing, it is the one that keeps satellites farthest apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lightlag.scenario import Congestion, Constellation, Flow, Scenario, Shell, SkyLine, Station, Time
+
+__all__ = ["geo_leo", "iridium", "kuiper_630", "o3b", "oneweb", "starlink_550", "telesat_1015"]
+
+START = "2026-01-01T00:00:00Z"
+
+
+def _scenario(
+    name: str,
+    constellation: Constellation,
+    pairs: Sequence[tuple[str, str]],
+    congestion: Congestion | None,
+    duration: Time,
+) -> Scenario:
+    """Flows between stations in cities, which share the uplink of the station where they start."""
+    cities = dict.fromkeys(city for pair in pairs for city in pair)
+    return Scenario(
+        name=name,
+        duration=duration,
+        constellation=constellation,
+        stations=tuple(Station(name=city) for city in cities),
+        flows=tuple(Flow(from_=start, to=end, congestion=congestion) for start, end in pairs),
+    )
+
+
+def starlink_550(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("London", "New York"), ("London", "Singapore")),
+    congestion: Congestion | None = None,
+    duration: Time = "60 s",
+) -> Scenario:
+    """The first shell of Starlink with lasers between its satellites (filing of 2021: 550 km, 53 deg, 72 planes of 22).
+
+    Examples
+    --------
+    >>> starlink_550(pairs=[("Paris", "Tokyo")]).stations[1].name
+    'Tokyo'
+    """
+    constellation = Constellation(
+        start=START,
+        shells=(Shell(name="starlink", height="550 km", inclination="53 deg", planes=72, slots=22, phasing=39),),
+        elevation="25 deg",
+        isl=SkyLine(rate="20 Gbit/s"),
+        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("starlink-550", constellation, pairs, congestion, duration)
+
+
+def kuiper_630(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Manila", "Dalian"), ("Istanbul", "Nairobi")),
+    congestion: Congestion | None = None,
+    duration: Time = "60 s",
+) -> Scenario:
+    """The first shell of Kuiper (630 km, 51.9 deg, 34 planes of 34), with a mask of 30 deg."""
+    constellation = Constellation(
+        start=START,
+        shells=(Shell(name="kuiper", height="630 km", inclination="51.9 deg", planes=34, slots=34, phasing=7),),
+        elevation="30 deg",
+        isl=SkyLine(rate="20 Gbit/s"),
+        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("kuiper-630", constellation, pairs, congestion, duration)
+
+
+def telesat_1015(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Chicago", "Zhengzhou"), ("Montreal", "London")),
+    congestion: Congestion | None = None,
+    duration: Time = "60 s",
+) -> Scenario:
+    """The polar shell of Telesat (1015 km, 98.98 deg, 27 planes of 13), with a mask of 10 deg."""
+    constellation = Constellation(
+        start=START,
+        shells=(Shell(name="telesat", height="1015 km", inclination="98.98 deg", planes=27, slots=13, phasing=26),),
+        elevation="10 deg",
+        isl=SkyLine(rate="10 Gbit/s"),
+        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("telesat-1015", constellation, pairs, congestion, duration)
+
+
+def oneweb(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Dublin", "Munich"),),
+    congestion: Congestion | None = None,
+    duration: Time = "120 s",
+) -> Scenario:
+    """OneWeb (1200 km, a star of 12 planes of 49 at 87.9 deg) without links between satellites: up and down again."""
+    shell = Shell(
+        name="oneweb", height="1200 km", inclination="87.9 deg", planes=12, slots=49, phasing=10, spread="180 deg"
+    )
+    constellation = Constellation(
+        start=START,
+        shells=(shell,),
+        isls="none",
+        elevation="25 deg",
+        uplink=SkyLine(rate="30 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("oneweb", constellation, pairs, congestion, duration)
+
+
+def iridium(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Anchorage", "Oslo"),),
+    congestion: Congestion | None = None,
+    duration: Time = "300 s",
+) -> Scenario:
+    """Iridium NEXT (780 km, a star of 6 planes of 11 at 86.4 deg, nodes 31.6 deg apart) with a mask of 8.2 deg.
+
+    Links between planes are off beyond 68 deg of latitude, and there are none over the seam.
+    """
+    shell = Shell(
+        name="iridium", height="780 km", inclination="86.4 deg", planes=6, slots=11, phasing=3, spread="189.6 deg"
+    )
+    constellation = Constellation(
+        start=START,
+        shells=(shell,),
+        polar_limit="68 deg",
+        elevation="8.2 deg",
+        isl=SkyLine(rate="10 Mbit/s"),
+        uplink=SkyLine(rate="512 kbit/s", queue="50 packets"),
+        downlink=SkyLine(rate="1.5 Mbit/s", queue="100 packets"),
+    )
+    return _scenario("iridium", constellation, pairs, congestion, duration)
+
+
+def o3b(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Quito", "Lima"), ("Singapore", "Jakarta")),
+    congestion: Congestion | None = None,
+    duration: Time = "120 s",
+) -> Scenario:
+    """O3b (8062 km above the equator, 20 satellites) without links between satellites, with a mask of 10 deg."""
+    shell = Shell(
+        name="o3b", height="8062 km", inclination="0 deg", planes=1, slots=20, propagator="circular"
+    )
+    constellation = Constellation(
+        start=START,
+        shells=(shell,),
+        isls="none",
+        elevation="10 deg",
+        uplink=SkyLine(rate="50 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("o3b", constellation, pairs, congestion, duration)
+
+
+def geo_leo(
+    *,
+    pairs: Sequence[tuple[str, str]] = (("Madrid", "Lagos"),),
+    congestion: Congestion | None = None,
+    duration: Time = "120 s",
+) -> Scenario:
+    """A hybrid: a thin shell of LEO satellites that leaves gaps, and three geostationary satellites that fill them.
+
+    Packets take the LEO shell where it reaches, 20 ms or so, and else a geostationary satellite, 250 ms: the time of
+    the round trip jumps by a factor of ten within one connection.
+    """
+    leo = Shell(name="leo", height="1200 km", inclination="50 deg", planes=6, slots=8, phasing=1)
+    geo = Shell(name="geo", height="35786 km", inclination="0 deg", planes=1, slots=3, propagator="circular")
+    constellation = Constellation(
+        start=START,
+        shells=(leo, geo),
+        isls="none",
+        elevation="15 deg",
+        uplink=SkyLine(rate="20 Mbit/s", queue="1 bdp"),
+        downlink=SkyLine(rate="50 Mbit/s", queue="1 bdp"),
+    )
+    return _scenario("geo-leo", constellation, pairs, congestion, duration)
