@@ -8,7 +8,9 @@
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
 //! - [`ring`]: [`Ring`], a queue whose places are used again.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
+//! - [`dscp`]: [`Dscp`], the code point of differentiated services beside it.
 
+pub mod dscp;
 pub mod ecn;
 pub mod events;
 pub mod law;
@@ -18,6 +20,7 @@ pub mod ring;
 pub mod time;
 pub mod units;
 
+pub use dscp::Dscp;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;

@@ -79,7 +79,7 @@ impl Stack {
 
     fn ip_fields(&mut self, ecn: Codepoint) -> IpFields {
         self.identification = self.identification.wrapping_add(1);
-        IpFields { ecn, ttl: self.config.ttl, identification: self.identification, dont_fragment: true }
+        IpFields { ecn, ttl: self.config.ttl, identification: self.identification, ..IpFields::default() }
     }
 
     /// Writes the next packet to `out`; `false` if there is none now. Call it after every event until it returns false.

@@ -1,6 +1,6 @@
 //! Access classes of EDCA (IEEE 802.11-2020 §10.2.3.2 and table 9-155).
 
-use lightlag_core::Duration;
+use lightlag_core::{Dscp, Duration};
 
 /// An access class: how soon and how often its packets get the medium.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -44,8 +44,8 @@ impl Class {
     }
 
     /// The class of a packet with this code point of differentiated services (RFC 8325 §4.3).
-    pub const fn of_dscp(dscp: u8) -> Self {
-        match dscp {
+    pub const fn of_dscp(dscp: Dscp) -> Self {
+        match dscp.number() {
             // CS6, CS7, EF, VA
             48 | 56 | 46 | 44 => Self::Voice,
             // CS3 to CS5, AF3x, AF4x
@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn code_points_follow_rfc_8325() {
-        let classes = [0, 1, 8, 10, 18, 26, 34, 40, 46, 48, 63].map(Class::of_dscp);
+        let classes =
+            [0, 1, 8, 10, 18, 26, 34, 40, 46, 48, 63].map(|number| Class::of_dscp(Dscp::new(number).unwrap()));
         use Class::*;
         let expected =
             [BestEffort, Background, Background, BestEffort, BestEffort, Video, Video, Video, Voice, Voice, BestEffort];

@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow by itself, with routes.
 
 use crate::spec::{IpVersion, Reader, Traffic, Transport};
-use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
+use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
@@ -279,6 +279,8 @@ pub struct Flow {
     pub reader: Option<Reader>,
     /// Instant at which the connection is opened.
     pub start: Instant,
+    /// Code point of its packets, in both directions.
+    pub dscp: Option<Dscp>,
     /// TCP at both ends.
     pub tcp: Arc<Config>,
 }

@@ -384,3 +384,17 @@ fn wrong_paths_are_refused_with_their_line() {
     }
     std::fs::remove_file(&file).unwrap();
 }
+
+#[test]
+fn wrong_code_points_are_refused() {
+    let good = LISTED.to_owned() + "dscp = \"EF\"\n";
+    assert_refused(
+        &good,
+        &[
+            ("dscp = \"EF\"", "dscp = \"AF44\"", "flows[0].dscp", "is not a code point; did you mean \"AF41\"?"),
+            ("dscp = \"EF\"", "dscp = 64", "flows[0].dscp", "64 is not a code point; write a name such as \"EF\""),
+            ("dscp = \"EF\"", "dscp = -1", "flows[0].dscp", "-1 is not a code point"),
+            ("dscp = \"EF\"", "dscp = true", "flows[0].dscp", "true is not a code point"),
+        ],
+    );
+}

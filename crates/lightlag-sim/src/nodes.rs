@@ -15,7 +15,8 @@ pub(crate) use trail::Trail;
 use waiting::Waiting;
 pub use ways::Paths;
 
-use crate::body::{Packet, UDP_HEADER};
+use crate::body::{Body, Other, Packet, UDP_HEADER};
+use crate::hosts::ends::{self, Numbers};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
@@ -84,6 +85,9 @@ pub(crate) struct Nodes {
     pub(crate) interfaces: Vec<Interface>,
     /// Bytes of an IP header.
     ip_header: u32,
+    /// The access class of packets by the number of the endpoint to which they go, where their flow has a code point. Empty
+    /// if no flow has one.
+    classes: Vec<Option<Class>>,
     /// Packets that interfaces and media dropped, for conservation.
     pub(crate) dropped: u64,
     /// Hops of packets over media.
@@ -182,6 +186,7 @@ impl Nodes {
             media,
             interfaces,
             ip_header: network.ip.header(),
+            classes: classes(network),
             dropped: 0,
             hops: 0,
             outcomes: VecDeque::new(),
@@ -440,7 +445,7 @@ impl Nodes {
         let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
         let Unaddressed { size, load: payload, .. } = frame;
         let class = match payload {
-            Load::Packet(_) => air.medium.class(station),
+            Load::Packet(parcel) => class(&self.classes, &parcel.packet).unwrap_or(air.medium.class(station)),
             _ => Class::BestEffort,
         };
         air.medium.offer(now, station, Msdu { to: To::One(to), size, class, payload });
@@ -595,6 +600,24 @@ impl Nodes {
             }
         }
         self.act(now, interface);
+    }
+}
+
+/// The access classes of packets by the number of the endpoint to which they go.
+fn classes(network: &Network) -> Vec<Option<Class>> {
+    if network.flows.iter().all(|flow| flow.dscp.is_none()) {
+        return Vec::new();
+    }
+    let numbers = Numbers::new(network);
+    let ends = ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers));
+    ends.map(|end| network.flows[end.flow as usize].dscp.map(Class::of_dscp)).collect()
+}
+
+/// The access class of a packet, if its flow has a code point.
+fn class(classes: &[Option<Class>], packet: &Packet) -> Option<Class> {
+    match packet.body {
+        Body::Segment(_) | Body::Other(Other::Datagram(_)) => *classes.get(packet.flow as usize)?,
+        Body::Other(Other::Signal(_)) => None,
     }
 }
 

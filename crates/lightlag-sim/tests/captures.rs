@@ -341,3 +341,17 @@ fn datagrams_are_captured_beside_segments() {
     // A comment at the sender tells only of its own link, which drops nothing.
     assert!(sent.iter().all(|(_, dropped)| !dropped));
 }
+
+#[test]
+fn packets_of_a_flow_carry_its_code_point() {
+    for version in ["v4", "v6"] {
+        let other = "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransfer = \"10 kB\"";
+        let text = format!("ip = {version:?}\n{PATH}dscp = \"EF\"\n{other}\n[record]\npcap = {{}}");
+        let (_, files) = captured(&text);
+        for packet in packets(&files["b.pcapng"]) {
+            let ports = [packet.addresses.source.port(), packet.addresses.destination.port()];
+            let expected = if ports.contains(&49_152) { 46 } else { 0 };
+            assert_eq!(packet.ip.dscp.number(), expected, "IP{version}: {packet:?}");
+        }
+    }
+}

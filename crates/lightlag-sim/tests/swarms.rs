@@ -137,3 +137,42 @@ fn tcp_gains_from_aggregation_classes_and_control_of_rates() {
     let voice = one_hop("rate = \"mcs7\", aggregation = 0, access_class = \"voice\"");
     assert!(voice > 1.2 * single, "{voice} beside {single} Mbit/s");
 }
+
+/// Bytes that arrive of two flows of datagrams that each offer more than the channel carries, from two nodes to a third one,
+/// with further keys of the medium and of each flow.
+fn rivals(medium: &str, flows: [&str; 2]) -> [f64; 2] {
+    let nodes: String =
+        (0..3).map(|at| format!("[[nodes]]\nname = \"n{at}\"\nat = [\"{} m\", \"0 m\", \"10 m\"]\n", 5 * at)).collect();
+    let flow = |from: usize, keys: &str| {
+        format!(
+            "[[flows]]\nfrom = \"n{from}\"\nto = \"n1\"\ntransport = \"udp\"\n\
+             traffic = {{ kind = \"constant\", rate = \"30 Mbit/s\" }}\n{keys}\n"
+        )
+    };
+    let [first, second] = [flow(0, flows[0]), flow(2, flows[1])];
+    let result = run(&format!(
+        "duration = \"5 s\"\n[[media]]\nrouting = \"oracle\"\naggregation = 0\n{medium}\n{nodes}{first}{second}"
+    ));
+    [0, 1].map(|flow| result.summary.flows[flow].delivered_bytes as f64)
+}
+
+#[test]
+fn the_code_point_of_a_flow_chooses_its_access_class() {
+    let plain = rivals("", ["", ""]);
+    assert!((0.9..1.1).contains(&(plain[0] / plain[1])), "{plain:?}");
+    // The last slot of a voice backoff, 2 + 3, is before the first of background, 7.
+    for (voice, background) in [("dscp = \"EF\"", "dscp = \"CS1\""), ("dscp = 44", "dscp = 1")] {
+        let of = rivals("", [voice, background]);
+        assert!(of[0] > 20.0 * of[1], "{voice} beside {background}: {of:?}");
+        let of = rivals("", [background, voice]);
+        assert!(of[1] > 20.0 * of[0], "{background} beside {voice}: {of:?}");
+    }
+    // A flow that has none takes the class of the radio; one that has a code point does not, even if that is 0.
+    let of = rivals("access_class = \"voice\"", ["", "dscp = \"CS0\""]);
+    assert!(of[0] > 3.0 * of[1], "{of:?}");
+    let of = rivals("access_class = \"background\"", ["dscp = \"AF41\"", ""]);
+    assert!(of[0] > 10.0 * of[1], "{of:?}");
+    // DCF knows no classes.
+    let of = rivals("standard = \"802.11a\"", ["dscp = \"EF\"", "dscp = \"CS1\""]);
+    assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");
+}

@@ -2,8 +2,8 @@
 
 use crate::{IpFields, PacketError};
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FlowLabel, Ipv6Header, Ipv6HeaderSlice};
-use lightlag_core::Codepoint;
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FlowLabel, Ipv6Header, Ipv6HeaderSlice};
+use lightlag_core::{Codepoint, Dscp};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Extension headers that a host skips (RFC 8200 §4.1) to find the transport.
@@ -61,6 +61,7 @@ fn parse_v4(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         fields: IpFields {
+            dscp: Dscp::new(header.dcp().value()).unwrap_or_default(),
             ecn: codepoint(header.ecn()),
             ttl: header.ttl(),
             identification: header.identification(),
@@ -92,6 +93,7 @@ fn parse_v6(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         fields: IpFields {
+            dscp: Dscp::new(header.dscp().value()).unwrap_or_default(),
             ecn: codepoint(header.ecn()),
             ttl: header.hop_limit(),
             identification: 0,
@@ -152,6 +154,7 @@ pub fn write(
 
 fn header_v4(from: Ipv4Addr, to: Ipv4Addr, fields: &IpFields, protocol: IpNumber, len: usize) -> Ipv4Header {
     let mut header = Ipv4Header {
+        dscp: ip_dscp(fields.dscp),
         ecn: ip_ecn(fields.ecn),
         total_len: length_field(Ipv4Header::MIN_LEN + len),
         identification: fields.identification,
@@ -176,6 +179,7 @@ fn header_v6(from: Ipv6Addr, to: Ipv6Addr, fields: &IpFields, next_header: IpNum
         source: from.octets(),
         destination: to.octets(),
     };
+    header.set_dscp(ip_dscp(fields.dscp));
     header.set_ecn(ip_ecn(fields.ecn));
     header
 }
@@ -209,6 +213,10 @@ fn codepoint(ecn: IpEcn) -> Codepoint {
         IpEcn::Ect0 => Codepoint::Ect0,
         IpEcn::CongestionExperienced => Codepoint::Ce,
     }
+}
+
+fn ip_dscp(dscp: Dscp) -> IpDscp {
+    IpDscp::try_new(dscp.number()).expect("a code point has six bits")
 }
 
 fn ip_ecn(codepoint: Codepoint) -> IpEcn {

@@ -12,7 +12,7 @@
 //! - [`capture`]: files of packets, as other tools write and read them.
 //! - [`analysis`]: the connections of a capture.
 
-use lightlag_core::Codepoint;
+use lightlag_core::{Codepoint, Dscp};
 use lightlag_tcp::{Segment, segment::Flags};
 use std::net::SocketAddr;
 
@@ -55,6 +55,8 @@ impl Addresses {
 /// The fields of the IP header beside addresses and lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpFields {
+    /// The code point of differentiated services (RFC 2474 §3).
+    pub dscp: Dscp,
     /// The ECN field (RFC 3168 §5).
     pub ecn: Codepoint,
     /// Time to live of IPv4, hop limit of IPv6. Default 64.
@@ -67,7 +69,7 @@ pub struct IpFields {
 
 impl Default for IpFields {
     fn default() -> Self {
-        Self { ecn: Codepoint::NotEct, ttl: 64, identification: 0, dont_fragment: true }
+        Self { dscp: Dscp::default(), ecn: Codepoint::NotEct, ttl: 64, identification: 0, dont_fragment: true }
     }
 }
 

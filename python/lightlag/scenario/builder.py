@@ -18,6 +18,7 @@ from lightlag.scenario.values import (
     Congestion,
     Delay,
     Directions,
+    Dscp,
     Fade,
     Jitter,
     Loss,
@@ -139,6 +140,7 @@ class Network:
         transfer: Size | None = None,
         start: Start | None = None,
         reader: Mapping[str, Any] | None = None,
+        dscp: Dscp | None = None,
         congestion: Congestion | None = None,
         tcp: TcpLike | None = None,
     ) -> None:
@@ -152,6 +154,7 @@ class Network:
             transfer=transfer,
             start=start,
             reader=reader,
+            dscp=dscp,
             congestion=congestion,
             tcp=tcp,
         )

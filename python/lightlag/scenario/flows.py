@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag.scenario.tcp import TcpLike
-from lightlag.scenario.values import Congestion, Size, Start, Time, Traffic
+from lightlag.scenario.values import Congestion, Dscp, Size, Start, Time, Traffic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,8 @@ class Flow:
     """Time at which the connection opens; a mapping draws it for each seed."""
     reader: Mapping[str, Any] | None = None
     """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    dscp: Dscp | None = None
+    """Code point of differentiated services of its packets, in both directions: ``"EF"`` or ``46``."""
     congestion: Congestion | None = None
     """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None
@@ -54,6 +56,8 @@ class FlowTemplate:
     """Time from the start of each flow to the start of the next."""
     reader: Mapping[str, Any] | None = None
     """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    dscp: Dscp | None = None
+    """Code point of differentiated services of their packets, in both directions: ``"EF"`` or ``46``."""
     congestion: Congestion | None = None
     """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None

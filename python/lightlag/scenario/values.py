@@ -57,5 +57,34 @@ Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str
 interval."""
 Routing: TypeAlias = Literal["static", "follow links"] | Mapping[str, Any]
 """``"static"``, or ``{"kind": "follow links", "convergence": "200 ms", "ttl": 64}``."""
+Dscp: TypeAlias = (
+    Literal[
+        "CS0",
+        "LE",
+        "CS1",
+        "AF11",
+        "AF12",
+        "AF13",
+        "CS2",
+        "AF21",
+        "AF22",
+        "AF23",
+        "CS3",
+        "AF31",
+        "AF32",
+        "AF33",
+        "CS4",
+        "AF41",
+        "AF42",
+        "AF43",
+        "CS5",
+        "VA",
+        "EF",
+        "CS6",
+        "CS7",
+    ]
+    | int
+)
+"""A code point of differentiated services, by its name or its number."""
 Congestion: TypeAlias = str | Mapping[str, Any]
 """The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""

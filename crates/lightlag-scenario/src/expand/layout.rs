@@ -7,7 +7,7 @@ use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, Part, Proxy};
 use crate::read::{Errors, shortened};
 use crate::spec::{FlowTemplate, Line, MOST_LINKS, Reader, Scenario, Topology, TraceMode, Traffic, Transport, Varied};
-use lightlag_core::{Bytes, Duration};
+use lightlag_core::{Bytes, Dscp, Duration};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +43,7 @@ pub(crate) struct Draft {
     pub(crate) start: Duration,
     /// The random time added for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
+    pub(crate) dscp: Option<Dscp>,
     pub(crate) tcp: Arc<Config>,
 }
 
@@ -205,6 +206,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             reader: flow.reader,
             start: flow.start.fixed(),
             drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
+            dscp: flow.dscp,
             tcp,
         });
     }
@@ -230,6 +232,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     reader: template.reader,
                     start,
                     drawn_start: drawn_start.clone(),
+                    dscp: template.dscp,
                     tcp,
                 });
                 start += template.stagger;

@@ -121,8 +121,34 @@ impl Scenario {
 
 impl From<Draft> for Flow {
     fn from(draft: Draft) -> Self {
-        let Draft { name, listed, part, from, to, transport, traffic, transfer, reader, start, tcp, drawn_start: _ } =
-            draft;
-        Self { name, listed, part, from, to, transport, traffic, transfer, reader, start: Instant::ZERO + start, tcp }
+        let Draft {
+            name,
+            listed,
+            part,
+            from,
+            to,
+            transport,
+            traffic,
+            transfer,
+            reader,
+            start,
+            dscp,
+            tcp,
+            drawn_start: _,
+        } = draft;
+        Self {
+            name,
+            listed,
+            part,
+            from,
+            to,
+            transport,
+            traffic,
+            transfer,
+            reader,
+            start: Instant::ZERO + start,
+            dscp,
+            tcp,
+        }
     }
 }

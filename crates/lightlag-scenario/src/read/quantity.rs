@@ -1,7 +1,7 @@
 //! Texts, numbers, times, sizes and rates, and their bounds.
 
-use super::{Errors, FromValue, Path, leaf, shown};
-use lightlag_core::{Bytes, Duration, Probability, Rate};
+use super::{Errors, FromValue, Path, leaf, not_one_of, shown};
+use lightlag_core::{Bytes, Dscp, Duration, Probability, Rate};
 use serde_json::Value;
 
 /// The longest time: it prints exactly, and exceeds the time of light through the solar system.
@@ -73,6 +73,20 @@ pub(crate) fn probability(value: &Value, at: &Path, errors: &mut Errors) -> Opti
 impl FromValue for Probability {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         probability(value, at, errors)
+    }
+}
+
+impl FromValue for Dscp {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let read = match value.as_str() {
+            Some(name) => {
+                Self::named(name).ok_or_else(|| not_one_of(name, "a code point", &Self::names().collect::<Vec<_>>()))
+            }
+            None => value.as_u64().and_then(|number| Self::new(number.try_into().ok()?)).ok_or_else(|| {
+                format!("{} is not a code point; write a name such as \"EF\", or a number from 0 to 63", shown(value))
+            }),
+        };
+        read.map_err(|message| errors.push(at, message)).ok()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::read::{
     Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, shown,
 };
 use lightlag_control::congestion::{Choice, canonical, catalog};
-use lightlag_core::{Bytes, Duration};
+use lightlag_core::{Bytes, Dscp, Duration};
 use lightlag_tcp::Options;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -44,6 +44,10 @@ pub struct FlowSpec {
     /// it, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
+    /// Code point of differentiated services of its packets, in both directions, `"EF"` or `46`; by default none is set. Radio
+    /// media with access classes choose the class by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// Differences of this flow's TCP from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
@@ -74,6 +78,10 @@ pub struct FlowTemplate {
     /// it, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
+    /// Code point of differentiated services of their packets, in both directions, `"EF"` or `46`; by default none is set. Radio
+    /// media with access classes choose the class by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// Differences of the TCP of these flows from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     pub tcp: Options,
@@ -89,6 +97,7 @@ impl Default for FlowTemplate {
             start: Varied::default(),
             stagger: Duration::ZERO,
             reader: None,
+            dscp: None,
             tcp: Options::default(),
         }
     }
@@ -116,10 +125,11 @@ impl FromValue for FlowSpec {
         let transfer = transfer(&mut table, errors);
         let start = table.optional("start", errors).unwrap_or_default();
         let reader = table.optional("reader", errors);
+        let dscp = table.optional("dscp", errors);
         let tcp = options(&mut table, at, errors);
         let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
         table.finish(errors);
-        let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, tcp };
+        let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, dscp, tcp };
         (errors.len() == before).then_some(flow)
     }
 }
@@ -143,6 +153,7 @@ impl FromValue for FlowTemplate {
             start: table.optional("start", errors).unwrap_or_default(),
             stagger: table.optional("stagger", errors).unwrap_or_default(),
             reader,
+            dscp: table.optional("dscp", errors),
             tcp,
         };
         table.finish(errors);

@@ -11,7 +11,7 @@ use crate::body::{Body, Other, Packet, Signal};
 use crate::hosts::ends::{self, End, Numbers};
 use crate::tap::Tap;
 use lightlag_control::congestion::Phase;
-use lightlag_core::Instant;
+use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     endpoints: Vec<End>,
     /// The first and the last node of each flow.
     hosts: Vec<[NodeId; 2]>,
+    /// The code point of each flow.
+    dscp: Vec<Dscp>,
     /// Names of places, in the order of the plan.
     names: Vec<String>,
     /// Nodes whose addresses packets show, with their names.
@@ -73,6 +75,7 @@ impl Setup {
             ip: network.ip,
             endpoints: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
+            dscp: network.flows.iter().map(|flow| flow.dscp.unwrap_or_default()).collect(),
             names: plan.places.iter().map(name).collect(),
             hosts_named: shown_nodes(network, &plan),
             links,
@@ -116,6 +119,7 @@ impl Setup {
             ip: self.ip,
             endpoints: self.endpoints,
             hosts: self.hosts,
+            dscp: self.dscp,
             links: self.links,
             // Any length from any place of the pattern.
             payload: (0..u32::from(u16::MAX) + 256).map(|at| at as u8).collect(),
@@ -164,6 +168,7 @@ pub(crate) struct Captures {
     ip: IpVersion,
     endpoints: Vec<End>,
     hosts: Vec<[NodeId; 2]>,
+    dscp: Vec<Dscp>,
     links: Vec<(NodeId, String)>,
     /// Bytes that count, from which every payload is cut.
     payload: Vec<u8>,
@@ -362,7 +367,11 @@ impl Captures {
     /// Puts the bytes of a packet in `bytes`.
     fn put(&mut self, packet: &Packet, ttl: u8) {
         let End { flow, role, .. } = self.endpoints[packet.flow as usize];
-        let fields = IpFields { ecn: packet.ecn(), ttl, ..IpFields::default() };
+        let dscp = match packet.body {
+            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.dscp[flow as usize],
+            Body::Other(Other::Signal(_)) => Dscp::default(),
+        };
+        let fields = IpFields { dscp, ecn: packet.ecn(), ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow as usize], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match &packet.body {

@@ -68,10 +68,12 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn ip_fields()(ecn in 0..4_usize, ttl in any::<u8>(), identification in any::<u16>(), dont_fragment in any::<bool>())
-        -> IpFields {
+    fn ip_fields()(
+        dscp in 0..64_u8, ecn in 0..4_usize, ttl in any::<u8>(), identification in any::<u16>(), dont_fragment in any::<bool>()
+    ) -> IpFields {
+        let dscp = Dscp::new(dscp).unwrap();
         let ecn = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce][ecn];
-        IpFields { ecn, ttl, identification, dont_fragment }
+        IpFields { dscp, ecn, ttl, identification, dont_fragment }
     }
 }
 
