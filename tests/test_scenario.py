@@ -84,7 +84,16 @@ UNNAMED = {ll.Directions: "one value for each direction of any key", ll.Network:
 """Dataclasses without a definition of their own in the schema."""
 
 
-REGISTRIES = ("Choice", "Fading", "Mobility", "Placement", "Propagation", "RoutingProtocol", "Selection")
+REGISTRIES = (
+    "Choice",
+    "Fading",
+    "Mobility",
+    "Placement",
+    "Propagation",
+    "RadioRateControl",
+    "RoutingProtocol",
+    "Selection",
+)
 """Definitions of algorithms and models by name."""
 
 

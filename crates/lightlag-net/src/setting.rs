@@ -494,7 +494,7 @@ pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Paramete
 }
 
 /// The parameters of a table with these defaults.
-pub(crate) fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
+pub fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
     let describe = |setting: Setting<C>| {
         let default = setting.get(defaults);
         let Setting { key, range, required, is_quiet, .. } = setting;

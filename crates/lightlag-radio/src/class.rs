@@ -1,5 +1,9 @@
 //! Access classes of EDCA (IEEE 802.11-2020 §10.2.3.2 and table 9-155).
 
+mod edca;
+
+pub use edca::{Edca, Parameters};
+
 use lightlag_core::{Dscp, Duration};
 
 /// An access class: how soon and how often its packets get the medium.
@@ -14,17 +18,6 @@ pub enum Class {
     Video,
     /// Voice.
     Voice,
-}
-
-/// The parameters of a class.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Parameters {
-    /// Slots between SIFS and the first slot of a backoff.
-    pub(crate) space: u32,
-    /// The least and the largest contention window.
-    pub(crate) windows: (u32, u32),
-    /// How long a station may send after it got the medium; zero for one exchange.
-    pub(crate) burst: Duration,
 }
 
 impl Class {
@@ -71,19 +64,19 @@ impl Class {
     }
 
     /// Table 9-155 for OFDM.
-    pub(crate) const fn parameters(self) -> Parameters {
-        let (space, windows, burst) = match self {
-            Self::BestEffort => (3, (15, 1023), 0),
-            Self::Background => (7, (15, 1023), 0),
-            Self::Video => (2, (7, 15), 4096),
-            Self::Voice => (2, (3, 7), 2080),
+    const fn parameters(self) -> Parameters {
+        let (aifsn, cw_min, cw_max, txop) = match self {
+            Self::BestEffort => (3, 15, 1023, 0),
+            Self::Background => (7, 15, 1023, 0),
+            Self::Video => (2, 7, 15, 4096),
+            Self::Voice => (2, 3, 7, 2080),
         };
-        Parameters { space, windows, burst: Duration::from_micros(burst) }
+        Parameters { aifsn, cw_min, cw_max, txop: Duration::from_micros(txop) }
     }
 }
 
 /// The parameters of DCF (§10.3.4.3).
-pub(crate) const DCF: Parameters = Parameters { space: 2, windows: (15, 1023), burst: Duration::ZERO };
+pub(crate) const DCF: Parameters = Parameters { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Duration::ZERO };
 
 #[cfg(test)]
 mod tests {

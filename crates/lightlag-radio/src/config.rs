@@ -1,12 +1,12 @@
 //! The settings of a medium, and of the radios on it.
 
-use crate::class::Class;
+use crate::class::{Class, Edca};
 use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, Standard, Width};
 use crate::propagation::Propagation;
 use crate::rate::RateControl;
 use lightlag_core::{Duration, Unit};
 use lightlag_mobility::Motion;
-use lightlag_net::setting::{Described, Registered, Setting};
+use lightlag_net::setting::{Described, Setting, parameters};
 
 /// A channel, and the standard that the radios on it follow.
 #[derive(Clone, PartialEq, Debug)]
@@ -141,7 +141,7 @@ pub struct Radio {
     pub capture_margin: f64,
     /// The rate of data.
     pub rate: String,
-    /// The way in which the rate of data is chosen; only a fixed one is `rate`.
+    /// The way in which the rate of data is chosen; only a fixed one is `rate`. Scenarios give it beside the other settings.
     pub rate_control: RateControl,
     /// The rate of broadcasts.
     pub broadcast_rate: String,
@@ -155,6 +155,8 @@ pub struct Radio {
     pub missing_block_ack: MissingBlockAck,
     /// The access class of packets of flows, where the medium has classes.
     pub access_class: Class,
+    /// The parameters of the classes, where the medium has classes.
+    pub edca: Edca,
     /// The frames that may wait.
     pub queue: u32,
     /// How long a frame may wait.
@@ -183,6 +185,7 @@ impl Default for Radio {
             aggregation: LONGEST_AGGREGATE.0 as f64,
             missing_block_ack: MissingBlockAck::Ask,
             access_class: Class::BestEffort,
+            edca: Edca::default(),
             queue: 500,
             lifetime: Duration::from_millis(500),
         }
@@ -211,13 +214,6 @@ impl Described for Radio {
             Setting::flag("capture", |c: &mut Self| &mut c.capture),
             ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0),
             Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),
-            Setting::word(
-                "rate_control",
-                "a way to choose rates",
-                RateControl::NAMES,
-                |c: &Self| RateControl::NAMES.iter().position(|of| *of == c.rate_control.name()).unwrap_or_default(),
-                |c, index| c.rate_control = RateControl::named(RateControl::NAMES[index]).unwrap_or_default(),
-            ),
             Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate"),
             Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
@@ -236,6 +232,13 @@ impl Described for Radio {
                 |c: &Self| c.access_class as usize,
                 |c, index| c.access_class = Class::ALL[index],
             ),
+            Setting::table(
+                "edca",
+                |c: &mut Self| &mut c.edca,
+                Edca::settings,
+                || parameters(Edca::settings()),
+                "{ voice = { cw_min = 3, cw_max = 7 } }",
+            ),
             Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", ""),
             Setting::time("lifetime", |c: &mut Self| &mut c.lifetime),
         ]
@@ -252,7 +255,10 @@ impl Radio {
         for (key, name) in [("rate", &self.rate), ("broadcast_rate", &self.broadcast_rate)] {
             capabilities.mode(name).map_err(|error| (key, error.to_string()))?;
         }
-        Ok(())
+        if matches!(medium.standard, Standard::A | Standard::G) && self.edca != Edca::default() {
+            return Err(("edca", format!("needs 802.11n or 802.11ac: {} has no access classes", medium.standard)));
+        }
+        self.edca.refusal().map_or(Ok(()), Err)
     }
 
     /// The modes of data and of broadcasts.

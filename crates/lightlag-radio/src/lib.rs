@@ -7,6 +7,6 @@ pub mod phy;
 pub mod propagation;
 pub mod rate;
 
-pub use class::Class;
+pub use class::{Class, Edca};
 pub use config::{MediumConfig, MissingBlockAck, Radio, StationConfig};
 pub use medium::{AirDrop, Aired, Happening, Kind, Medium, Msdu, Station, StationCounters, To};

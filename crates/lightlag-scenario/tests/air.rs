@@ -1,5 +1,9 @@
 //! Warnings about radio media, and what they refuse.
 
+use lightlag_net::setting::Registered;
+use lightlag_radio::class::Parameters;
+use lightlag_radio::rate::{Arf, RateControl};
+use lightlag_radio::{Class, Radio};
 use lightlag_scenario::{ScenarioError, Warning, parse_toml};
 
 /// The warnings of a scenario.
@@ -249,6 +253,45 @@ fn wrong_media_are_refused() {
             ("tries = 7", "tries = 0", "topology.medium.tries", "from 1 to 255"),
             ("rts_threshold = 2000", "rts_threshold = -1", "topology.medium.rts_threshold", "-1 is not a whole number"),
             ("tries = 7", "aggregation = -1", "topology.medium.aggregation", "-1 is not a number from 0 to 65535"),
+            ("tries = 7", "edca = 3", "topology.medium.edca", "3 is not a table such as { voice = {"),
+            ("tries = 7", "edca.voices.cw_min = 3", "topology.medium.edca.voices", "did you mean \"voice\"?"),
+            ("tries = 7", "edca.voice.cwmin = 3", "topology.medium.edca.voice.cwmin", "did you mean \"cw_min\"?"),
+            ("tries = 7", "edca.voice.cw_min = 0", "topology.medium.edca.voice.cw_min", "a contention window from 1"),
+            ("tries = 7", "edca.voice.cw_min = 6", "topology.medium.edca.voice.cw_min", "write 7, or 3"),
+            ("tries = 7", "edca.video.cw_max = 3", "topology.medium.edca.video.cw_max", "3 is below cw_min = 7"),
+            ("tries = 7", "edca.voice.aifsn = 1", "topology.medium.edca.voice.aifsn", "1 is below 2"),
+            ("tries = 7", "edca.voice.aifsn = 16", "topology.medium.edca.voice.aifsn", "from 1 to 15"),
+            ("tries = 7", "edca.voice.txop = \"3 s\"", "topology.medium.edca.voice.txop", "3 s is above 2.09712 s"),
+            (
+                "tries = 7",
+                "rate_control = \"minstrel\"",
+                "topology.medium.rate_control",
+                "did you mean \"minstrel-ht\"?",
+            ),
+            (
+                "tries = 7",
+                "rate_control = { algorithm = \"arf\", successes = 0 }",
+                "topology.medium.rate_control.successes",
+                "from 1 to 1000",
+            ),
+            (
+                "tries = 7",
+                "rate_control = { algorithm = \"ideal\", bit_errors = 0.7 }",
+                "topology.medium.rate_control.bit_errors",
+                "0.7 is not from",
+            ),
+            (
+                "tries = 7",
+                "rate_control = { algorithm = \"minstrel-ht\", memory = 100 }",
+                "topology.medium.rate_control.memory",
+                "from 0 to 99",
+            ),
+            (
+                "tries = 7",
+                "rate_control = { algorithm = \"minstrel-ht\", successes = 3 }",
+                "topology.medium.rate_control.successes",
+                "is not a key here; write one of algorithm, window, memory, sampling",
+            ),
             ("ttl_start = 1", "ttl_start = 0", "topology.medium.routing.ttl_start", "from 1 to"),
             ("\"aodv\", ttl_start = 1", "\"rip\"", "topology.medium.routing.protocol", "is not a routing protocol"),
         ],
@@ -260,6 +303,7 @@ fn wrong_media_are_refused() {
             ("tries = 7", "guard = \"short\"", "topology.medium.guard", "needs 802.11n or 802.11ac"),
             ("tries = 7", "width = \"40 MHz\"", "topology.medium.width", "needs 802.11n or 802.11ac"),
             ("tries = 7", "streams = 2", "topology.medium.streams", "needs 802.11n or 802.11ac"),
+            ("tries = 7", "edca.voice.cw_min = 1", "topology.medium.edca", "802.11a has no access classes"),
         ],
     );
     let wide = SWARM.replace("\"802.11n\"", "\"802.11ac\"").replace("\"HtMcs3\"", "\"VhtMcs8\"");
@@ -348,6 +392,18 @@ fn wrong_nodes_are_refused() {
                 "(0, 0, 9) m is outside the area",
             ),
             (at, &format!("{at}\nradio = {{ tries = 0 }}"), "nodes[0].radio.tries", "from 1 to 255"),
+            (
+                at,
+                &format!("{at}\nradio = {{ edca.video.aifsn = 1 }}"),
+                "nodes[0].radio.edca.video.aifsn",
+                "1 is below 2",
+            ),
+            (
+                at,
+                &format!("{at}\nradio = {{ rate_control = {{ algorithm = \"arf\", timer = 0 }} }}"),
+                "nodes[0].radio.rate_control.timer",
+                "from 1 to 1000",
+            ),
             (at, &format!("{at}\nradio = {{ rate = \"VhtMcs1\" }}"), "nodes[0].radio.rate", "needs standard"),
             ("from = \"a\"", "from = \"b\"", "flows[0].to", "\"b\""),
             ("media = [\"low\"]\n", "media = [\"high\"]\nmobility = \"fly\"\n", "nodes[0].mobility", "not a model of"),
@@ -397,4 +453,31 @@ fn wrong_code_points_are_refused() {
             ("dscp = \"EF\"", "dscp = true", "flows[0].dscp", "true is not a code point"),
         ],
     );
+}
+
+#[test]
+fn a_radio_is_written_as_it_was_read() {
+    let text = LISTED
+        .replace(
+            "name = \"low\"",
+            "name = \"low\"\nrate_control = { algorithm = \"arf\", failures = 3 }\n\
+             edca = { voice = { cw_min = 7, cw_max = 15 } }",
+        )
+        .replacen("at =", "radio = { rate_control = \"ideal\", edca = { video = { aifsn = 4 } } }\nat =", 1)
+        + "dscp = 45\n";
+    let scenario = parse_toml(&text, &[]).unwrap();
+    let written = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(lightlag_scenario::parse_json(&written, &[]).unwrap(), scenario);
+    let network = scenario.expand().unwrap();
+    let [a, b] = [0, 1].map(|at| &network.media[0].members[at].station.radio);
+    let parameters = |radio: &Radio, class| {
+        let Parameters { aifsn, cw_min, cw_max, .. } = *radio.edca.of(class);
+        (aifsn, cw_min, cw_max)
+    };
+    // The table of a node stands in the place of the medium's.
+    assert_eq!([a, b].map(|of| parameters(of, Class::Voice)), [(2, 3, 7), (2, 7, 15)]);
+    assert_eq!([a, b].map(|of| parameters(of, Class::Video)), [(4, 7, 15), (2, 7, 15)]);
+    assert_eq!(a.rate_control.name(), "ideal");
+    assert_eq!(b.rate_control, RateControl::Arf(Arf { failures: 3, ..Arf::default() }));
+    assert_eq!(network.flows[0].dscp.map(|dscp| dscp.number()), Some(45));
 }

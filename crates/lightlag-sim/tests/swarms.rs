@@ -172,6 +172,10 @@ fn the_code_point_of_a_flow_chooses_its_access_class() {
     assert!(of[0] > 3.0 * of[1], "{of:?}");
     let of = rivals("access_class = \"background\"", ["dscp = \"AF41\"", ""]);
     assert!(of[0] > 10.0 * of[1], "{of:?}");
+    // The parameters of a class may be others: here those of voice for background, and no burst.
+    let swapped = "edca = { background = { aifsn = 2, cw_min = 3, cw_max = 7 }, voice = { txop = \"0 s\" } }";
+    let of = rivals(swapped, ["dscp = \"EF\"", "dscp = \"CS1\""]);
+    assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");
     // DCF knows no classes.
     let of = rivals("standard = \"802.11a\"", ["dscp = \"EF\"", "dscp = \"CS1\""]);
     assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");

@@ -38,8 +38,8 @@ class Radio:
     """How much stronger it has to be."""
     rate: str | None = None
     """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
-    rate_control: Literal["fixed", "arf", "ideal", "minstrel-ht"] | None = None
-    """How the rate of data is chosen; by default it is fixed."""
+    rate_control: Model | None = None
+    """How the rate of data is chosen, ``"minstrel-ht"`` or ``{"algorithm": "arf", "successes": 5}``; by default it is fixed."""
     broadcast_rate: str | None = None
     """The rate of broadcasts."""
     tries: int | None = None
@@ -51,7 +51,10 @@ class Radio:
     missing_block_ack: Literal["ask", "repeat"] | None = None
     """The reaction to a block acknowledgement that did not come: a question for it (default), or the frames again."""
     access_class: Literal["best-effort", "background", "video", "voice"] | None = None
-    """Access class of packets of flows; by default best effort."""
+    """Access class of packets of flows that have no code point; by default best effort."""
+    edca: Mapping[str, Mapping[str, Any]] | None = None
+    """Parameters of access classes that differ from those of the standard: ``{"voice": {"cw_min": 3, "cw_max": 7}}``; also
+    aifsn and txop."""
     queue: int | None = None
     """Frames that may wait."""
     lifetime: Time | None = None

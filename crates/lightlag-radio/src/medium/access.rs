@@ -4,7 +4,7 @@
 //! access is that instant, a space and these slots later. When the medium turns busy before, the whole slots of the gap
 //! are taken off.
 
-use crate::class::{Class, DCF, Parameters};
+use crate::class::{Class, DCF, Edca, Parameters};
 use crate::phy::Timing;
 use lightlag_core::{Duration, Instant, RandomStream};
 
@@ -43,11 +43,11 @@ struct Contention {
 
 impl Contention {
     fn new(of: Parameters) -> Self {
-        Self { of, window: of.windows.0, slots: 0, failures: 0, requests: 0 }
+        Self { of, window: of.cw_min, slots: 0, failures: 0, requests: 0 }
     }
 
     fn widen(&mut self) {
-        self.window = (2 * self.window + 1).min(self.of.windows.1);
+        self.window = (2 * self.window + 1).min(self.of.cw_max);
     }
 
     fn draw(&mut self, random: &mut RandomStream) {
@@ -59,7 +59,8 @@ impl Contention {
 #[derive(Debug)]
 pub(super) struct Access {
     timing: Timing,
-    edca: bool,
+    /// The parameters of the classes; none with DCF.
+    edca: Option<Edca>,
     random: RandomStream,
     pub(super) state: State,
     /// The medium is busy here until then, as far as is known.
@@ -74,7 +75,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub(super) fn new(timing: Timing, edca: bool, random: RandomStream) -> Self {
+    pub(super) fn new(timing: Timing, edca: Option<Edca>, random: RandomStream) -> Self {
         Self {
             timing,
             edca,
@@ -82,7 +83,7 @@ impl Access {
             state: State::Idle,
             busy_until: Instant::ZERO,
             extended_until: Instant::ZERO,
-            classes: vec![Contention::new(if edca { Class::BestEffort.parameters() } else { DCF })],
+            classes: vec![Contention::new(edca.map_or(DCF, |edca| *edca.of(Class::BestEffort)))],
             asks: false,
             busy: Duration::ZERO,
         }
@@ -90,24 +91,25 @@ impl Access {
 
     /// From now on there are packets of this class, too.
     pub(super) fn open(&mut self, class: usize) {
+        let Some(edca) = &self.edca else { return };
         let missing = &Class::ALL[self.classes.len().min(class + 1)..=class];
-        self.classes.extend(missing.iter().map(|class| Contention::new(class.parameters())));
+        self.classes.extend(missing.iter().map(|class| Contention::new(*edca.of(*class))));
     }
 
     /// How long the station may send after it got the medium for a class; zero for one exchange.
     pub(super) fn burst(&self, class: usize) -> Duration {
-        self.classes[class].of.burst
+        self.classes[class].of.txop
     }
 
     /// The start of the slots that count, if the medium stays idle.
     fn first_slot(&self, class: &Contention) -> Instant {
-        self.busy_until.max(self.extended_until) + self.timing.aifs(class.of.space)
+        self.busy_until.max(self.extended_until) + self.timing.aifs(class.of.aifsn)
     }
 
     /// The latest instant at which the station may send a frame of a class if the medium is idle from `idle` on.
     pub(super) fn at_most(&self, class: usize, idle: Instant) -> Instant {
         let class = &self.classes[class];
-        idle + self.timing.aifs(class.of.space) + self.timing.slot * u64::from(class.slots)
+        idle + self.timing.aifs(class.of.aifsn) + self.timing.slot * u64::from(class.slots)
     }
 
     /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
@@ -122,9 +124,10 @@ impl Access {
         if from > self.busy_until {
             let idle = self.busy_until.max(self.extended_until);
             for class in self.classes.iter_mut().filter(|class| class.slots > 0) {
-                let start = idle + self.timing.aifs(class.of.space);
+                let start = idle + self.timing.aifs(class.of.aifsn);
                 if from >= start {
-                    let whole = from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca);
+                    let whole =
+                        from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca.is_some());
                     class.slots = u64::from(class.slots).saturating_sub(whole) as u32;
                 }
             }
@@ -147,7 +150,7 @@ impl Access {
         let access = start + self.timing.slot * u64::from(class.slots);
         if access >= now {
             access
-        } else if self.edca {
+        } else if self.edca.is_some() {
             let slots = now.since(start).as_nanos().div_ceil(self.timing.slot.as_nanos());
             start + self.timing.slot * slots
         } else {
@@ -158,7 +161,7 @@ impl Access {
     /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
     pub(super) fn renew(&mut self, class: usize) {
         let of = &mut self.classes[class];
-        of.window = of.of.windows.0;
+        of.window = of.of.cw_min;
         (of.failures, of.requests) = (0, 0);
         self.back_off(class);
     }
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_medium_is_busy_as_long_as_it_has_been() {
-        let mut access = Access::new(Timing::new(Band::Ghz5), false, RandomStream::new(1, "backoff"));
+        let mut access = Access::new(Timing::new(Band::Ghz5), None, RandomStream::new(1, "backoff"));
         let at = |micros| Instant::ZERO + Duration::from_micros(micros);
         access.occupy(at(10), at(50));
         access.occupy(at(30), at(80));

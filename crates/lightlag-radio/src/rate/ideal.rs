@@ -2,7 +2,7 @@
 
 use super::{Choice, Controller, Outcome};
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Unit};
 use lightlag_net::setting::{Described, Setting};
 
 /// The share of bits that may be wrong.
@@ -23,7 +23,7 @@ impl Described for Ideal {
          learns it at no cost, as in ns-3; until then it takes the slowest rate.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::at_least("bit_errors", |c: &mut Self| &mut c.bit_errors, 0, "a share of bits")]
+        vec![Setting::quantity("bit_errors", |c: &mut Self| &mut c.bit_errors, Unit::Plain, 1e-9, 0.5)]
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(config: Ideal, modes: &[Mode], curves: &ErrorCurves) -> Self {
-        let needed = |mode: &Mode| (*mode, curves.needed_sinr(*mode, 1, 1.0 - config.bit_errors.clamp(1e-9, 0.5)));
+        let needed = |mode: &Mode| (*mode, curves.needed_sinr(*mode, 1, 1.0 - config.bit_errors));
         Self { modes: modes.iter().map(needed).collect(), snr: 0.0 }
     }
 }

@@ -12,11 +12,13 @@ pub struct MinstrelHt {
     pub window: Duration,
     /// The weight of those before, in percent.
     pub memory: f64,
+    /// Frames between two trials of other rates, besides two A-MPDUs (`minstrel_ht_tx_status`).
+    pub sampling: u32,
 }
 
 impl Default for MinstrelHt {
     fn default() -> Self {
-        Self { window: Duration::from_millis(50), memory: 75.0 }
+        Self { window: Duration::from_millis(50), memory: 75.0, sampling: 16 }
     }
 }
 
@@ -28,6 +30,7 @@ impl Described for MinstrelHt {
         vec![
             Setting::time("window", |c: &mut Self| &mut c.window),
             Setting::number("memory", |c: &mut Self| &mut c.memory, 0, 99.0),
+            Setting::count("sampling", |c: &mut Self| &mut c.sampling, 1000, "a number of frames", ""),
         ]
     }
 }
@@ -44,10 +47,7 @@ const ENOUGH: f64 = 0.9;
 const CERTAIN: f64 = 0.95;
 const PATIENCE: u32 = 20;
 
-/// Frames between two trials, besides two A-MPDUs (`minstrel_ht_tx_status`).
-const BETWEEN: f64 = 16.0;
-
-/// The same while rates have not been tried out yet.
+/// Frames between two trials while rates have not been tried out yet.
 const AT_FIRST: f64 = 2.0;
 
 /// The time around the frames of a PPDU: space, backoff, headers and acknowledgement.
@@ -178,7 +178,7 @@ impl Controller for State {
         }
         if self.until_trial <= 0.0 && self.unanswered == 0 {
             let is_new = self.rates.iter().any(|rate| rate.success.is_none());
-            self.until_trial = if is_new { AT_FIRST } else { BETWEEN + 2.0 * self.together };
+            self.until_trial = if is_new { AT_FIRST } else { f64::from(self.config.sampling) + 2.0 * self.together };
             if let Some(rate) = self.trial() {
                 return Choice { mode: self.rates[rate].mode, is_probe: true };
             }

@@ -1,8 +1,9 @@
 //! Access classes of EDCA, by the sums of their times.
 
 use crate::bench::{Bench, Event, Saturated, at, circle, config};
+use lightlag_radio::class::Parameters;
 use lightlag_radio::phy::Standard;
-use lightlag_radio::{Class, Radio, Station, To};
+use lightlag_radio::{Class, Edca, Radio, Station, To};
 
 fn radio(rate: &str) -> Radio {
     Radio { rate: rate.to_owned(), aggregation: 0.0, ..Radio::default() }
@@ -36,6 +37,23 @@ fn one_station_takes_the_sum_of_the_times_of_its_class() {
         let acknowledged = of(&saturated(Standard::N, &[class], 10.0), 1);
         let expected = 10e6 * packets / (space + backoff + exchange(packets));
         assert!((acknowledged / expected - 1.0).abs() < 0.003, "{class:?}: {acknowledged} beside {expected}");
+    }
+}
+
+#[test]
+fn a_station_takes_the_sum_of_the_times_that_it_is_given() {
+    // One exchange of 580 µs in a TXOP that holds no two, or not even one; two in 1.2 ms, with SIFS between them.
+    for (aifsn, cw, txop, packets) in [(2, 1, 0, 1.0), (9, 31, 32, 1.0), (4, 63, 1200, 2.0), (15, 1, 1100, 1.0)] {
+        let txop = lightlag_core::Duration::from_micros(txop);
+        let parameters = Parameters { aifsn, cw_min: cw, cw_max: cw, txop };
+        let radio = Radio { edca: Edca::default().with(Class::Video, parameters), ..radio("24 Mbit/s") };
+        let mut bench = Bench::new(&config(Standard::N), &radio, &circle(1), 1);
+        bench.class[1] = Class::Video;
+        bench.saturate(at(0.0), Saturated { from: 1, to: 0, size: 1500 }, 20);
+        bench.run(at(10e6));
+        let cycle = 16.0 + 9.0 * f64::from(aifsn) + 4.5 * f64::from(cw) + packets * 580.0 + (packets - 1.0) * 16.0;
+        let (acknowledged, expected) = (of(&bench, 1), 10e6 * packets / cycle);
+        assert!((acknowledged / expected - 1.0).abs() < 0.003, "{parameters:?}: {acknowledged} beside {expected}");
     }
 }
 

@@ -6,6 +6,7 @@ use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
 use lightlag_mobility::{Mobility, Placement};
 use lightlag_net::setting::{self, Described};
 use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
+use lightlag_radio::rate::RateControl;
 use lightlag_radio::{MediumConfig, Radio};
 use lightlag_routing::{Protocol, arp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -31,18 +32,25 @@ pub struct MediumSpec {
     pub arp: arp::Mode,
 }
 
-/// Differences of a node's radios from the others of their media: keys of a radio by their number, with their values.
+/// Differences of a node's radios from the others of their media.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct RadioChanges(Vec<(usize, setting::Value)>);
+pub struct RadioChanges {
+    /// Keys of a radio by their number, with their values.
+    settings: Vec<(usize, setting::Value)>,
+    rate_control: Option<Model<RateControl>>,
+}
 
 impl RadioChanges {
     /// A radio with these differences.
     pub(crate) fn of(&self, mut radio: Radio, at: &Path, errors: &mut Errors) -> Radio {
         let settings = Radio::settings();
-        for (index, value) in &self.0 {
+        for (index, value) in &self.settings {
             settings[*index].set(&mut radio, value.clone());
         }
-        for (index, _) in &self.0 {
+        if let Some(Model(control)) = self.rate_control {
+            radio.rate_control = control;
+        }
+        for (index, _) in &self.settings {
             if let Some(message) = (settings[*index].check)(&radio) {
                 errors.push(Path::Key(at, settings[*index].key), message);
             }
@@ -76,7 +84,8 @@ impl FromValue for MediumSpec {
             fading: table.optional::<Model<Fading>>("fading", errors).unwrap_or_default().0,
             shadowing: table.optional::<ShadowingSpec>("shadowing", errors).unwrap_or_default().0,
         };
-        let radio = settings::read(Radio::default(), &mut table, at, errors);
+        let mut radio = settings::read(Radio::default(), &mut table, at, errors);
+        radio.rate_control = table.optional::<Model<RateControl>>("rate_control", errors).unwrap_or_default().0;
         let routing = table.optional("routing", errors).unwrap_or_default();
         let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(at, "arp"), errors));
         let arp = arp.unwrap_or_default();
@@ -106,9 +115,10 @@ impl FromValue for RadioChanges {
         let mut table = Table::open(value, at, "a table such as { power = \"20 dBm\" }", errors)?;
         let parameters = setting::parameters::<Radio>(Radio::settings());
         let read = |(index, parameter)| Some((index, Key(parameter).read(&mut table, at, errors)?));
-        let changes = parameters.iter().enumerate().filter_map(read).collect();
+        let settings = parameters.iter().enumerate().filter_map(read).collect();
+        let rate_control = table.optional("rate_control", errors);
         table.finish(errors);
-        (errors.len() == before).then_some(Self(changes))
+        (errors.len() == before).then_some(Self { settings, rate_control })
     }
 }
 
@@ -127,6 +137,9 @@ impl Serialize for MediumSpec {
             table.insert("shadowing".to_owned(), json!(ShadowingSpec(shadowing)));
         }
         settings::write(&self.radio, &usual.radio, &mut table);
+        if self.radio.rate_control != usual.radio.rate_control {
+            table.insert("rate_control".to_owned(), json!(Model(self.radio.rate_control)));
+        }
         table.insert("routing".to_owned(), json!(self.routing));
         if self.arp != usual.arp {
             table.insert("arp".to_owned(), json!(self.arp.name()));
@@ -142,7 +155,11 @@ impl Serialize for RadioChanges {
             let parameter = &parameters[*index];
             (parameter.key.to_owned(), Key(parameter).written(value))
         };
-        self.0.iter().map(written).collect::<Map<_, _>>().serialize(serializer)
+        let mut table: Map<_, _> = self.settings.iter().map(written).collect();
+        if let Some(control) = &self.rate_control {
+            table.insert("rate_control".to_owned(), json!(control));
+        }
+        table.serialize(serializer)
     }
 }
 
@@ -164,6 +181,7 @@ impl JsonSchema for MediumSpec {
             json!({ "type": "object", "description": about, "properties": shadowing, "additionalProperties": false }),
         );
         settings::properties::<Radio>(&mut properties, generator);
+        properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
         properties.insert("routing".to_owned(), json!(generator.subschema_for::<Model<Protocol>>()));
         properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
         json_schema!({
@@ -180,6 +198,7 @@ impl JsonSchema for RadioChanges {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut properties = Map::new();
         settings::properties::<Radio>(&mut properties, generator);
+        properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
         json_schema!({
             "description": "properties of a node's radios that differ from those of their media",
             "type": "object", "properties": properties, "additionalProperties": false
@@ -215,6 +234,15 @@ impl Chosen for Fading {
     const SCHEMA: &'static str = "Fading";
     const KEY: &'static str = "model";
     const WHAT: &'static str = "a model of fading";
+    fn usual() -> Self {
+        Self::default()
+    }
+}
+
+impl Chosen for RateControl {
+    const SCHEMA: &'static str = "RadioRateControl";
+    const KEY: &'static str = "algorithm";
+    const WHAT: &'static str = "a way to choose rates";
     fn usual() -> Self {
         Self::default()
     }

@@ -5,8 +5,10 @@ use crate::tcp::options;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_mobility::{Area, Mobility, Placement, Vector};
 use lightlag_net::setting::{Described, Parameter, Range, Registered, Value, parameters};
+use lightlag_radio::phy::Standard;
 use lightlag_radio::propagation::{Fading, Loss, Shadowing};
-use lightlag_radio::{MediumConfig, Radio};
+use lightlag_radio::rate::RateControl;
+use lightlag_radio::{Class, MediumConfig, Radio};
 use lightlag_routing::Protocol;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -225,10 +227,29 @@ fn medium(draw: &mut Draw) -> (Vec<String>, Radio) {
         keys.push(format!("shadowing = {{ {} }}", written(&parameters_of(&shadowing)).join(", ")));
     }
     keys.push(format!("routing = {}", model::<Protocol>(draw, "protocol")));
+    if draw.percent(40) {
+        keys.push(format!("rate_control = {}", model::<RateControl>(draw, "algorithm")));
+    }
+    if matches!(config.standard, Standard::N | Standard::Ac) && draw.percent(20) {
+        keys.push(format!("edca = {{ {} = {} }}", draw.pick(&Class::NAMES), access(draw)));
+    }
     if draw.percent(30) {
         keys.push("arp = \"ns3\"".to_owned());
     }
     (keys, radio)
+}
+
+/// Parameters of an access class.
+fn access(draw: &mut Draw) -> String {
+    let narrow = draw.between(1, 10);
+    let wide = draw.between(narrow, 10);
+    format!(
+        "{{ aifsn = {}, cw_min = {}, cw_max = {}, txop = \"{} us\" }}",
+        draw.between(2, 15),
+        (1 << narrow) - 1,
+        (1 << wide) - 1,
+        draw.pick(&[0, 32, 1000, 4096, 50_000])
+    )
 }
 
 /// A node with a radio, or with several: the first has one on each medium.
