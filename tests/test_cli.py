@@ -232,6 +232,23 @@ def test_everything_with_a_name_is_explained(call: CliRunner, name: str) -> None
     assert len(done.stdout.splitlines()) > 5
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("minstrel-ht", ("rate control of radios", "sampling", 'rate_control = "minstrel-ht"')),
+        ("aodv", ("routing protocol of swarms", "hello_interval", 'routing = "aodv"')),
+        ("log-distance", ("model of propagation", "exponent")),
+        ("trace", ("model of mobility", "file, required", '{ model = "trace", file = ... }')),
+        ("static", ("routing protocol of swarms", "model of mobility")),
+    ],
+)
+def test_models_of_swarms_are_explained(call: CliRunner, name: str, parts: tuple[str, ...]) -> None:
+    done = call.invoke(app, ["explain", name])
+    assert done.exit_code == 0
+    for part in parts:
+        assert part in done.stdout
+
+
 def test_cubic_is_explained_with_equations_and_source(call: CliRunner) -> None:
     text = call.invoke(app, ["explain", "cubic"]).stdout
     for part in ("K", "beta", "variant", "RFC 9438", "Established"):

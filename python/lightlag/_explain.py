@@ -12,7 +12,7 @@ from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
-__all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "presets", "profiles", "queues"]
+__all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "models", "presets", "profiles", "queues"]
 
 PROVENANCE = {
     "established": "Established: rules and constants are those of the source.",
@@ -20,16 +20,32 @@ PROVENANCE = {
     "lightlag's own and named in docs/models/congestion-control.md; read its results as those of such a design.",
 }
 
+MODELS = {
+    "RoutingProtocol": ("routing protocol of swarms", "routing", "protocol"),
+    "RadioRateControl": ("rate control of radios", "rate_control", "algorithm"),
+    "Propagation": ("model of propagation", "propagation", "model"),
+    "Fading": ("model of fading", "fading", "model"),
+    "Mobility": ("model of mobility", "mobility", "model"),
+    "Placement": ("placement of a swarm", "placement", "kind"),
+}
+"""Models of swarms by their definition in the schema: kind, key in a scenario, and key of the name."""
+
 
 def explain(name: str) -> str:
-    """An algorithm by its name here or in the literature, a queue discipline, a profile or a preset.
+    """An algorithm by its name here or in the literature, a queue discipline, a model, a profile or a preset.
 
     Examples
     --------
     >>> print(explain("newreno").splitlines()[0])
     newreno: congestion control
     """
-    kinds = ((algorithms(), _algorithm), (queues(), _queue), (profiles(), _profile), (presets(), _preset))
+    kinds = (
+        (algorithms(), _algorithm),
+        (queues(), _queue),
+        (profiles(), _profile),
+        (presets(), _preset),
+        (models(), _models),
+    )
     for names, describe in kinds:
         if name in names:
             return describe(name)
@@ -49,6 +65,17 @@ def algorithms() -> dict[str, str]:
 def queues() -> dict[str, str]:
     """Queue disciplines with a paragraph each."""
     return {name: table["description"] for name, table in _disciplines().items()}
+
+
+def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Models of swarms by name, each as its definition and its table in the schema; a name may mean several."""
+    definitions = json.loads(_engine.schema())["$defs"]
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for definition, (_, _, key) in MODELS.items():
+        for table in definitions[definition]["anyOf"]:
+            if "properties" in table:
+                found.setdefault(table["properties"][key]["const"], []).append((definition, table))
+    return found
 
 
 def profiles() -> dict[str, str]:
@@ -110,6 +137,28 @@ def _queue(name: str) -> str:
     example = toml_value({"discipline": name} | dict.fromkeys(needed, "20 packets"))
     parts = [f"{name}: queue discipline", _wrapped(table["description"], "  "), "Parameters\n" + "\n".join(lines)]
     parts.append(f"In a scenario\n  queue = {example}")
+    return "\n\n".join(parts)
+
+
+def _models(name: str) -> str:
+    return "\n\n".join(_model(name, definition, table) for definition, table in models()[name])
+
+
+def _model(name: str, definition: str, table: dict[str, Any]) -> str:
+    what, place, key = MODELS[definition]
+    needed = [parameter for parameter in table["required"] if parameter != key]
+    lines = [
+        f"  {parameter}{', required' if parameter in needed else ''}"
+        for parameter in table["properties"]
+        if parameter != key
+    ]
+    parts = [f"{name}: {what}", _wrapped(table["description"], "  ")]
+    if lines:
+        parts.append("Parameters\n" + "\n".join(lines))
+    # A required parameter has no default that could stand here.
+    more = "".join(f", {parameter} = ..." for parameter in needed)
+    example = f'{{ {key} = "{name}"{more} }}' if needed else f'"{name}"'
+    parts.append(f"In a scenario\n  {place} = {example}")
     return "\n\n".join(parts)
 
 

@@ -479,13 +479,15 @@ def list_(
 @app.command(short_help="Explain a name.")
 @_guarded
 def explain(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile or a preset.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a model of swarms, a profile or a preset.")
+    ],
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Of a preset or a scenario file: where --threads cuts its network.")
     ] = False,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: for so many threads.")] = "auto",
 ) -> None:
-    """Explain an algorithm, a queue, a profile or a preset: equations, parameters, source.
+    """Explain an algorithm, a queue, a model of swarms, a profile or a preset: equations, parameters, source.
 
     With --partitions: where a run on several threads cuts the network, and how much faster a trial says it could be.
     """

@@ -39,7 +39,7 @@ class Radio:
     rate: str | None = None
     """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
     rate_control: Model | None = None
-    """How the rate of data is chosen, ``"minstrel-ht"`` or ``{"algorithm": "arf", "successes": 5}``; by default it is fixed."""
+    """Choice of the rate of data, ``"minstrel-ht"`` or ``{"algorithm": "arf", "successes": 5}``; fixed by default."""
     broadcast_rate: str | None = None
     """The rate of broadcasts."""
     tries: int | None = None
@@ -53,7 +53,7 @@ class Radio:
     access_class: Literal["best-effort", "background", "video", "voice"] | None = None
     """Access class of packets of flows that have no code point; by default best effort."""
     edca: Mapping[str, Mapping[str, Any]] | None = None
-    """Parameters of access classes that differ from those of the standard: ``{"voice": {"cw_min": 3, "cw_max": 7}}``; also
+    """Parameters of access classes where they are not the standard's: ``{"voice": {"cw_min": 3, "cw_max": 7}}``; also
     aifsn and txop."""
     queue: int | None = None
     """Frames that may wait."""
