@@ -126,7 +126,7 @@ impl<P: Clone> Medium<P> {
                 rts_threshold: radio.rts_threshold,
                 aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca).map(|_| radio.aggregation),
                 hearing: Hearing::new(thresholds),
-                access: Access::new(timing, edca.then_some(radio.edca), random),
+                access: Access::new(timing, edca.then(|| radio.edca.clone()), random),
                 queues: vec![Queue::new(radio.queue, radio.lifetime)],
                 class: 0,
                 burst_until: Instant::ZERO,

@@ -471,7 +471,7 @@ fn a_radio_is_written_as_it_was_read() {
     let network = scenario.expand().unwrap();
     let [a, b] = [0, 1].map(|at| &network.media[0].members[at].station.radio);
     let parameters = |radio: &Radio, class| {
-        let Parameters { aifsn, cw_min, cw_max, .. } = *radio.edca.of(class);
+        let Parameters { aifsn, cw_min, cw_max, .. } = radio.edca.of(class);
         (aifsn, cw_min, cw_max)
     };
     // The table of a node stands in the place of the medium's.

@@ -3,6 +3,7 @@
 use super::Class;
 use lightlag_core::Duration;
 use lightlag_net::setting::{Parameter, Setting, parameters_of};
+use std::sync::Arc;
 
 /// The parameters of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +19,11 @@ pub struct Parameters {
 }
 
 /// The parameters of all classes. The defaults are those of table 9-155 for OFDM.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Edca([Parameters; 4]);
+#[derive(Clone, Debug, Default)]
+pub struct Edca {
+    /// By class, where some are not the default: many radios share them.
+    changed: Option<Arc<[Parameters; 4]>>,
+}
 
 /// The bounds of the fields of an EDCA parameter set (§9.4.2.28): ECWmin and ECWmax of 4 bits, AIFSN of 4 bits and at
 /// least 2, the TXOP limit of 16 bits in units of 32 µs.
@@ -29,9 +33,9 @@ const LONGEST_TXOP: Duration = Duration::from_micros(32 * 65_535);
 
 const EXAMPLE: &str = "{ cw_min = 3, cw_max = 7 }";
 
-impl Default for Edca {
-    fn default() -> Self {
-        Self(Class::ALL.map(Class::parameters))
+impl PartialEq for Edca {
+    fn eq(&self, other: &Self) -> bool {
+        self.all() == other.all()
     }
 }
 
@@ -76,20 +80,29 @@ const KEYS: [[&str; 4]; 4] = [
 
 impl Edca {
     /// The parameters of a class.
-    pub const fn of(&self, class: Class) -> &Parameters {
-        &self.0[class.index()]
+    pub fn of(&self, class: Class) -> Parameters {
+        self.changed.as_ref().map_or_else(|| class.parameters(), |of| of[class.index()])
     }
 
     /// The same with other parameters of a class.
     #[must_use]
-    pub const fn with(mut self, class: Class, parameters: Parameters) -> Self {
-        self.0[class.index()] = parameters;
+    pub fn with(mut self, class: Class, parameters: Parameters) -> Self {
+        self.all_mut()[class.index()] = parameters;
         self
+    }
+
+    fn all(&self) -> [Parameters; 4] {
+        Class::ALL.map(|class| self.of(class))
+    }
+
+    fn all_mut(&mut self) -> &mut [Parameters; 4] {
+        let usual = || Arc::new(Class::ALL.map(Class::parameters));
+        Arc::make_mut(self.changed.get_or_insert_with(usual))
     }
 
     /// The key of a radio that is wrong, and what would be right.
     pub(crate) fn refusal(&self) -> Option<(&'static str, String)> {
-        self.0.iter().zip(KEYS).find_map(|(of, keys)| of.refusal().map(|(place, message)| (keys[place], message)))
+        self.all().iter().zip(KEYS).find_map(|(of, keys)| of.refusal().map(|(place, message)| (keys[place], message)))
     }
 
     pub(crate) fn settings() -> Vec<Setting<Self>> {
@@ -99,8 +112,12 @@ impl Edca {
             || parameters_of(Parameters::settings(), &Class::ALL[2].parameters()),
             || parameters_of(Parameters::settings(), &Class::ALL[3].parameters()),
         ];
-        let at: [fn(&mut Self) -> &mut Parameters; 4] =
-            [|of| &mut of.0[0], |of| &mut of.0[1], |of| &mut of.0[2], |of| &mut of.0[3]];
+        let at: [fn(&mut Self) -> &mut Parameters; 4] = [
+            |of| &mut of.all_mut()[0],
+            |of| &mut of.all_mut()[1],
+            |of| &mut of.all_mut()[2],
+            |of| &mut of.all_mut()[3],
+        ];
         let table = |class: usize| {
             Setting::table(Class::NAMES[class], at[class], Parameters::settings, defaults[class], EXAMPLE)
         };
@@ -113,7 +130,7 @@ mod tests {
     use super::*;
 
     fn refused(change: impl Fn(&mut Parameters)) -> Option<(&'static str, String)> {
-        let mut voice = *Edca::default().of(Class::Voice);
+        let mut voice = Edca::default().of(Class::Voice);
         change(&mut voice);
         Edca::default().with(Class::Voice, voice).refusal()
     }

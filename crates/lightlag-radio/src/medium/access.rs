@@ -76,6 +76,7 @@ pub(super) struct Access {
 
 impl Access {
     pub(super) fn new(timing: Timing, edca: Option<Edca>, random: RandomStream) -> Self {
+        let first = edca.as_ref().map_or(DCF, |edca| edca.of(Class::BestEffort));
         Self {
             timing,
             edca,
@@ -83,7 +84,7 @@ impl Access {
             state: State::Idle,
             busy_until: Instant::ZERO,
             extended_until: Instant::ZERO,
-            classes: vec![Contention::new(edca.map_or(DCF, |edca| *edca.of(Class::BestEffort)))],
+            classes: vec![Contention::new(first)],
             asks: false,
             busy: Duration::ZERO,
         }
@@ -93,7 +94,7 @@ impl Access {
     pub(super) fn open(&mut self, class: usize) {
         let Some(edca) = &self.edca else { return };
         let missing = &Class::ALL[self.classes.len().min(class + 1)..=class];
-        self.classes.extend(missing.iter().map(|class| Contention::new(*edca.of(*class))));
+        self.classes.extend(missing.iter().map(|class| Contention::new(edca.of(*class))));
     }
 
     /// How long the station may send after it got the medium for a class; zero for one exchange.
