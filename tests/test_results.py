@@ -321,6 +321,10 @@ def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) ->
         assert (medium["medium"], medium["radios"], medium["frames"]) == ("air", "3", str(sent))
         assert medium["retries"] == f"{retries / sent:.0%}" if retries else "0%"
         assert medium["routing"] == "0 B", "static routes cost nothing on the air"
+        radio = result.radios.row(0, named=True)
+        assert 0.0 < radio["mean_queue_packets"] < radio["max_queue_packets"]
+        assert radio["mpdus_per_aggregate"] is None, "frames at 24 Mbit/s leave alone"
+        assert "mean queue" in _rows.radio_rows(result.summary)[0]
         assert "n1@air" in result._repr_html_()
 
 

@@ -136,12 +136,20 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
 def radio_rows(summary: dict[str, Any]) -> list[Row]:
     """The radios of a summary as text, for people: the busiest, at most 8."""
     radios = sorted(summary.get("radios", []), key=lambda radio: -float(radio["utilisation"]))
+    aggregate = any(radio["aggregates"] for radio in radios)
+
+    def together(radio: dict[str, Any]) -> Row:
+        mean = radio["mpdus_per_aggregate"]
+        return {"frames/A-MPDU": "–" if mean is None else f"{mean:.3g}"} if aggregate else {}
+
     return [
         {
             "radio": radio["name"],
             "sends": f"{radio['utilisation']:.1%}",
             "busy": f"{radio['busy']:.1%}",
             "frames": str(radio["sent_frames"]),
+            **together(radio),
+            "mean queue": f"{radio['mean_queue_packets']:.3g}",
             "retries": share(radio["retries"], radio["sent_frames"]),
             "collisions": str(radio["collisions"]),
             "dropped": str(sum(radio[f"dropped_{cause}"] for cause in _CAUSES)),

@@ -23,7 +23,7 @@ mod station;
 mod tracks;
 
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
-pub use station::StationCounters;
+pub use station::{ClassCounters, StationCounters};
 
 use crate::class::Class;
 use crate::config::{MediumConfig, MissingBlockAck, StationConfig};
@@ -226,6 +226,11 @@ impl<P: Clone> Medium<P> {
         StationCounters { busy: state.access.busy(now), ..state.counters }
     }
 
+    /// The counters of a class at a station until now; none if it never had a packet of this class.
+    pub fn class_counters(&self, station: Station, class: Class, now: Instant) -> Option<ClassCounters> {
+        self.stations[station.0 as usize].queues.get(class.index())?.counters(now)
+    }
+
     /// Where a station is.
     pub fn position(&mut self, station: Station, now: Instant) -> Vector {
         self.tracks.advance(now);
@@ -288,7 +293,8 @@ impl<P: Clone> Medium<P> {
                 arrived: false,
             });
         }
-        state.counters.max_queue = state.counters.max_queue.max(state.queues[class].len() as u64);
+        let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
+        state.counters.max_queue = state.counters.max_queue.max(waiting);
         if state.queues[class].len() == 1 && state.access.state == State::Idle {
             state.hearing.advance(now, &mut state.access);
             self.contend(at.0, now);
@@ -511,6 +517,7 @@ impl<P: Clone> Medium<P> {
         let state = &mut self.stations[at as usize];
         let class = state.class;
         state.counters.sent += state.sending.len() as u64;
+        state.queues[class].sent += state.sending.len() as u64;
         if let (Some(size), To::One(Station(to))) =
             (state.together, state.queues[state.class].front().map_or(To::All, |of| of.msdu.to))
         {
@@ -883,7 +890,7 @@ impl<P: Clone> Medium<P> {
         let state = &mut self.stations[at as usize];
         state.access.renew(state.class);
         state.wake = None;
-        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queues[state.class].pop() {
+        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queues[state.class].pop(now) {
             state.counters.settled += 1;
             self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
         }
@@ -919,7 +926,7 @@ impl<P: Clone> Medium<P> {
             if !arrived && tries < state.tries {
                 continue;
             }
-            let Some(pending) = state.queues[state.class].take(number) else { continue };
+            let Some(pending) = state.queues[state.class].take(now, number) else { continue };
             let happening = match pending.msdu {
                 Msdu { to: To::One(to), payload, .. } if arrived => {
                     state.counters.settled += 1;
@@ -939,7 +946,7 @@ impl<P: Clone> Medium<P> {
     fn finish(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
         state.access.renew(state.class);
-        state.counters.settled += u64::from(state.queues[state.class].pop().is_some());
+        state.counters.settled += u64::from(state.queues[state.class].pop(now).is_some());
         self.next(at, now, Some(now + self.timing.sifs));
     }
 
@@ -967,7 +974,7 @@ impl<P: Clone> Medium<P> {
             if is_last {
                 state.tell_done();
                 for number in state.unresolved.take_if(|(of, _)| *of == class).map_or(Vec::new(), |(_, of)| of) {
-                    if let Some(pending) = state.queues[class].take(number) {
+                    if let Some(pending) = state.queues[class].take(now, number) {
                         state.counters.dropped_retry += 1;
                         self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
                     }
@@ -1000,7 +1007,7 @@ impl<P: Clone> Medium<P> {
             if pending.tries < state.tries && !(is_last && (is_alone || asked)) {
                 continue;
             }
-            if let Some(pending) = state.queues[state.class].take(number) {
+            if let Some(pending) = state.queues[state.class].take(now, number) {
                 state.counters.dropped_retry += 1;
                 self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
             }

@@ -25,7 +25,7 @@ use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
-pub use radios::{Positions, RadioSummary};
+pub use radios::{ClassSummary, Positions, RadioSummary};
 use radios::{RadioIdentity, positions, radio_summaries};
 use serde::Serialize;
 pub use signals::SignalSummary;

@@ -180,3 +180,47 @@ fn the_code_point_of_a_flow_chooses_its_access_class() {
     let of = rivals("standard = \"802.11a\"", ["dscp = \"EF\"", "dscp = \"CS1\""]);
     assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");
 }
+
+#[test]
+fn radios_tell_their_queues_classes_and_aggregates() {
+    // One flow of 1 packet a ms, each gone before the next one comes: by Little's law the mean is the time of each over 1 ms.
+    let paced = "traffic = { kind = \"constant\", rate = \"8 Mbit/s\", size = \"1000 B\" }";
+    let idle = "traffic = { kind = \"constant\", rate = \"8 kbit/s\", size = \"1000 B\" }";
+    let text = |medium: &str, first: &str, second: &str| {
+        let nodes: String = (0..2)
+            .map(|at| format!("[[nodes]]\nname = \"n{at}\"\nat = [\"{} m\", \"0 m\", \"10 m\"]\n", 5 * at))
+            .collect();
+        let flow = |keys: &str| format!("[[flows]]\nfrom = \"n0\"\nto = \"n1\"\ntransport = \"udp\"\n{keys}\n");
+        let flows = [first, second].map(flow).concat();
+        format!("duration = \"5 s\"\n[[media]]\nrouting = \"oracle\"\n{medium}\n{nodes}{flows}")
+    };
+    let quiet = run(&text("standard = \"802.11a\"", paced, idle));
+    let radio = &quiet.summary.radios[0];
+    // 1066 B of IP, LLC and MAC at 24 Mbit/s take 380 µs, SIFS and ACK 44 µs; a frame that meets an idle medium leaves at once.
+    let expected = 1001.0 / 1000.0 * 0.424;
+    assert!((radio.mean_queue_packets / expected - 1.0).abs() < 0.02, "{} beside {expected}", radio.mean_queue_packets);
+    assert_eq!((radio.aggregates, radio.mpdus_per_aggregate), (0, None));
+    assert!(radio.best_effort.is_none() && radio.voice.is_none());
+    let receiver = &quiet.summary.radios[1];
+    assert_eq!((receiver.mean_queue_packets, receiver.max_queue_packets), (0.0, 0));
+
+    // Two that fill a queue of 500 each: 40 full frames of 802.11n in 65,535 B.
+    let [first, second] = ["EF", "CS1"].map(|dscp| {
+        format!("traffic = {{ kind = \"constant\", rate = \"100 Mbit/s\", size = \"1472 B\" }}\ndscp = {dscp:?}")
+    });
+    let full = run(&text("rate = \"HtMcs7\"\nlifetime = \"10 s\"", &first, &second));
+    let radio = &full.summary.radios[0];
+    let [voice, background] = [radio.voice.unwrap(), radio.background.unwrap()];
+    assert!(radio.best_effort.is_none() && radio.video.is_none());
+    assert_eq!(voice.sent_frames + background.sent_frames, radio.sent_frames);
+    assert!(voice.sent_frames > 10 * background.sent_frames, "{voice:?} beside {background:?}");
+    for class in [voice, background] {
+        assert_eq!(class.max_queue_packets, 500);
+        assert!((450.0..=500.0).contains(&class.mean_queue_packets), "{class:?}");
+    }
+    let both = voice.mean_queue_packets + background.mean_queue_packets;
+    assert!((radio.mean_queue_packets - both).abs() < 1e-9 && radio.max_queue_packets == 1000, "{radio:?}");
+    // A burst of voice is 2.08 ms: 11 frames with their answer fit.
+    let together = radio.mpdus_per_aggregate.unwrap();
+    assert!((8.0..12.0).contains(&together) && radio.aggregates > 1000, "{radio:?}");
+}

@@ -2,6 +2,7 @@
 
 use super::aggregate::{Length, WINDOW};
 use super::frame::{Msdu, Station, To};
+use super::station::ClassCounters;
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -9,8 +10,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Pending<P> {
     pub(super) msdu: Msdu<P>,
-    /// When it has waited for too long.
-    expires: Instant,
+    /// When it came.
+    came: Instant,
     /// Its number among the packets of its station.
     pub(super) number: u64,
     /// Its number among the packets for its receiver under a block acknowledgement, once it was sent; 0 otherwise.
@@ -28,16 +29,22 @@ pub(super) struct Queue<P> {
     most: usize,
     lifetime: Duration,
     next: u64,
+    /// The time for which those waited that have left.
+    waited: Duration,
+    longest: u64,
+    /// Frames sent, each attempt counted.
+    pub(super) sent: u64,
 }
 
 impl<P> Queue<P> {
     pub(super) fn new(most: u32, lifetime: Duration) -> Self {
-        Self { packets: VecDeque::new(), most: most as usize, lifetime, next: 0 }
+        let most = most as usize;
+        Self { packets: VecDeque::new(), most, lifetime, next: 0, waited: Duration::ZERO, longest: 0, sent: 0 }
     }
 
     /// An empty one with the same limits.
     pub(super) fn empty(&self) -> Self {
-        Self { packets: VecDeque::new(), next: 0, ..*self }
+        Self::new(self.most as u32, self.lifetime)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -54,8 +61,9 @@ impl<P> Queue<P> {
             return Err(msdu);
         }
         self.next += 1;
-        let (number, expires) = (self.next, now + self.lifetime);
-        self.packets.push_back(Pending { msdu, expires, number, sequence: 0, tries: 0, arrived: false });
+        let number = self.next;
+        self.packets.push_back(Pending { msdu, came: now, number, sequence: 0, tries: 0, arrived: false });
+        self.longest = self.longest.max(self.packets.len() as u64);
         Ok(())
     }
 
@@ -82,8 +90,10 @@ impl<P> Queue<P> {
     }
 
     /// Takes the packet of this number out.
-    pub(super) fn take(&mut self, number: u64) -> Option<Pending<P>> {
-        self.packets.remove(self.place(number)?)
+    pub(super) fn take(&mut self, now: Instant, number: u64) -> Option<Pending<P>> {
+        let pending = self.packets.remove(self.place(number)?)?;
+        self.waited += now.since(pending.came);
+        Some(pending)
     }
 
     /// Chooses the packets that leave together: the first one, and others for the same receiver, up to so many bytes with
@@ -117,13 +127,22 @@ impl<P> Queue<P> {
         (chosen.len() > 1).then_some(length.bytes())
     }
 
-    pub(super) fn pop(&mut self) -> Option<Pending<P>> {
-        self.packets.pop_front()
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Pending<P>> {
+        let pending = self.packets.pop_front()?;
+        self.waited += now.since(pending.came);
+        Some(pending)
     }
 
     /// The first packet, if it has waited for too long.
     pub(super) fn pop_expired(&mut self, now: Instant) -> Option<Pending<P>> {
-        if self.front().is_some_and(|pending| pending.expires < now) { self.pop() } else { None }
+        if self.front().is_some_and(|pending| pending.came + self.lifetime < now) { self.pop(now) } else { None }
+    }
+
+    /// What it has counted until now; none if no packet ever came.
+    pub(super) fn counters(&self, now: Instant) -> Option<ClassCounters> {
+        let waited = self.packets.iter().fold(self.waited, |waited, pending| waited + now.since(pending.came));
+        let Self { sent, longest, .. } = *self;
+        (self.next > 0).then_some(ClassCounters { sent, waited, max_queue: longest })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Pending<P>> {

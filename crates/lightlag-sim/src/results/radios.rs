@@ -4,12 +4,14 @@ use super::table::{Names, recorded, rows};
 use crate::nodes::{Interface, Nodes};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
+use lightlag_radio::{Class, ClassCounters};
 use lightlag_routing::Kind;
 use lightlag_scenario::Network;
 use std::collections::BTreeMap;
 
 rows! {
-    /// A node's interface to a medium.
+    /// A node's interface to a medium. Columns of access classes are there if some radio had packets of another class than best
+    /// effort.
     pub struct RadioSummary, hashed by
         node, medium, sent_frames, received_frames, retries, collisions, utilisation
     {
@@ -47,8 +49,14 @@ rows! {
         dropped_lifetime: u64 ["frames"],
         /// Packets dropped because no route was found.
         dropped_no_route: u64 ["packets"],
-        /// The most frames in the queue at once.
+        /// Frames in the queue, those being sent included, averaged over the run.
+        mean_queue_packets: f64 ["frames"],
+        /// The most frames in the queue at once, those being sent included.
         max_queue_packets: u64 ["frames"],
+        /// A-MPDUs sent, each attempt counted.
+        aggregates: u64 [""],
+        /// Mean number of frames (MPDUs) in an A-MPDU; null if none was sent.
+        mpdus_per_aggregate: Option<f64> ["frames"],
         /// Messages of routing sent: datagrams.
         routing_packets: u64 ["packets"],
         /// Their bytes, with the headers of UDP and IP.
@@ -59,6 +67,41 @@ rows! {
         route_changes: u64 [""],
         /// Links to neighbours that the agent was told were broken.
         broken_links: u64 [""],
+        /// Frames of best effort, where there are several classes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        best_effort: Option<ClassSummary> ["best_effort_*"],
+        /// Frames of the class background.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        background: Option<ClassSummary> ["background_*"],
+        /// Frames of the class video.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        video: Option<ClassSummary> ["video_*"],
+        /// Frames of the class voice.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        voice: Option<ClassSummary> ["voice_*"],
+    }
+}
+
+rows! {
+    /// Frames of an access class at a radio.
+    #[derive(Copy, PartialEq)]
+    pub struct ClassSummary {
+        /// Frames of this class sent, each attempt counted.
+        sent_frames: u64 ["frames"],
+        /// Frames of this class in their queue, averaged over the run.
+        mean_queue_packets: f64 ["frames"],
+        /// The most frames of this class in their queue at once.
+        max_queue_packets: u64 ["frames"],
+    }
+}
+
+impl ClassSummary {
+    fn new(counters: ClassCounters, elapsed: f64) -> Self {
+        Self {
+            sent_frames: counters.sent,
+            mean_queue_packets: counters.waited.as_secs_f64() / elapsed,
+            max_queue_packets: counters.max_queue,
+        }
     }
 }
 
@@ -142,6 +185,13 @@ pub(super) fn radio_summaries(
     let summary = |(interface, identity): (&Interface, RadioIdentity)| {
         let counters = nodes.media[interface.medium].medium.counters(interface.station, end);
         let traffic = interface.agent.traffic();
+        let medium = &nodes.media[interface.medium].medium;
+        let of_class = |class| medium.class_counters(interface.station, class, end);
+        let classes = Class::ALL.map(of_class);
+        let waited = classes.iter().flatten().map(|of| of.waited.as_secs_f64()).sum::<f64>();
+        let is_one = classes[1..].iter().all(Option::is_none);
+        let [best_effort, background, video, voice] =
+            classes.map(|of| of.filter(|_| !is_one).map(|of| ClassSummary::new(of, elapsed)));
         RadioSummary {
             name: identity.name,
             node: identity.node,
@@ -165,7 +215,15 @@ pub(super) fn radio_summaries(
             dropped_queue: counters.dropped_queue,
             dropped_retry: counters.dropped_retry,
             dropped_lifetime: counters.dropped_lifetime,
+            mean_queue_packets: waited / elapsed,
             max_queue_packets: counters.max_queue,
+            aggregates: counters.aggregates,
+            mpdus_per_aggregate: (counters.aggregates > 0)
+                .then(|| counters.aggregated as f64 / counters.aggregates as f64),
+            best_effort,
+            background,
+            video,
+            voice,
         }
     };
     nodes.interfaces.iter().zip(identities).map(summary).collect()
