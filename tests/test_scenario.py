@@ -205,6 +205,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
         routing="follow links",
         congestion=("cubic", "reno"),
         ip="v6",
+        constellation=ll.Constellation(file="sky.tle"),
     )
     every: dict[str, Any] = {
         "rate": "1 Mbit/s",
@@ -226,6 +227,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
     net.flow("leaf1", "far", name="one")
     net.proxy("hub", kind="split", buffer="1 MB", flows=["one"], crash=ll.Crash(at="1 s"))
     net.media.append(ll.Medium(rate="12 Mbit/s"))
+    net.stations.append(ll.Station(name="Paris"))
     net.nodes.append(ll.Node(name="far", at=["0 m", "0 m", "0 m"], radio=ll.Radio(power="20 dBm")))
     made = net.scenario("1 s", seed=2)
     assert made.links == (ll.Link(between=("hub", "far"), **every),)

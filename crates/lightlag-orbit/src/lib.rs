@@ -8,6 +8,7 @@
 //! - [`site`]: ground stations.
 //! - [`propagate`]: orbits: SGP4, its closed form without drag, circles with the drift of J2.
 //! - [`tle`]: files of orbital elements.
+//! - [`course`]: passes, and ways over time.
 //! - [`cities`]: places of large cities.
 //! - [`shell`]: Walker shells.
 //! - [`grid`]: links between satellites.
@@ -16,6 +17,7 @@
 //! - [`plan`]: the ways through the sky, and when they change.
 
 pub mod cities;
+pub mod course;
 pub mod frames;
 pub mod grid;
 pub mod handover;

@@ -24,6 +24,7 @@ mod replay;
 mod run;
 mod scenario;
 mod serve;
+mod sky;
 mod steps;
 
 use crate::scenario::Read;

@@ -1,6 +1,7 @@
 //! A scenario that was read once: its facts, and the runs that start from it.
 
 use crate::scenario_error;
+use crate::sky::SkyOf;
 use lightlag_net::NodeId;
 use lightlag_scenario::{Network, Rerouted, Scenario, ScenarioError};
 use lightlag_sim::{Parallel, Simulation, estimate};
@@ -107,6 +108,11 @@ impl Read {
             let first = rerouted.by_ref().take(most).map(way).collect();
             (first, rerouted.count())
         })
+    }
+
+    /// Its sky; None without a constellation.
+    fn sky(&self, py: Python<'_>) -> PyResult<Option<SkyOf>> {
+        self.about(py, |_, network| network.space.as_ref().map(|space| SkyOf::new(space, &network.nodes)))
     }
 
     /// Warnings, each a place and a message.

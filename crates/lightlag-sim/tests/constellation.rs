@@ -88,7 +88,10 @@ fn the_round_trip_of_tcp_is_that_of_the_light() {
 
 /// A flow that fills the queues while the way changes.
 fn handed_over(handover: &str) -> RunResult {
-    let text = kuiper(&format!("handover = {{ {handover} }}"), "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }");
+    let text = kuiper(
+        &format!("handover = {{ {handover} }}"),
+        "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }",
+    );
     // Satellites that send more slowly than the station: their queues are full at each handover.
     run(&text.replace("downlink = { rate = \"10 Mbit/s\"", "downlink = { rate = \"8 Mbit/s\""))
 }
@@ -137,7 +140,9 @@ fn a_station_that_sees_no_satellite_waits() {
 
 #[test]
 fn hosts_behind_stations_exchange_flows() {
-    let text = kuiper("", "transfer = \"300 kB\"").replace("from = \"Manila\"", "from = \"host\"").replace("to = \"Dalian\"", "to = \"server\"")
+    let text = kuiper("", "transfer = \"300 kB\"")
+        .replace("from = \"Manila\"", "from = \"host\"")
+        .replace("to = \"Dalian\"", "to = \"server\"")
         + "[[links]]\nbetween = [\"host\", \"Manila\"]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
            [[links]]\nbetween = [\"Dalian\", \"server\"]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n";
     let result = run(&text);

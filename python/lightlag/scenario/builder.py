@@ -11,6 +11,7 @@ from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
+from lightlag.scenario.sky import Constellation, Station
 from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.values import (
@@ -48,8 +49,10 @@ class Network:
         Settings of TCP at both ends of every flow that has none of its own.
     record
         Records of the run.
-    links, flows, proxies, media, nodes
+    links, flows, proxies, media, nodes, stations
         The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to the first three.
+    constellation
+        Satellites, which the stations use.
     topology
         A generated network, beside or instead of links that are added: :class:`PointToPoint`, :class:`Chain`,
         :class:`Dumbbell`, :class:`Star`, :class:`Satellite`, :class:`Iot` or :class:`Swarm`, or a mapping of the same
@@ -84,6 +87,8 @@ class Network:
     proxies: list[Proxy] = field(default_factory=list)
     media: list[Medium] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
+    constellation: Constellation | None = None
+    stations: list[Station] = field(default_factory=list)
     topology: Topology | None = field(default=None, kw_only=True)
     congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
@@ -189,6 +194,8 @@ class Network:
             topology=self.topology,
             media=tuple(self.media),
             nodes=tuple(self.nodes),
+            constellation=self.constellation,
+            stations=tuple(self.stations),
             links=tuple(self.links),
             flows=tuple(self.flows),
             proxies=tuple(self.proxies),

@@ -1,0 +1,121 @@
+//! The sky of a scenario: positions, looks, passes and ways, without a run.
+
+use lightlag_core::{Duration, Instant};
+use lightlag_orbit::course::courses;
+use lightlag_orbit::sky::light_time;
+use lightlag_orbit::{Rules, Sky};
+use lightlag_scenario::Space;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A place in the sky of a station: satellite, azimuth, elevation, range in metres.
+type Sight = (u32, f64, f64, f64);
+
+/// The sky that a scenario describes.
+#[pyclass(frozen, name = "Sky", module = "lightlag._engine")]
+pub(crate) struct SkyOf {
+    sky: Arc<Sky>,
+    rules: Rules,
+    stations: Vec<String>,
+}
+
+impl SkyOf {
+    pub(crate) fn new(space: &Space, names: &[String]) -> Self {
+        let stations = space.stations.iter().map(|station| names[station.0 as usize].clone()).collect();
+        Self { sky: space.sky.clone(), rules: space.rules, stations }
+    }
+
+    fn station(&self, number: usize) -> PyResult<usize> {
+        (number < self.stations.len())
+            .then_some(number)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no station {number}")))
+    }
+}
+
+/// A time of the run; what is no time is its start.
+fn instant(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
+}
+
+#[pymethods]
+impl SkyOf {
+    /// The time in UTC at which runs start.
+    #[getter]
+    fn start(&self) -> String {
+        self.sky.start().to_string()
+    }
+
+    /// The names of the satellites.
+    #[getter]
+    fn satellites(&self) -> Vec<String> {
+        self.sky.satellites().iter().map(|satellite| satellite.name.clone()).collect()
+    }
+
+    /// The stations: name, degrees to the north and to the east, metres of height.
+    #[getter]
+    fn stations(&self) -> Vec<(String, f64, f64, f64)> {
+        let sites = self.sky.stations().iter().map(|station| station.site());
+        self.stations.iter().zip(sites).map(|(name, at)| (name.clone(), at.latitude, at.longitude, at.height)).collect()
+    }
+
+    /// The links between satellites that are up after so many seconds.
+    fn isls(&self, seconds: f64) -> Vec<[u32; 2]> {
+        let mut positions = Vec::new();
+        self.sky.positions(instant(seconds), &mut positions);
+        let up = self.sky.isls().iter().filter(|isl| {
+            let [a, b] = isl.ends.map(|end| positions[end as usize]);
+            self.sky.isl_is_up(isl, a, b)
+        });
+        up.map(|isl| isl.ends).collect()
+    }
+
+    /// The positions of all satellites after so many seconds, metres in the frame that turns with the Earth.
+    fn positions(&self, seconds: f64) -> Vec<[f64; 3]> {
+        let mut positions = Vec::new();
+        self.sky.positions(instant(seconds), &mut positions);
+        positions.into_iter().map(|at| [at.x, at.y, at.z]).collect()
+    }
+
+    /// The satellites that a station may use after so many seconds: number, azimuth and elevation in degrees, range in metres.
+    fn looks(&self, station: usize, seconds: f64) -> PyResult<Vec<Sight>> {
+        let station = self.station(station)?;
+        let mut positions = Vec::new();
+        self.sky.positions(instant(seconds), &mut positions);
+        let ground = &self.sky.stations()[station];
+        let seen = (0..).zip(positions).filter(|(_, at)| ground.sees(*at));
+        Ok(seen
+            .map(|(satellite, at)| {
+                let look = ground.site().look(at);
+                (satellite, look.azimuth, look.elevation, look.range)
+            })
+            .collect())
+    }
+
+    /// The passes over a station up to a time: satellite, rise and set in seconds, highest elevation in degrees.
+    fn passes(&self, py: Python<'_>, station: usize, until: f64) -> PyResult<Vec<(u32, f64, f64, f64)>> {
+        let station = self.station(station)?;
+        let passes = py.detach(|| self.sky.passes(station, until));
+        Ok(passes.into_iter().map(|pass| (pass.satellite, pass.rise, pass.set, pass.elevation)).collect())
+    }
+
+    /// The ways between two stations up to a time: since when, in seconds, and the nodes, satellites first and stations behind
+    /// them; no nodes while there is no way.
+    fn courses(&self, py: Python<'_>, start: usize, end: usize, until: f64) -> PyResult<Vec<(f64, Vec<u32>)>> {
+        let (start, end) = (self.station(start)?, self.station(end)?);
+        let ways = py.detach(|| courses(&self.sky, start as u32, end as u32, self.rules, until));
+        Ok(ways.into_iter().map(|course| (course.from, course.nodes)).collect())
+    }
+
+    /// The time of light along a way of these nodes at each of these times, in seconds.
+    fn light_times(&self, nodes: Vec<u32>, times: Vec<f64>) -> PyResult<Vec<f64>> {
+        let all = self.sky.satellites().len() + self.sky.stations().len();
+        if let Some(node) = nodes.iter().find(|node| **node as usize >= all) {
+            return Err(PyValueError::new_err(format!("there is no node {node}")));
+        }
+        let length = |seconds: f64| -> f64 {
+            nodes.windows(2).filter_map(|hop| self.sky.distance(hop[0], hop[1], instant(seconds))).sum()
+        };
+        Ok(times.into_iter().map(|seconds| light_time(length(seconds)).as_secs_f64()).collect())
+    }
+}
