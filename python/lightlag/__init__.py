@@ -73,6 +73,7 @@ from lightlag.stream import Batch, Stream, stream
 
 if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
+    from lightlag.constellation import sky
 
 __all__ = [
     "Batch",
@@ -129,6 +130,7 @@ __all__ = [
     "plot",
     "presets",
     "run",
+    "sky",
     "stream",
 ]
 
@@ -140,6 +142,8 @@ _MODULES = ("analyse", "plot", "presets")
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"lightlag.{name}")
+    if name == "sky":
+        return importlib.import_module("lightlag.constellation").sky
     raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
 
 

@@ -19,7 +19,7 @@ from lightlag import _engine, _memory, _signals
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compare_capture, compared, emulate, inspect, replay, serve
+from lightlag.commands import captures, compare_capture, compared, emulate, inspect, orbit, replay, serve
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import InputError, Interrupted, ScenarioError, scenario_error
 
@@ -594,6 +594,7 @@ def _papers() -> dict[str, Any]:
 app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
+app.command(short_help="Look at a constellation without a run.")(_guarded(orbit.orbit))
 app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
 app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
     _guarded(compare_capture.compare_capture)

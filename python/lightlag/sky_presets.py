@@ -1,7 +1,7 @@
 """Constellations ready to run: shells as their operators have filed or announced them, with flows between cities.
 
-Rates are those of one station, and round: operators publish neither rates of terminals nor queues. Where a filing gives no
-phasing, it is the one that keeps satellites farthest apart.
+Rates are those of one station, and round: operators publish neither rates of terminals nor queues. Where a filing gives
+no phasing, it is the one that keeps satellites farthest apart.
 """
 
 from __future__ import annotations
@@ -146,9 +146,7 @@ def o3b(
     duration: Time = "120 s",
 ) -> Scenario:
     """O3b (8062 km above the equator, 20 satellites) without links between satellites, with a mask of 10 deg."""
-    shell = Shell(
-        name="o3b", height="8062 km", inclination="0 deg", planes=1, slots=20, propagator="circular"
-    )
+    shell = Shell(name="o3b", height="8062 km", inclination="0 deg", planes=1, slots=20, propagator="circular")
     constellation = Constellation(
         start=START,
         shells=(shell,),

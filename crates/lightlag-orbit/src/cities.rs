@@ -65,7 +65,7 @@ const CITIES: &[City] = &[
     ("Khartoum", 15.50, 32.56),
     ("Kinshasa", -4.44, 15.27),
     ("Kolkata", 22.57, 88.36),
-    ("Kuala Lumpur", 3.14, 101.69),
+    ("Kuala Lumpur", 3.15, 101.69),
     ("Kyiv", 50.45, 30.52),
     ("Lagos", 6.52, 3.38),
     ("Lahore", 31.52, 74.36),

@@ -91,6 +91,8 @@ pub struct Space {
     pub handover: Handover,
     /// The end of the run.
     pub until: Instant,
+    /// Seconds between the start and the epoch of the elements that are farthest from it; zero without elements from a file.
+    pub oldest: f64,
 }
 
 impl Space {

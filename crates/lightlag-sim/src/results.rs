@@ -350,7 +350,7 @@ impl Provenance {
             legs: LegIdentity::all(network),
             radios: RadioIdentity::all(network),
             positions: scenario.record.positions,
-            nodes: if network.media.is_empty() { Vec::new() } else { network.nodes.clone() },
+            nodes: if network.media.is_empty() && network.space.is_none() { Vec::new() } else { network.nodes.clone() },
         }
     }
 }
@@ -362,7 +362,7 @@ impl RunResult {
         self.summary.links.iter().map(|link| link.name.as_str()).chain(radios).collect()
     }
 
-    /// Names of the nodes, in the order in which tables number them; none where there is no medium.
+    /// Names of the nodes, in the order in which tables number them; none where there is neither a medium nor a constellation.
     pub fn node_names(&self) -> Vec<&str> {
         self.nodes.iter().map(String::as_str).collect()
     }

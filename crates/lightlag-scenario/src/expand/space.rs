@@ -17,8 +17,6 @@ const SKY: &str = "sky";
 const GROUND: &str = "ground";
 /// A round trip by which queues in bandwidth-delay products are measured, because it changes all the time.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
-/// Elements that are older are doubted: SGP4 errs by kilometres a day.
-pub(crate) const OLD: f64 = 14.0 * 86_400.0;
 /// The largest file of elements.
 const MOST_BYTES: u64 = 100_000_000;
 
@@ -31,6 +29,8 @@ pub(crate) struct Overhead<'a> {
     /// The first satellite.
     first: NodeId,
     ground: NodeId,
+    /// Seconds between the start and the epoch of the elements that are farthest from it.
+    oldest: f64,
 }
 
 impl<'a> Overhead<'a> {
@@ -70,13 +70,13 @@ impl<'a> Overhead<'a> {
         }
         let hub = joins.nodes.add(SKY);
         let ground = joins.nodes.add(GROUND);
-        let (satellites, isls) = satellites(spec, errors);
+        let (satellites, isls, oldest) = satellites(spec, errors);
         let sites = scenario.stations.iter().map(|station| {
             let site = Site { latitude: station.latitude, longitude: station.longitude, height: station.height };
             Station::new(site, visibility(spec, station.elevation.unwrap_or(spec.elevation)))
         });
         let sky = Arc::new(Sky::new(spec.start, satellites, isls, spec.polar_limit, sites.collect()));
-        Some(Self { spec, sky, hub, stations, first: NodeId(0), ground })
+        Some(Self { spec, sky, hub, stations, first: NodeId(0), ground, oldest })
     }
 
     /// The same, with satellites as nodes behind all others.
@@ -145,6 +145,7 @@ impl<'a> Overhead<'a> {
             rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
             handover: self.spec.handover,
             until: Instant::ZERO + until,
+            oldest: self.oldest,
         };
         let links = self.links(layout);
         (space, table, links)
@@ -224,9 +225,10 @@ fn direction([from, to]: [NodeId; 2], [start, end]: [&str; 2], line: &SkyLine) -
     }
 }
 
-/// The satellites of shells, then those of a file, and the links between them.
-fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>) {
-    let (mut satellites, mut isls) = (Vec::new(), Vec::new());
+/// The satellites of shells, then those of a file, the links between them, and how many seconds the elements of a file are away
+/// from the start at most.
+fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, f64) {
+    let (mut satellites, mut isls, mut oldest) = (Vec::new(), Vec::new(), 0.0);
     for (index, shell) in spec.shells.iter().map(|shell| &shell.0).enumerate() {
         let first = satellites.len() as u32;
         match shell.orbits() {
@@ -249,6 +251,7 @@ fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec
     }
     if let Some(file) = &spec.file {
         let read = elements(file).and_then(|sets| {
+            oldest = sets.iter().map(|set| spec.start.since(set.epoch()).abs()).fold(0.0, f64::max);
             let satellites = sets.iter().map(|set| set.satellite(spec.start));
             satellites.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
         });
@@ -257,11 +260,11 @@ fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec
             Err(message) => errors.push("constellation.file", format!("{file}: {message}")),
         }
     }
-    (satellites, isls)
+    (satellites, isls, oldest)
 }
 
 /// The elements of a file.
-pub(crate) fn elements(file: &str) -> Result<Vec<tle::ElementSet>, String> {
+fn elements(file: &str) -> Result<Vec<tle::ElementSet>, String> {
     let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
     if !metadata.is_file() {
         return Err("is not a file".to_owned());

@@ -9,6 +9,7 @@ mod routers;
 
 mod scps;
 mod signals;
+mod sky;
 
 use crate::expand::{Sizes, Way, flow_path};
 use crate::network::{Flow, LinkDirection, Network, Part};
@@ -91,6 +92,7 @@ impl Scenario {
         self.stations(network, &mut found);
         self.queues(network, &ways, &mut found);
         self.airs(network, &mut found);
+        self.skies(network, &mut found);
         found.finish()
     }
 

@@ -1,0 +1,169 @@
+"""``lightlag orbit``: the sky of a scenario without a run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lightlag._text import plain, say
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag._table import Row
+    from lightlag.constellation import Sky
+
+Pair = Annotated[
+    str | None,
+    typer.Option("--pair", metavar="A,B", help="Two stations: their way over time. Default: the first two."),
+]
+
+
+def orbit(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file with a constellation, or a preset.")
+    ],
+    pair: Pair = None,
+    station: Annotated[
+        str | None, typer.Option("--station", metavar="NAME", help="The passes over this station, and its sky.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="Seconds from the start on.", min=1.0, max=1e6)
+    ] = 600.0,
+    at: Annotated[float, typer.Option("--at", metavar="S", help="Seconds of pictures of one moment.", min=0.0)] = 0.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Write tables as Parquet and figures as PDF into this new folder."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    r"""Look at a constellation: the way of a pair of stations, its round trips and handovers, passes, pictures.
+
+    \b
+    lightlag orbit starlink-550                              the way between the first two stations
+    lightlag orbit starlink-550 --pair London,Singapore --seconds 3600
+    lightlag orbit kuiper-630 --station Manila               who is in its sky, and for how long
+    lightlag orbit iridium -o iridium-sky                    globe, map, sky and timeline as figures
+    """
+    from lightlag.constellation import sky as sky_of
+
+    sky = sky_of(scenario)
+    start, end = _pair(pair, sky)
+    way = sky.way(start, end, seconds, min(1.0, seconds / 100))
+    summary = _summary(sky, start, end, seconds, way)
+    passes = None if station is None else sky.passes(station, seconds)
+    if as_json:
+        table = None if passes is None else passes.to_dicts()
+        print(plain(json.dumps(summary | ({} if table is None else {"passes": table}))))
+    else:
+        _print(sky, summary, station, passes)
+    if out is not None:
+        _write(sky, start, end, station, seconds, at, out, way, passes)
+        say(f"tables and figures in {out}")
+
+
+def _pair(pair: str | None, sky: Sky) -> tuple[str, str]:
+    if pair is None:
+        return sky.stations[0], sky.stations[1]
+    names = [name.strip() for name in pair.split(",")]
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"--pair: {pair!r} is not two stations; write A,B")
+    return names[0], names[1]
+
+
+def _summary(sky: Sky, start: str, end: str, seconds: float, way: pl.DataFrame) -> dict[str, object]:
+    """What a pair meets; the handovers of an end are changes of the satellite that it uses."""
+    courses = sky.courses(start, end, seconds)
+    ends = [(nodes[1], nodes[-2]) for _, nodes in courses if nodes]
+    times = [since for since, _ in courses] + [seconds]
+    out = sum(times[at + 1] - times[at] for at, (_, nodes) in enumerate(courses) if not nodes)
+    turns = [sum(a[side] != b[side] for a, b in itertools.pairwise(ends)) for side in (0, 1)]
+    rtt = way["rtt_ms"]
+    return {
+        "satellites": len(sky.satellites),
+        "start": sky.start,
+        "from": start,
+        "to": end,
+        "seconds": seconds,
+        "rtt_ms": {"min": rtt.min(), "mean": rtt.mean(), "max": rtt.max()},
+        "hops": {"min": way["hops"].min(), "max": way["hops"].max()},
+        "changes": len(courses) - 1,
+        "handovers_per_minute": [60.0 * turn / seconds for turn in turns],
+        "outage_s": out,
+    }
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _print(sky: Sky, summary: dict[str, object], station: str | None, passes: pl.DataFrame | None) -> None:
+    from lightlag._table import print_rows
+
+    rtt, hops = summary["rtt_ms"], summary["hops"]
+    assert isinstance(rtt, dict)
+    assert isinstance(hops, dict)
+    turns = summary["handovers_per_minute"]
+    assert isinstance(turns, list)
+    row: Row = {
+        "way": f"{summary['from']} – {summary['to']}",
+        "RTT min": f"{_number(rtt['min'])} ms",
+        "mean": f"{_number(rtt['mean'])} ms",
+        "max": f"{_number(rtt['max'])} ms",
+        "links": f"{hops['min']} to {hops['max']}",
+        "changes": str(summary["changes"]),
+        "handovers a minute": " and ".join(f"{turn:.2f}" for turn in turns),
+        "no way": f"{summary['outage_s']:.1f} s",
+    }
+    title = f"{summary['satellites']} satellites, {summary['seconds']:g} s from {summary['start']} on"
+    print_rows([row], title)
+    if passes is None:
+        return
+    shown = [
+        {
+            "satellite": name,
+            "rise": f"{rise:.1f} s",
+            "set": f"{end:.1f} s",
+            "for": f"{length:.1f} s",
+            "highest": f"{height:.1f}°",
+        }
+        for name, rise, end, length, height in passes.head(20).rows()
+    ]
+    print_rows(shown, f"{station}: {passes.height} passes")
+    if passes.height > len(shown):
+        say(f"and {passes.height - len(shown)} more passes; -o writes all")
+
+
+def _write(
+    sky: Sky,
+    start: str,
+    end: str,
+    station: str | None,
+    seconds: float,
+    at: float,
+    out: Path,
+    way: pl.DataFrame,
+    passes: pl.DataFrame | None,
+) -> None:
+    from lightlag import constellation_plot
+
+    if out.exists():
+        raise InputError(f"{out}: exists already; choose another place")
+    try:
+        out.mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made: {error.strerror}") from None
+    way.write_parquet(out / "way.parquet")
+    constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / "timeline.pdf")
+    constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / "globe.pdf")
+    constellation_plot.map_of(sky, at).save(out / "map.pdf")
+    constellation_plot.sky_view(sky, station or start, at).save(out / "sky.pdf")
+    if passes is not None:
+        passes.write_parquet(out / "passes.parquet")

@@ -1,0 +1,232 @@
+"""Figures of constellations: a globe, ground tracks on a map, the sky of a station, and ways over time.
+
+The outlines of land are those of Natural Earth at 1:110,000,000, which are in the public domain.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.collections import LineCollection
+
+from lightlag import style
+from lightlag.constellation import Floats, Sky, _geographic
+from lightlag.errors import InputError
+from lightlag.style import Chart
+
+__all__ = ["globe", "map_of", "sky_view", "timeline"]
+
+EARTH = 6_371_000.0
+"""The mean radius, metres."""
+LAND = "#d9d4c7"
+SEA = "#f4f7fa"
+
+
+@functools.cache
+def _land() -> list[Floats]:
+    """The outlines of land: longitude and latitude in degrees, a row for each corner."""
+    text = importlib.resources.files("lightlag").joinpath("land.json").read_text("utf-8")
+    return [np.asarray(ring, dtype=np.float64) for ring in json.loads(text)["rings"]]
+
+
+def _unit(north: Floats, east: Floats) -> Floats:
+    """Directions from the centre of the Earth to places in degrees, a row each."""
+    north, east = np.radians(north), np.radians(east)
+    return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=1)
+
+
+def _seen_from(north: float, east: float) -> Floats:
+    """The axes of a view from above a place: to the right, up, and towards the eye."""
+    eye = _unit(np.asarray([north]), np.asarray([east]))[0]
+    right = np.asarray([-np.sin(np.radians(east)), np.cos(np.radians(east)), 0.0])
+    return np.stack([right, np.cross(eye, right), eye])
+
+
+def _in_front(points: Floats) -> Any:
+    """Which points of a view the Earth does not hide."""
+    return (points[:, 2] > 0) | (np.hypot(points[:, 0], points[:, 1]) > 1.0)
+
+
+@style.styled
+def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()) -> Chart:
+    """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
+
+    Parameters
+    ----------
+    time_s
+        Seconds since the start of a run.
+    ways
+        Pairs of stations; by default the first station with each of the others.
+    """
+    pairs = list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
+    places = sky.places()
+    middle = _unit(places[:, 0], places[:, 1]).mean(axis=0)
+    length = float(np.linalg.norm(middle))
+    if length < 0.2:
+        middle, length = _unit(places[:1, 0], places[:1, 1])[0], 1.0
+    north, east = float(np.degrees(np.arcsin(middle[2] / length))), float(np.degrees(np.arctan2(middle[1], middle[0])))
+    axes_of_view = _seen_from(min(max(north, -60.0), 60.0), east)
+    figure, axes = style.chart(size=(6.4, 6.4))
+    axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor=SEA, edgecolor=style.GREY, linewidth=0.7, zorder=1))
+    for ring in _land():
+        corners = _unit(ring[:, 1], ring[:, 0]) @ axes_of_view.T
+        if (corners[:, 2] > 0).any():
+            # Corners behind the horizon move to it.
+            behind = corners[:, 2] <= 0
+            flat = corners[:, :2].copy()
+            reach = np.hypot(flat[behind, 0], flat[behind, 1])
+            flat[behind] /= np.maximum(reach, 1e-9)[:, None]
+            axes.fill(flat[:, 0], flat[:, 1], facecolor=LAND, edgecolor=style.GREY, linewidth=0.4, zorder=2)
+    points = sky.positions(time_s) / EARTH @ axes_of_view.T
+    seen = _in_front(points)
+    links = [(points[a, :2], points[b, :2]) for a, b in sky.isls(time_s) if seen[a] and seen[b]]
+    axes.add_collection(LineCollection(links, colors=style.GREY, linewidths=0.4, alpha=0.35, zorder=3))
+    axes.scatter(points[seen, 0], points[seen, 1], s=3, color=style.GREY, linewidths=0, zorder=4)
+    ground = _unit(places[:, 0], places[:, 1]) @ axes_of_view.T
+    everything = np.concatenate([points, ground])
+    for number, (start, end) in enumerate(pairs):
+        nodes = _way_at(sky, start, end, time_s)
+        look = style.line_style(number)
+        label = f"{start} – {end}" + ("" if nodes else ": no way")
+        line = everything[nodes, :2] if nodes else np.empty((0, 2))
+        axes.plot(line[:, 0], line[:, 1], linewidth=1.8, marker="o", markersize=3, zorder=6, label=label, **look)
+    for name, point in zip(sky.stations, ground, strict=True):
+        if point[2] > 0:
+            axes.plot(point[0], point[1], marker="s", markersize=5, color=style.BLACK, zorder=7, linestyle="none")
+            axes.annotate(name, point[:2], xytext=(5, 4), textcoords="offset points", zorder=8)
+    reach = min(float(np.abs(points[seen, :2]).max()) if seen.any() else 1.0, 1.6) + 0.06
+    axes.set_xlim(-reach, reach)
+    axes.set_ylim(-reach, reach)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(f"{len(sky.satellites)} satellites, {time_s:g} s after {sky.start}")
+    axes.legend(loc="lower left")
+    return figure
+
+
+def _way_at(sky: Sky, start: str, end: str, time_s: float) -> list[int]:
+    """The nodes of the way between two stations at a time."""
+    found: list[int] = []
+    for since, nodes in sky.courses(start, end, time_s + 0.1):
+        if since <= time_s:
+            found = nodes
+    return found
+
+
+@style.styled
+def map_of(sky: Sky, time_s: float = 0.0, *, satellites: Sequence[str] = (), until_s: float = 6000.0) -> Chart:
+    """A flat map: stations, all satellites at a time, and the ground tracks of some.
+
+    Parameters
+    ----------
+    satellites
+        Those whose tracks are drawn, up to ``until_s``; by default the first.
+    """
+    figure, axes = style.chart(size=(7.2, 3.9))
+    axes.set_facecolor(SEA)
+    axes.grid(visible=False)
+    for ring in _land():
+        east = np.unwrap(ring[:, 0], period=360.0)
+        # Land across the date line is drawn at both sides of the map; that around the pole has corners along its edges.
+        shifts = (
+            (0.0,) if abs(east[-1] - east[0]) > 180.0 or np.ptp(east) == np.ptp(ring[:, 0]) else (-360.0, 0.0, 360.0)
+        )
+        x = ring[:, 0] if len(shifts) == 1 else east
+        for shift in shifts:
+            axes.fill(x + shift, ring[:, 1], facecolor=LAND, edgecolor=style.GREY, linewidth=0.3, zorder=2)
+    north, east, _ = _geographic(sky.positions(time_s))
+    axes.scatter(east, north, s=4, color=style.GREY, linewidths=0, zorder=3)
+    for number, name in enumerate(satellites or sky.satellites[:1]):
+        track = sky.track(name, until_s, 30.0)
+        x, y = track["longitude"].to_numpy(), track["latitude"].to_numpy()
+        cuts = np.flatnonzero(np.abs(np.diff(x)) > 180.0) + 1
+        look = style.line_style(number)
+        for part, (xs, ys) in enumerate(zip(np.split(x, cuts), np.split(y, cuts), strict=True)):
+            axes.plot(xs, ys, zorder=4, label=name if part == 0 else None, **look)
+    places = sky.places()
+    axes.plot(places[:, 1], places[:, 0], marker="s", markersize=4, color=style.BLACK, linestyle="none", zorder=5)
+    for name, (latitude, longitude) in zip(sky.stations, places, strict=True):
+        axes.annotate(name, (longitude, latitude), xytext=(4, 3), textcoords="offset points", zorder=6)
+    axes.set_xlim(-180, 180)
+    axes.set_ylim(-90, 90)
+    axes.set_xticks(range(-180, 181, 60))
+    axes.set_yticks(range(-90, 91, 30))
+    axes.set_xlabel("longitude (°)")
+    axes.set_ylabel("latitude (°)")
+    axes.set_title(f"satellites {time_s:g} s after {sky.start}, and ground tracks")
+    axes.legend(loc="lower left")
+    return figure
+
+
+@style.styled
+def sky_view(sky: Sky, station: str, time_s: float = 0.0, *, until_s: float | None = None) -> Chart:
+    """The sky of a station: the satellites that it may use, by azimuth and elevation, and where they move.
+
+    Parameters
+    ----------
+    until_s
+        The tracks reach up to this time; by default 60 s from ``time_s`` on.
+    """
+    if until_s is None:
+        until_s = time_s + 60.0
+    if until_s < time_s:
+        raise InputError(f"the tracks end at {until_s:g} s, before they start at {time_s:g} s")
+    figure = Chart(figsize=(5.6, 5.6), layout="constrained")
+    axes: Any = figure.add_subplot(projection="polar")
+    tracks: dict[str, list[tuple[float, float]]] = {}
+    for at in np.linspace(time_s, until_s, 13):
+        for name, azimuth, elevation, _ in sky.looks(station, float(at)).rows():
+            tracks.setdefault(name, []).append((np.radians(azimuth), 90.0 - elevation))
+    for points in tracks.values():
+        angle, distance = zip(*points, strict=True)
+        axes.plot(np.unwrap(angle), distance, color=style.GREY, linewidth=0.8, zorder=2)
+    now = sky.looks(station, time_s)
+    axes.scatter(
+        np.radians(now["azimuth"].to_numpy()),
+        90.0 - now["elevation"].to_numpy(),
+        color=style.COLOURS[0],
+        s=22,
+        zorder=3,
+    )
+    axes.set_theta_zero_location("N")
+    axes.set_theta_direction(-1)
+    axes.set_rlim(0, 90)
+    axes.set_rticks([0, 30, 60], ["90°", "60°", "30°"])
+    axes.grid(visible=True, axis="both")
+    axes.set_title(f"{station}: {now.height} satellites that it may use, {time_s:g} s after {sky.start}")
+    return figure
+
+
+@style.styled
+def timeline(sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5) -> Chart:
+    """The round trip of light between two stations over time, and the satellites at both ends of the way."""
+    way = sky.way(start, end, until_s, step_s)
+    figure, (above, below) = style.chart(2, 1, size=(6.4, 4.2), sharex=True, height_ratios=(3, 1))
+    time = way["time_s"].to_numpy()
+    above.plot(time, way["rtt_ms"].to_numpy(), **style.line_style(0))
+    above.set_ylabel("round trip (ms)")
+    changes = int(way["way"].max() or 0)  # type: ignore[arg-type]
+    out = float(way["rtt_ms"].is_null().mean() or 0.0)  # type: ignore[arg-type]
+    note = f", no way for {100 * out:.3g} % of the time" if out else ""
+    above.set_title(f"{start} – {end}: the way changes {changes} times in {until_s:g} s{note}")
+    for row, column in enumerate(("up", "down")):
+        names = way[column].to_list()
+        edges = [0] + [at for at in range(1, len(names)) if names[at] != names[at - 1]] + [len(names)]
+        for number, (first, last) in enumerate(itertools.pairwise(edges)):
+            if names[first] is not None:
+                until = time[last] if last < len(time) else until_s
+                colour = style.COLOURS[number % 2 * 4]
+                below.barh(row, until - time[first], left=time[first], height=0.7, color=colour, alpha=0.55)
+    below.set_yticks([0, 1], [f"at {start}", f"at {end}"])
+    below.grid(visible=False)
+    below.set_xlim(0, until_s)
+    below.set_ylim(1.5, -0.5)
+    below.set_xlabel("time (s)")
+    return figure
