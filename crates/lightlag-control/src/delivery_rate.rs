@@ -16,7 +16,8 @@
 //! A connection has a sampler only if its algorithm [needs](crate::congestion::Needs) one. Segments have the running
 //! numbers of their sender's scoreboard, and the snapshots are a ring beside its records. The sender calls
 //!
-//! 1. [`RateSampler::check_application_limited`] when the application writes, at the start of an ACK and of a timer;
+//! 1. [`RateSampler::check_application_limited`] when the application writes and, other than in Linux, at the start of
+//!    an ACK and of a timer;
 //! 2. [`RateSampler::sent`] for each segment that leaves, new or retransmitted, once its pacing lets it go;
 //! 3. [`RateSampler::delivered`] for each segment acknowledged or SACKed for the first time, and
 //!    [`RateSampler::lost`] for each marked lost;

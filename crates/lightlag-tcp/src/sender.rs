@@ -284,6 +284,9 @@ impl Sender {
             }
         }
         self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
+        if config.tso {
+            self.note_first_write();
+        }
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {

@@ -3,6 +3,7 @@
 
 mod path;
 
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Config, Profile};
@@ -10,13 +11,18 @@ use path::{CLIENT, Path, SERVER, Sent};
 
 /// A transfer over that link; the client's data segment with index `lost` is lost after it.
 fn transfer(config: Config, bytes: u64, lost: usize) -> Path {
+    transfer_over(100, config, bytes, move |index| index == lost)
+}
+
+/// A transfer over such a link with this round-trip time, which loses the client's data segments with some indices.
+fn transfer_over(rtt_ms: u64, config: Config, bytes: u64, lost: impl Fn(usize) -> bool + 'static) -> Path {
     let rate = Rate::from_bps(20_000_000).unwrap();
     let mut free = [Instant::ZERO; 2];
-    let mut path = Path::new(config, 50).bend(move |sent, delay| {
+    let mut path = Path::new(config, rtt_ms / 2).bend(move |sent, delay| {
         let size = 20 + sent.segment.header_len() + u32::from(sent.segment.len);
         let departure = free[sent.from].max(sent.at) + rate.time_to_send(Bytes(u64::from(size)));
         free[sent.from] = departure;
-        let dropped = sent.from == CLIENT && sent.segment.len > 0 && sent.data_index == lost;
+        let dropped = sent.from == CLIENT && sent.segment.len > 0 && lost(sent.data_index);
         if dropped { vec![] } else { vec![departure.since(sent.at) + delay] }
     });
     path.transfer(bytes);
@@ -83,4 +89,32 @@ fn windows_begin_below_64_kilobytes_and_grow_by_two_segments_each() {
         path.log.iter().filter(|sent| sent.from == SERVER).map(|sent| sent.segment.window).collect();
     // Kernel, in units of 1024 bytes after the SYN-ACK: 65160, then 67, 70, 73, 75, 78, 79, 79.
     assert_eq!(windows[..8], [65_160, 67, 70, 73, 75, 78, 79, 79]);
+}
+
+/// What BBR without SACK sends in a transfer of 100 segments, until the receiver has them all.
+fn sent_by_bbr(rtt_ms: u64, lost: impl Fn(usize) -> bool + 'static) -> Vec<Sent> {
+    let (receive_buffer, receive_buffer_initial) = (Bytes(20 << 20), Some(Bytes(20 << 20)));
+    let linux = Profile::Linux.config();
+    let config =
+        Config { congestion: Choice::named("bbr"), sack: false, receive_buffer, receive_buffer_initial, ..linux };
+    let path = transfer_over(rtt_ms, config, 144_800, lost);
+    assert_eq!(path.ends[CLIENT].statistics().timeouts, 1);
+    let acks = path.pure_acks(SERVER);
+    let last = acks.iter().find(|ack| ack.segment.ack.0 > 145_800).expect("all arrived");
+    path.data(CLIENT).into_iter().filter(|sent| sent.at < last.at).collect()
+}
+
+#[test]
+fn bbr_repairs_are_not_application_limited() {
+    let sent = sent_by_bbr(200, |index| index % 2 == 0 && (30..70).contains(&index));
+    // Kernel: 43 retransmissions. Only a write looks for a lack of data, so STARTUP ends after three rounds of repairs.
+    assert_eq!(sent.len(), 100 + 43);
+}
+
+#[test]
+fn bbr_grows_its_first_window_as_the_kernel() {
+    let scattered = [0, 4, 10, 18, 33, 62, 73, 75, 84, 97, 101, 105];
+    let sent = sent_by_bbr(600, move |index| scattered.contains(&index));
+    // Kernel: 12 retransmissions. The SYN is the first of ten segments that grow any window.
+    assert_eq!(sent.len(), 100 + 12);
 }

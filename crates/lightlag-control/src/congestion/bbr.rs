@@ -24,7 +24,8 @@
 //! The draft's three quanta are three segments without an offload that collects them (as in ns-3). A sender that makes
 //! bursts (`tso`) has Linux's: a quantum is the data of 1/1024 s, at least two segments (one below 1.2 Mbit/s), at most
 //! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
-//! moment at which pacing lets the next burst leave. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
+//! moment at which pacing lets the next burst leave, less the whole segments delivered until then. Phases last by the
+//! time of the last delivery, and PROBE_RTT comes and goes with the ticks of the clock. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
 //! BtlBw is the maximum of three rates (`bandwidth`).
 //!
 //! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
@@ -120,6 +121,8 @@ pub struct Bbr {
     /// The window before the last ACK, less the losses that it reported, and the bytes that it delivered.
     before: (f64, f64),
     rate: f64,
+    /// The pacing gain of the last ACK.
+    gain: f64,
     /// Whether the first rate came from a round-trip time.
     rate_from_rtt: bool,
     delivered: u64,
@@ -146,8 +149,8 @@ impl Bbr {
             bandwidth: Bandwidth::new(start.tso),
             min_rtt: start.rtt.unwrap_or(Duration::MAX),
             min_rtt_at: None,
-            aggregation: Aggregation::default(),
-            policer: Policer::default(),
+            aggregation: if start.tso { Aggregation::of_whole(segment) } else { Aggregation::default() },
+            policer: Policer::new(start.tso),
             full: 0.0,
             full_rounds: 0,
             filled: false,
@@ -163,6 +166,7 @@ impl Bbr {
             window: initial_window,
             before: (initial_window, 0.0),
             rate: 0.0,
+            gain: 1.0,
             rate_from_rtt: start.rtt.is_some(),
             delivered: 0,
             delivered_at: Instant::ZERO,
@@ -206,7 +210,8 @@ impl CongestionControl for Bbr {
         self.check_phase(ack);
         self.check_drained(ack);
         self.check_rtt(ack);
-        self.set_rate(self.pacing_gain());
+        self.gain = self.pacing_gain();
+        self.set_rate(self.gain);
         self.set_window(ack);
         self.newly_lost = 0;
     }
@@ -214,7 +219,10 @@ impl CongestionControl for Bbr {
     fn on_congestion(&mut self, event: &Congestion) {
         match event.cause {
             Cause::Timeout | Cause::RepeatedTimeout => {
-                self.save_window();
+                // Linux, tcp_enter_loss: `bbr_ssthresh` is called for data that no reaction has covered.
+                if event.cause == Cause::Timeout {
+                    self.save_window();
+                }
                 self.phase = Phase::Loss;
                 // A timeout ends a round of the search for a policer (Linux: `bbr_set_state`).
                 self.watch_policer(true, true, false, event.now);
@@ -239,7 +247,7 @@ impl CongestionControl for Bbr {
     fn on_undo(&mut self, _now: Instant) {
         self.full = 0.0;
         self.full_rounds = 0;
-        self.policer = Policer::default();
+        self.policer.forget();
         self.window = self.window.max(self.prior_window);
         self.bound_for_probe_rtt();
     }
@@ -281,7 +289,9 @@ impl Departures for Bbr {
 impl Transmissions for Bbr {
     fn on_sent(&mut self, sent: &Sent) {
         self.min_rtt_at.get_or_insert(sent.now);
-        if !sent.app_limited {
+        // In Linux one mark stands for a lack of data and for PROBE_RTT.
+        let shallow = self.tso && sent.prior_inflight == 0 && self.shallow.lasts(self.delivered);
+        if !sent.app_limited && !shallow {
             return;
         }
         self.idle = true;

@@ -68,9 +68,16 @@ pub(super) struct Aggregation {
     since: Option<Instant>,
     acked: f64,
     filter: MaxFilter,
+    /// What is expected counts in whole multiples of so many bytes, if that is not zero.
+    unit: f64,
 }
 
 impl Aggregation {
+    /// Expects whole segments only, as Linux does.
+    pub fn of_whole(segment: f64) -> Self {
+        Self { unit: segment, ..Self::default() }
+    }
+
     /// Restarts the measurement.
     pub fn restart(&mut self, now: Instant) {
         self.since = Some(now);
@@ -81,7 +88,7 @@ impl Aggregation {
     /// `window`; the maximum covers the last `rounds` rounds.
     pub fn note(&mut self, now: Instant, acked: f64, bandwidth: f64, window: f64, round: u64, rounds: u64) {
         let since = self.since.unwrap_or(now);
-        let mut expected = bandwidth * now.since(since).as_secs_f64();
+        let mut expected = whole(bandwidth * now.since(since).as_secs_f64(), self.unit);
         if self.acked <= expected {
             self.restart(now);
             expected = 0.0;
@@ -94,6 +101,11 @@ impl Aggregation {
     pub fn excess(&self) -> f64 {
         self.filter.max()
     }
+}
+
+/// The whole multiples of `unit` in so many bytes; all of them if it is zero.
+pub(super) fn whole(bytes: f64, unit: f64) -> f64 {
+    if unit > 0.0 { libm::floor(bytes / unit) * unit } else { bytes }
 }
 
 /// Segments that left while the algorithm itself kept the flight small, to measure the round-trip time. Their samples
@@ -111,6 +123,11 @@ impl Shallow {
             self.from = delivered;
         }
         self.until = delivered + inflight;
+    }
+
+    /// Whether a segment that leaves after so many bytes were delivered counts.
+    pub fn lasts(&self, delivered: u64) -> bool {
+        self.until > 0 && delivered <= self.until
     }
 
     /// Whether the segment of this sample left during such a time.
@@ -154,5 +171,18 @@ mod tests {
             steady.note(Instant::ZERO + Duration::from_millis(10 * n), 1000.0, 100_000.0, 1e9, n, 10);
         }
         assert_eq!(steady.excess(), 1000.0);
+    }
+
+    #[test]
+    fn linux_expects_whole_segments_only() {
+        let excess = |mut aggregation: Aggregation| {
+            for (millis, acked) in [(0, 5000.0), (19, 2000.0)] {
+                aggregation.note(Instant::ZERO + Duration::from_millis(millis), acked, 100_000.0, 1e9, 1, 2);
+            }
+            aggregation.excess()
+        };
+        // 1900 bytes are expected in 19 ms, which are one segment of 1000.
+        assert_eq!(excess(Aggregation::default()), 5100.0);
+        assert_eq!(excess(Aggregation::of_whole(1000.0)), 6000.0);
     }
 }

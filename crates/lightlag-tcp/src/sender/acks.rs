@@ -50,7 +50,10 @@ impl Sender {
         config: &Config,
         account: &mut Account,
     ) {
-        self.check_supply();
+        // Linux looks only when the application writes (`tcp_sendmsg_locked`).
+        if !config.tso {
+            self.check_supply();
+        }
         let una = self.board.una();
         let prior_inflight = self.board.pipe();
         let prior_lost = self.board.lost_bytes();

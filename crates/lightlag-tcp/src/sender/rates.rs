@@ -15,6 +15,14 @@ impl Sender {
         }
     }
 
+    /// The application's first write found nothing in flight, so the first segments are application-limited (Linux,
+    /// `tcp_sendmsg_locked`).
+    pub(super) fn note_first_write(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            rates.check_application_limited(&Supply { unsent: 0, in_flight: 0, window: self.cwnd, to_repair: 0 });
+        }
+    }
+
     #[inline(never)]
     fn judge_supply(&mut self) {
         if let Some(rates) = &mut self.rates {

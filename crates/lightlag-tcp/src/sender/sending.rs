@@ -14,9 +14,9 @@ const OVERRIDE: Duration = Duration::from_secs(1);
 /// implementation).
 const RESNACK: u8 = 3;
 
-/// The approximate time in which a kernel processes an ACK before it looks for new data. Of 18600 repairs of a 6.18
-/// kernel's BBR after timeouts 50 were overtaken, with an ACK every 1.2 ms.
-const ACK_TAKES: Duration = Duration::from_micros(4);
+/// The approximate time in which a kernel processes an ACK before it looks for new data. In 19 runs of a 6.18 kernel's
+/// BBR, new data overtook 173 repairs after timeouts, and 30 repairs left for each microsecond since the last ACK.
+const ACK_TAKES: Duration = Duration::from_nanos(5_500);
 
 /// The next segment.
 pub(super) enum Choice {

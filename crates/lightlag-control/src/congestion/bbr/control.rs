@@ -2,6 +2,7 @@
 
 use super::states::State;
 use super::{Bbr, LEAST};
+use crate::congestion::path_model::whole;
 use crate::congestion::{Ack, Departures, Phase};
 use lightlag_core::Duration;
 
@@ -29,9 +30,9 @@ impl Bbr {
         whole.max(self.least_burst() as f64).min(MOST_OF_QUANTUM)
     }
 
-    /// The flight for `gain`, including quanta.
+    /// The flight for `gain`, including quanta. The rate of a policer does not matter (Linux).
     pub(super) fn inflight(&self, gain: f64) -> f64 {
-        self.with_quanta(self.bandwidth_delay(gain, self.bandwidth()))
+        self.with_quanta(self.bandwidth_delay(gain, self.bandwidth.max()))
     }
 
     /// `gain` times the capacity of the path without a queue.
@@ -57,7 +58,8 @@ impl Bbr {
 
     pub(super) fn target(&self) -> f64 {
         let excess = if self.config.ack_aggregation && self.filled {
-            self.aggregation.excess().min(MOST_AGGREGATED * self.bandwidth())
+            let most = whole(MOST_AGGREGATED * self.bandwidth(), if self.tso { self.segment } else { 0.0 });
+            self.aggregation.excess().min(most)
         } else {
             0.0
         };
@@ -65,13 +67,13 @@ impl Bbr {
     }
 
     /// The part of `flight` that will remain when pacing lets the next burst leave. It matters only if the flight is to
-    /// grow.
+    /// grow. Linux counts whole segments, and has the gain of the ACK before (`bbr_packets_in_net_at_edt`).
     pub(super) fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
         if !self.tso {
             return flight as f64;
         }
-        let delivered = self.bandwidth() * ack.next_departure.since(ack.now).as_secs_f64();
-        let next = if self.pacing_gain() > 1.0 { self.quantum() * self.segment } else { 0.0 };
+        let delivered = whole(self.bandwidth() * ack.next_departure.since(ack.now).as_secs_f64(), self.segment);
+        let next = if self.gain > 1.0 { self.quantum() * self.segment } else { 0.0 };
         (flight as f64 + next - delivered).max(0.0)
     }
 
@@ -116,9 +118,11 @@ impl Bbr {
     /// Moves the window towards the target by the delivered data.
     pub(super) fn grow(&mut self, acked: f64) {
         let target = self.target();
+        // Linux counts the SYN as delivered.
+        let syn = if self.tso { self.segment } else { 0.0 };
         if self.filled {
             self.window = (self.window + acked).min(target);
-        } else if self.window < target || (self.delivered as f64) < self.initial_window {
+        } else if self.window < target || self.delivered as f64 + syn < self.initial_window {
             self.window += acked;
         }
         self.window = self.window.max(LEAST * self.segment);

@@ -14,6 +14,7 @@ const LOSS: f64 = 50.0 / 256.0;
 /// Two rates are the same if they differ by no more than this ratio, or by this many bytes a second.
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_RATE: f64 = 500.0;
+const MILLISECOND: u64 = 1_000_000;
 /// Rounds of PROBE_BW for which the rate is kept.
 const HELD: u32 = 48;
 
@@ -58,9 +59,21 @@ pub struct Policer {
     began: Instant,
     delivered: u64,
     lost: u64,
+    /// Times count in whole milliseconds, as in Linux.
+    coarse: bool,
 }
 
 impl Policer {
+    /// A search that has seen nothing, with Linux's clock or an exact one.
+    pub fn new(linux: bool) -> Self {
+        Self { coarse: linux, ..Self::default() }
+    }
+
+    /// Starts anew.
+    pub fn forget(&mut self) {
+        *self = Self::new(self.coarse);
+    }
+
     /// The policer's rate in bytes a second, if there is one.
     pub fn rate(&self) -> Option<f64> {
         self.in_use.then_some(self.rate)
@@ -73,7 +86,7 @@ impl Policer {
             if self.rounds < HELD {
                 return Finding::None;
             }
-            *self = Self::default();
+            self.forget();
             return Finding::Forgotten;
         }
         if !self.sampling {
@@ -84,7 +97,7 @@ impl Policer {
             self.sampling = true;
         }
         if news.limited {
-            *self = Self::default();
+            self.forget();
             return Finding::None;
         }
         self.rounds += u32::from(news.round);
@@ -92,7 +105,7 @@ impl Policer {
             return Finding::None;
         }
         if self.rounds > MOST_ROUNDS {
-            *self = Self::default();
+            self.forget();
         } else if news.newly_lost {
             self.end(news);
         }
@@ -106,7 +119,11 @@ impl Policer {
     /// Ends the interval if enough was lost.
     fn end(&mut self, news: &News) {
         let (delivered, lost) = ((news.delivered - self.delivered) as f64, (news.lost - self.lost) as f64);
-        let seconds = news.at.since(self.began).as_secs_f64();
+        let seconds = if self.coarse {
+            (news.at.as_nanos() / MILLISECOND - self.began.as_nanos() / MILLISECOND) as f64 / 1e3
+        } else {
+            news.at.since(self.began).as_secs_f64()
+        };
         if delivered == 0.0 || lost < LOSS * delivered || seconds < 1e-3 {
             return;
         }

@@ -11,6 +11,8 @@ const LINUX_HIGH_GAIN: f64 = 739.0 / 256.0;
 const LINUX_DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// The cycle of pacing gains in PROBE_BW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// A tick of Linux's clock in nanoseconds, at HZ = 250.
+const TICK: u64 = 4_000_000;
 /// The window gain in PROBE_BW.
 const WINDOW_GAIN: f64 = 2.0;
 
@@ -57,7 +59,8 @@ impl Bbr {
     pub(super) fn check_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(index) = self.state else { return };
         let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
-        let full_length = ack.now.since(self.phase_at) > self.min_rtt;
+        let now = self.measured(ack.now);
+        let full_length = now.since(self.phase_at) > self.min_rtt;
         let next = if gain > 1.0 {
             full_length && (self.newly_lost > 0 || flight >= self.inflight(gain))
         } else if gain < 1.0 {
@@ -67,7 +70,7 @@ impl Bbr {
         };
         if next {
             self.state = State::ProbeBw((index + 1) % CYCLE.len());
-            self.phase_at = ack.now;
+            self.phase_at = now;
         }
     }
 
@@ -84,14 +87,24 @@ impl Bbr {
     pub(super) fn probe_bandwidth(&mut self, now: Instant) {
         let drawn = (self.random.uniform() * 7.0) as usize;
         self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
-        self.phase_at = now;
+        self.phase_at = self.measured(now);
+    }
+
+    /// The time by which phases last: Linux's is that of the last delivery (`delivered_mstamp`).
+    fn measured(&self, now: Instant) -> Instant {
+        if self.tso { self.delivered_at } else { now }
+    }
+
+    /// Whether a time has passed. Linux counts ticks here.
+    fn has_passed(&self, time: Instant, now: Instant) -> bool {
+        if self.tso { now.as_nanos() / TICK > time.as_nanos() / TICK } else { now > time }
     }
 
     /// Updates RTprop, and enters PROBE_RTT if it is out of date.
     pub(super) fn check_rtt(&mut self, ack: &Ack) {
         let at = self.min_rtt_at.unwrap_or(ack.now);
         // Without PROBE_RTT nothing would empty the queue for a new measurement, so the smallest sample ever counts.
-        let expired = ack.now > at + self.config.rtt_window && !self.config.probe_rtt.is_zero();
+        let expired = self.has_passed(at + self.config.rtt_window, ack.now) && !self.config.probe_rtt.is_zero();
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || expired)
         {
@@ -129,7 +142,7 @@ impl Bbr {
 
     /// Leaves PROBE_RTT if it has lasted long enough.
     pub(super) fn leave_probe_rtt(&mut self, now: Instant) {
-        if self.probe_rtt_until.is_some_and(|until| now > until) {
+        if self.probe_rtt_until.is_some_and(|until| self.has_passed(until, now)) {
             self.min_rtt_at = Some(now);
             self.window = self.window.max(self.prior_window);
             if self.filled {

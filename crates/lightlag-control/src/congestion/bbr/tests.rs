@@ -374,3 +374,149 @@ fn the_same_seed_gives_the_same_trace() {
     assert!(trace(0) == first);
     assert!((1..6).any(|seed| trace(seed) != first));
 }
+
+/// BBR with Linux's rules in PROBE_BW on the path of these tests.
+fn linux() -> Bbr {
+    let mut bbr = Bbr::new(&Config::default(), &Start { tso: true, rtt: Some(RTT), ..start(10) });
+    bbr.bandwidth.update(0, RATE, 10);
+    bbr.filled = true;
+    bbr.state = State::ProbeBw(2);
+    bbr.set_rate(1.0);
+    bbr
+}
+
+#[test]
+fn linux_subtracts_whole_segments_from_the_flight_at_departure() {
+    let mut bbr = linux();
+    // A segment takes 1 ms.
+    for (wait_us, gain, flight) in [(0, 1.25, 30), (999, 1.25, 30), (1001, 1.25, 29), (2500, 1.25, 28), (999, 0.75, 28)]
+    {
+        bbr.gain = gain;
+        let now = Instant::ZERO + RTT;
+        let next_departure = now + Duration::from_micros(wait_us);
+        let ack = Ack { next_departure, ..super::super::tests::ack(now, RTT) };
+        let found = bbr.flight_at_departure(&ack, 28 * SEGMENT);
+        assert_within("flight", found, (flight * SEGMENT) as f64, 1e-9);
+    }
+}
+
+#[test]
+fn linux_compares_the_flight_with_the_gain_of_the_ack_before() {
+    let mut bbr = linux();
+    bbr.state = State::Startup;
+    bbr.gain = bbr.pacing_gain();
+    // DRAIN ends at 106 segments. The first ACK of it still adds a burst of two, as in STARTUP.
+    let ack = Ack { inflight: 105 * SEGMENT, ..super::super::tests::ack(Instant::ZERO + RTT, RTT) };
+    bbr.on_ack(&ack);
+    assert_eq!(bbr.state, State::Drain);
+    bbr.on_ack(&ack);
+    assert!(matches!(bbr.state, State::ProbeBw(_)), "{:?}", bbr.state);
+}
+
+#[test]
+fn the_flight_of_a_phase_is_not_that_of_a_policer() {
+    let mut bbr = linux();
+    let before = bbr.inflight(1.0);
+    let news = policer::News {
+        at: Instant::ZERO,
+        delivered: 0,
+        lost: 0,
+        newly_lost: true,
+        round: true,
+        limited: false,
+        probing: true,
+    };
+    for n in 0..11 {
+        let at = Instant::ZERO + RTT * n;
+        let sent = n * SEGMENT;
+        bbr.policer.watch(&policer::News { at, delivered: sent, lost: sent, ..news });
+    }
+    assert_within("policer", bbr.bandwidth(), SEGMENT as f64 / 0.1, 1e-9);
+    assert_eq!(bbr.inflight(1.0), before);
+}
+
+#[test]
+fn linux_measures_a_policer_in_whole_milliseconds() {
+    for (linux, first, second) in [(true, 0.4, 0.401), (false, 0.4008, 0.4008)] {
+        let mut policer = Policer::new(linux);
+        // Every 100.2 ms a round in which one segment is lost and another one delivered.
+        for n in 0..9 {
+            assert_eq!(policer.rate(), None);
+            policer.watch(&policer::News {
+                at: Instant::ZERO + Duration::from_nanos(100_200_000 * n),
+                delivered: SEGMENT * n,
+                lost: SEGMENT * n,
+                newly_lost: true,
+                round: n > 0,
+                limited: false,
+                probing: true,
+            });
+        }
+        let mean = 4.0 * SEGMENT as f64 * f64::midpoint(1.0 / first, 1.0 / second);
+        assert_within("rate", policer.rate().expect("found"), mean, 1e-9);
+    }
+}
+
+#[test]
+fn linux_measures_phases_at_deliveries() {
+    let mut bbr = linux();
+    let now = Instant::ZERO + RTT;
+    bbr.on_ack(&super::super::tests::ack(now, RTT));
+    bbr.probe_bandwidth(now);
+    let state = State::ProbeBw(3);
+    bbr.state = state;
+    // Duplicate ACKs that deliver nothing move no phase, however late they come.
+    let late = now + RTT + RTT;
+    bbr.on_ack(&Ack { newly_delivered: 0, rtt: None, ..super::super::tests::ack(late, RTT) });
+    assert_eq!(bbr.state, state);
+    bbr.on_ack(&Ack { rtt: None, ..super::super::tests::ack(late, RTT) });
+    assert_eq!((bbr.state, bbr.phase_at), (State::ProbeBw(4), late));
+}
+
+#[test]
+fn linux_leaves_probe_rtt_with_the_tick_after_its_end() {
+    for (linux, stays_us) in [(true, 3_999), (false, 0)] {
+        let mut bbr = Bbr::new(&Config::default(), &Start { tso: linux, ..start(10) });
+        let until = Instant::from_nanos(1_000_000_000);
+        (bbr.state, bbr.probe_rtt_until, bbr.filled) = (State::ProbeRtt, Some(until), true);
+        bbr.leave_probe_rtt(until + Duration::from_micros(stays_us));
+        assert_eq!(bbr.state, State::ProbeRtt);
+        bbr.leave_probe_rtt(until + Duration::from_micros(stays_us + 1));
+        assert!(matches!(bbr.state, State::ProbeBw(_)));
+    }
+}
+
+#[test]
+fn only_a_timeout_of_data_without_an_earlier_reaction_saves_the_window() {
+    for (cause, prior) in [(Cause::Timeout, 118.0), (Cause::RepeatedTimeout, 59.0)] {
+        let mut bbr = linux();
+        let segment = SEGMENT as f64;
+        (bbr.phase, bbr.window, bbr.prior_window) = (Phase::Recovery, 118.0 * segment, 59.0 * segment);
+        bbr.on_congestion(&super::super::tests::congestion(cause, 100.0));
+        assert_within("saved", bbr.prior_window, prior * segment, 1e-9);
+        assert_eq!(bbr.window(), SEGMENT);
+    }
+}
+
+#[test]
+fn linux_counts_the_syn_among_the_segments_that_always_grow_the_window() {
+    for (linux, delivered, grows) in [(true, 8, true), (true, 9, false), (false, 9, true), (false, 10, false)] {
+        let mut bbr = Bbr::new(&Config::default(), &Start { tso: linux, rtt: Some(RTT), ..start(10) });
+        // A hundredth of a segment on the path: the target is below the window.
+        bbr.bandwidth.update(0, 100.0, 10);
+        bbr.delivered = delivered * SEGMENT;
+        let before = bbr.window;
+        bbr.grow(SEGMENT as f64);
+        assert_eq!(bbr.window > before, grows, "{linux}, {delivered}");
+    }
+}
+
+#[test]
+fn in_linux_probe_rtt_marks_what_a_timeout_sends_as_a_start_from_idle() {
+    for (prior_inflight, idle) in [(0, true), (SEGMENT, false)] {
+        let mut bbr = linux();
+        bbr.shallow.mark(bbr.delivered, 4 * SEGMENT);
+        bbr.on_sent(&Sent { now: Instant::ZERO, bytes: SEGMENT, prior_inflight, app_limited: false });
+        assert_eq!(bbr.idle, idle);
+    }
+}
