@@ -10,6 +10,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Sky",
     "Steps",
     "Table",
     "__version__",

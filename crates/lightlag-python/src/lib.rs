@@ -4,6 +4,7 @@
 //! - `run`: a run, its progress and Ctrl-C.
 //! - `steps`: a run step by step.
 //! - `answers`: the answers of a receiver to single segments.
+//! - `sky`: a scenario's satellites and stations without a run.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
@@ -131,6 +132,8 @@ mod _engine {
     use crate::scenario::Read;
     #[pymodule_export]
     use crate::serve::serve_tcp;
+    #[pymodule_export]
+    use crate::sky::SkyOf;
     #[pymodule_export]
     use crate::steps::Steps;
 
