@@ -74,6 +74,7 @@ MIRRORS: dict[type, Schema] = {
     ll.Shell: definition("Shell"),
     ll.SkyLine: definition("SkyLine"),
     ll.Star: topology("star"),
+    ll.SkyWaypoint: definition("Station")["properties"]["waypoints"]["items"],
     ll.Station: definition("Station"),
     ll.Swarm: topology("swarm"),
     ll.Tcp: definition("Options"),

@@ -57,7 +57,7 @@ class Sky:
         """The time in UTC at which runs start."""
         self.satellites: list[str] = engine.satellites
         """The names of the satellites, by their numbers."""
-        self.stations: list[str] = [name for name, *_ in engine.stations]
+        self.stations: list[str] = engine.stations
         """The names of the stations."""
 
     def __repr__(self) -> str:
@@ -84,9 +84,9 @@ class Sky:
         """The positions of all satellites, a row each: metres in the frame that turns with the Earth (x to 0° E)."""
         return np.asarray(self._engine.positions(_time(time_s)), dtype=np.float64).reshape(-1, 3)
 
-    def places(self) -> Floats:
+    def places(self, time_s: float = 0.0) -> Floats:
         """Latitude and longitude of the stations in degrees, a row each."""
-        return np.asarray([[north, east] for _, north, east, _ in self._engine.stations], dtype=np.float64)
+        return np.asarray(self._engine.places(_time(time_s)), dtype=np.float64).reshape(-1, 3)[:, :2]
 
     def isls(self, time_s: float) -> list[tuple[int, int]]:
         """The links between satellites that are up, by the numbers of their ends."""

@@ -66,7 +66,7 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
         Pairs of stations; by default the first station with each of the others.
     """
     pairs = list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
-    places = sky.places()
+    places = sky.places(time_s)
     middle = _unit(places[:, 0], places[:, 1]).mean(axis=0)
     length = float(np.linalg.norm(middle))
     if length < 0.2:
@@ -150,7 +150,7 @@ def map_of(sky: Sky, time_s: float = 0.0, *, satellites: Sequence[str] = (), unt
         look = style.line_style(number)
         for part, (xs, ys) in enumerate(zip(np.split(x, cuts), np.split(y, cuts), strict=True)):
             axes.plot(xs, ys, zorder=4, label=name if part == 0 else None, **look)
-    places = sky.places()
+    places = sky.places(time_s)
     axes.plot(places[:, 1], places[:, 0], marker="s", markersize=4, color=style.BLACK, linestyle="none", zorder=5)
     for name, (latitude, longitude) in zip(sky.stations, places, strict=True):
         axes.annotate(name, (longitude, latitude), xytext=(4, 3), textcoords="offset points", zorder=6)

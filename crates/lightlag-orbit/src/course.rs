@@ -39,7 +39,8 @@ fn instant(seconds: f64) -> Instant {
 impl Sky {
     /// Whether a station sees a satellite after so many seconds.
     fn is_seen(&self, station: usize, satellite: u32, seconds: f64) -> bool {
-        self.position(satellite, instant(seconds)).is_some_and(|at| self.stations()[station].sees(at))
+        let at = instant(seconds);
+        self.position(satellite, at).is_some_and(|satellite| self.stations()[station].sees(satellite, at))
     }
 
     /// The passes over a station up to a time in seconds, in the order in which they begin. One that is shorter than ten seconds

@@ -81,6 +81,7 @@ mod tests {
             phasing,
             spread,
             motion: Motion::Circular,
+            may_collide: false,
         }
     }
 

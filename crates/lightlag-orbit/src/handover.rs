@@ -1,6 +1,6 @@
 //! What a handover does to packets.
 
-use lightlag_core::Duration;
+use lightlag_core::{Duration, Probability};
 use lightlag_net::setting::{Described, Setting};
 
 /// The fate of packets that wait for a station at a satellite that does not serve it any more.
@@ -16,7 +16,7 @@ pub enum Waiting {
 }
 
 /// Effects of a handover between a station and a satellite.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Handover {
     /// The fate of packets that wait for the station at the old satellite.
     pub waiting: Waiting,
@@ -24,6 +24,30 @@ pub struct Handover {
     pub loses_flight: bool,
     /// The time for which nothing leaves for the station or from it.
     pub pause: Duration,
+    /// The time for which everything is lost that is sent to the station or from it.
+    pub burst: Duration,
+    /// Probability that a handover has the pause, the burst and the losses.
+    pub probability: Probability,
+}
+
+impl Default for Handover {
+    fn default() -> Self {
+        Self {
+            waiting: Waiting::default(),
+            loses_flight: false,
+            pause: Duration::ZERO,
+            burst: Duration::ZERO,
+            probability: Probability::ONE,
+        }
+    }
+}
+
+impl Handover {
+    /// Whether chance decides which handovers have effects.
+    pub fn draws(&self) -> bool {
+        let has_effects = self.loses_flight || !self.pause.is_zero() || !self.burst.is_zero();
+        has_effects && self.probability != Probability::ZERO && self.probability != Probability::ONE
+    }
 }
 
 const FATES: [Waiting; 3] = [Waiting::Requeue, Waiting::Keep, Waiting::Drop];
@@ -42,6 +66,8 @@ impl Described for Handover {
             ),
             Setting::flag("lose_in_flight", |c: &mut Self| &mut c.loses_flight),
             Setting::time_or_zero("pause", |c: &mut Self| &mut c.pause),
+            Setting::time_or_zero("burst", |c: &mut Self| &mut c.burst),
+            Setting::probability("probability", |c: &mut Self| &mut c.probability),
         ]
     }
 }

@@ -7,7 +7,7 @@
 //! - [`frames`]: from the frame of SGP4 to that of the ground.
 //! - [`site`]: ground stations.
 //! - [`propagate`]: orbits: SGP4, its closed form without drag, circles with the drift of J2.
-//! - [`tle`]: files of orbital elements.
+//! - [`elements`]: files of orbital elements: two-line sets ([`tle`]) and OMM ([`omm`]).
 //! - [`course`]: passes, and ways over time.
 //! - [`cities`]: places of large cities.
 //! - [`shell`]: Walker shells.
@@ -18,9 +18,11 @@
 
 pub mod cities;
 pub mod course;
+pub mod elements;
 pub mod frames;
 pub mod grid;
 pub mod handover;
+pub mod omm;
 pub mod plan;
 pub mod propagate;
 pub mod shell;
@@ -33,5 +35,5 @@ pub use handover::{Handover, Waiting};
 pub use plan::{Change, Metric, Planner, Rules, Selection};
 pub use shell::{Phasing, Shell, ShellError};
 pub use site::Site;
-pub use sky::{Satellite, Sky, Station, Visibility};
+pub use sky::{Satellite, Sky, Stand, Station, Visibility, Waypoint};
 pub use time::Utc;

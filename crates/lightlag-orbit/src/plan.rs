@@ -1,7 +1,7 @@
 //! The ways through a sky, and when they change.
 //!
 //! For each *exit*, a station at which packets leave the sky, a tree leads there from all satellites and from the stations
-//! that send to it. Trees are shortest paths, and stations pass nothing on. They are looked at ten times a second. Where
+//! that send to it. Trees are shortest paths, and stations pass nothing on unless they relay. They are looked at ten times a second. Where
 //! the way of a pair of stations has changed since the last look, the time is narrowed down to a millisecond; entries
 //! that no way uses change at the looks.
 //!
@@ -14,7 +14,7 @@ mod tree;
 
 pub use selection::{Highest, Hysteresis, Keep, Selection, Shortest};
 
-use crate::sky::Sky;
+use crate::sky::{LIGHT, Sky};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
@@ -45,6 +45,9 @@ pub struct Rules {
     pub interval: Duration,
     /// Whether a change is found to the millisecond, and not at the next look.
     pub exact: bool,
+    /// The time by which a link between satellites counts as longer that was busy since the last look; one that was busy for a
+    /// part of it counts as longer by this part. With zero the load does not matter.
+    pub load_penalty: Duration,
 }
 
 impl Default for Rules {
@@ -55,6 +58,7 @@ impl Default for Rules {
             interfaces: 1,
             interval: Duration::from_millis(100),
             exact: true,
+            load_penalty: Duration::ZERO,
         }
     }
 }
@@ -75,6 +79,7 @@ impl Described for Rules {
             Setting::count("interfaces", |c: &mut Self| &mut c.interfaces, 64, "a number of satellites", ""),
             Setting::time("interval", |c: &mut Self| &mut c.interval),
             Setting::flag("exact", |c: &mut Self| &mut c.exact),
+            Setting::time_or_zero("load_penalty", |c: &mut Self| &mut c.load_penalty),
         ]
     }
 }
@@ -97,8 +102,10 @@ pub struct Planner {
     rules: Rules,
     /// The station of each exit.
     exits: Vec<u32>,
-    /// Stations that send or receive, in ascending order.
+    /// Stations that send, receive or relay, in ascending order.
     active: Vec<u32>,
+    /// Those that relay. In trees they follow the satellites.
+    relays: Vec<u32>,
     /// The ways that are used: from a station to an exit.
     pairs: Vec<(u32, usize)>,
     until: Instant,
@@ -107,6 +114,8 @@ pub struct Planner {
     pending: Option<Instant>,
     changes: Vec<Change>,
     graph: Graph,
+    /// Of each link between satellites the part of the time since the last look in which it was busy, if that matters.
+    loads: Vec<f64>,
     attachments: Attachments,
     /// By node and exit: the next node, now and at the time that was looked at last.
     table: Vec<u32>,
@@ -119,7 +128,7 @@ pub struct Planner {
 #[derive(Clone, Debug, Default)]
 struct View {
     positions: Vec<Vector>,
-    /// Of each link between satellites its length, millimetres; [`u64::MAX`] while it is down.
+    /// Of each link of the graph its length, millimetres; [`u64::MAX`] while it is down.
     lengths: Vec<u64>,
     /// Of each active station the satellites that it may use, with their distances in millimetres.
     usable: Vec<Vec<(u32, u64)>>,
@@ -134,7 +143,8 @@ impl Planner {
         let mut exits: Vec<u32> = pairs.iter().map(|(_, to)| *to).collect();
         exits.sort_unstable();
         exits.dedup();
-        let mut active: Vec<u32> = pairs.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        let relays: Vec<u32> = (0..).zip(sky.stations()).filter(|(_, of)| of.is_relay()).map(|(at, _)| at).collect();
+        let mut active: Vec<u32> = pairs.iter().flat_map(|(from, to)| [*from, *to]).chain(relays.clone()).collect();
         active.sort_unstable();
         active.dedup();
         let exit_of = |station: u32| exits.binary_search(&station).unwrap_or_default();
@@ -151,12 +161,14 @@ impl Planner {
             looked: Instant::ZERO,
             pending: None,
             changes: Vec::new(),
-            graph: Graph::new(satellites, sky.isls()),
+            graph: Graph::new(satellites, &ends_of(&sky)),
+            loads: Vec::new(),
             attachments: Attachments::new(sky.stations().len()),
             table: vec![NONE; nodes * exits.len()],
             fresh: vec![NONE; nodes * exits.len()],
             view: View::default(),
-            trees: vec![Tree::new(satellites); exits.len()],
+            trees: vec![Tree::new(satellites + relays.len()); exits.len()],
+            relays,
             exits,
             sky,
         };
@@ -188,9 +200,12 @@ impl Planner {
 
     /// The time of the next change, up to the end of the run.
     pub fn next_change(&mut self) -> Option<Instant> {
+        if self.weighs_load() {
+            // The load is known when the time has come.
+            return Some(self.next_look()).filter(|next| *next <= self.until);
+        }
         while self.pending.is_none() {
-            let interval = self.rules.interval.as_nanos();
-            let next = Instant::from_nanos((self.looked.as_nanos() / interval + 1) * interval);
+            let next = self.next_look();
             if next > self.until {
                 return None;
             }
@@ -206,9 +221,30 @@ impl Planner {
         self.pending
     }
 
+    fn next_look(&self) -> Instant {
+        let interval = self.rules.interval.as_nanos();
+        Instant::from_nanos((self.looked.as_nanos() / interval + 1) * interval)
+    }
+
+    /// Whether the load of links matters.
+    pub fn weighs_load(&self) -> bool {
+        !self.rules.load_penalty.is_zero()
+    }
+
+    /// Notes for each link between satellites the part of the time since the last look in which it was busy.
+    pub fn load(&mut self, loads: impl IntoIterator<Item = f64>) {
+        self.loads.clear();
+        self.loads.extend(loads);
+    }
+
     /// Goes to the next change, and tells which entries change.
     pub fn advance(&mut self) -> &[Change] {
         self.changes.clear();
+        if self.weighs_load() {
+            self.looked = self.next_look();
+            self.look(self.looked);
+            self.pending = Some(self.looked);
+        }
         if self.pending.take().is_some() {
             let many = self.exits.len();
             for (at, (old, new)) in self.table.iter_mut().zip(&self.fresh).enumerate().filter(|(_, (a, b))| a != b) {
@@ -276,17 +312,24 @@ impl Planner {
         self.see(at);
         let many = self.exits.len();
         let satellites = self.sky.satellites().len();
-        let Self { view, trees, graph, fresh, exits, active, sky, .. } = self;
+        let Self { view, trees, graph, fresh, exits, active, relays, sky, .. } = self;
         for (exit, station) in exits.iter().enumerate() {
             let place = active.binary_search(station).unwrap_or_default();
             let end = sky.node_of_station(*station as usize);
             let tree = &mut trees[exit];
             tree.update(graph, &view.lengths, &view.usable[place]);
             for (satellite, next) in tree.next().iter().enumerate() {
-                fresh[satellite * many + exit] = match *next {
-                    tree::GROUND => end,
-                    next => next,
-                };
+                // The rows of relays follow below, with those of other stations.
+                if satellite < satellites {
+                    fresh[satellite * many + exit] = match *next {
+                        tree::GROUND => end,
+                        tree::NONE => NONE,
+                        next => match (next as usize).checked_sub(satellites) {
+                            Some(relay) => sky.node_of_station(relays[relay] as usize),
+                            None => next,
+                        },
+                    };
+                }
             }
         }
         for (place, station) in active.iter().enumerate() {
@@ -303,7 +346,7 @@ impl Planner {
 
     /// Sees the sky at a time.
     fn see(&mut self, at: Instant) {
-        let Self { view, sky, active, rules, attachments, .. } = self;
+        let Self { view, sky, active, relays, rules, attachments, graph, loads, .. } = self;
         let View { positions, lengths, usable } = view;
         sky.positions(at, positions);
         let weight = |metres: f64| {
@@ -315,16 +358,37 @@ impl Planner {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
             if sky.isl_is_up(isl, a, b) { weight(a.distance(b)) } else { u64::MAX }
         }));
-        usable.resize_with(active.len(), Vec::new);
-        for (station, usable) in active.iter().zip(usable) {
-            usable.clear();
-            let ground = &sky.stations()[*station as usize];
-            let sees = positions.iter().enumerate().filter(|(_, position)| ground.sees(**position));
-            let here = ground.site().position();
-            usable.extend(sees.map(|(satellite, position)| (satellite as u32, weight(position.distance(here)))));
-            attachments.select(sky, *station, at, rules, positions, usable);
+        let penalty = rules.load_penalty.as_secs_f64() * LIGHT * 1e3;
+        for (length, load) in lengths.iter_mut().zip(loads) {
+            *length = length.saturating_add(libm::round(penalty * *load) as u64);
         }
+        usable.resize_with(active.len(), Vec::new);
+        for (station, usable) in active.iter().zip(&mut *usable) {
+            usable.clear();
+            let ground = sky.stations()[*station as usize].stand(at);
+            let sees = positions.iter().enumerate().filter(|(_, position)| ground.sees(**position));
+            let here = ground.position();
+            usable.extend(sees.map(|(satellite, position)| (satellite as u32, weight(position.distance(here)))));
+            if relays.binary_search(station).is_err() {
+                attachments.select(sky, *station, at, rules, positions, usable);
+            }
+        }
+        if relays.is_empty() {
+            return;
+        }
+        let mut ends = ends_of(sky);
+        for (node, relay) in (positions.len() as u32..).zip(&*relays) {
+            let place = active.binary_search(relay).unwrap_or_default();
+            ends.extend(usable[place].iter().map(|(satellite, _)| [*satellite, node]));
+            lengths.extend(usable[place].iter().map(|(_, length)| *length));
+        }
+        *graph = Graph::new(positions.len() + relays.len(), &ends);
     }
+}
+
+/// The ends of the links between satellites.
+fn ends_of(sky: &Sky) -> Vec<[u32; 2]> {
+    sky.isls().iter().map(|isl| isl.ends).collect()
 }
 
 #[cfg(test)]

@@ -33,6 +33,11 @@ pub fn semi_major_axis(motion: f64) -> f64 {
     libm::cbrt(GRAVITY / (motion * motion))
 }
 
+/// The height above the equator of an orbit with this mean motion, metres.
+pub fn height(motion: f64) -> f64 {
+    (semi_major_axis(motion) - RADIUS) * 1e3
+}
+
 /// Mean elements at the start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Elements {

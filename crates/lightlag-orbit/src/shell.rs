@@ -7,6 +7,9 @@
 use crate::propagate::{Circular, ClosedForm, Elements, Propagator};
 use std::f64::consts::TAU;
 
+/// The height and the revolutions of a shell agree to this, metres.
+const MOST_APART: f64 = 5e3;
+
 /// The propagation of a generated satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Motion {
@@ -47,6 +50,8 @@ pub struct Shell {
     pub spread: f64,
     /// Propagation of its satellites.
     pub motion: Motion,
+    /// Whether its satellites may collide, as those of a published simulation may.
+    pub may_collide: bool,
 }
 
 impl Default for Shell {
@@ -61,6 +66,7 @@ impl Default for Shell {
             phasing: Phasing::Walker(0),
             spread: 360.0,
             motion: Motion::Sgp4,
+            may_collide: false,
         }
     }
 }
@@ -151,6 +157,16 @@ impl Shell {
         {
             return range(format!("{revolutions} revolutions a day are not from 0.05 to 17"));
         }
+        if let Some(revolutions) = self.revolutions {
+            let height = crate::propagate::height(revolutions * TAU / 86_400.0);
+            if libm::fabs(height - self.height) > MOST_APART {
+                return range(format!(
+                    "{revolutions} revolutions a day are those of {:.1} km, and its height is {} km: more than 5 km apart; leave one out",
+                    height / 1e3,
+                    self.height / 1e3
+                ));
+            }
+        }
         if self.motion == Motion::Sgp4 && self.period() >= 225.0 * 60.0 {
             return range(format!(
                 "the closed form of SGP4 holds for periods below 225 min, this shell has {:.0} min; take the circular model",
@@ -161,6 +177,9 @@ impl Shell {
             && f >= self.planes
         {
             return range(format!("phasing {f} is not below the number of planes, {}", self.planes));
+        }
+        if self.may_collide {
+            return Ok(());
         }
         let least = self.least_distance();
         if least < 1_000.0 { Err(ShellError::Collision(least)) } else { Ok(()) }
@@ -213,6 +232,7 @@ mod tests {
             phasing: Phasing::Walker(phasing),
             spread: 360.0,
             motion: Motion::Sgp4,
+            may_collide: false,
         }
     }
 

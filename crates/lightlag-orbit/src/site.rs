@@ -46,6 +46,29 @@ impl Site {
         Vector::new(cos * north, cos * east, sin)
     }
 
+    /// Whether another place is so near to the opposite one on the Earth that no great circle is told from the others.
+    pub fn is_opposite(self, other: Self) -> bool {
+        self.up().dot(other.up()) < -0.999_999
+    }
+
+    /// The place after this part of the great circle to another; their heights are weighed alike. Between places that are
+    /// opposite there is no such circle, and the first is stayed at.
+    #[must_use]
+    pub fn towards(self, other: Self, part: f64) -> Self {
+        let (from, to) = (self.up(), other.up());
+        let angle = libm::acos(from.dot(to).clamp(-1.0, 1.0));
+        let sine = libm::sin(angle);
+        if sine < 1e-9 {
+            return Self { height: self.height + (other.height - self.height) * part, ..self };
+        }
+        let at = from * (libm::sin((1.0 - part) * angle) / sine) + to * (libm::sin(part * angle) / sine);
+        Self {
+            latitude: libm::asin(at.z.clamp(-1.0, 1.0)).to_degrees(),
+            longitude: libm::atan2(at.y, at.x).to_degrees(),
+            height: self.height + (other.height - self.height) * part,
+        }
+    }
+
     /// Where something at this position stands in its sky.
     pub fn look(self, at: Vector) -> Look {
         let (sin, cos) = libm::sincos(self.latitude.to_radians());

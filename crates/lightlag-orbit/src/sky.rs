@@ -34,20 +34,40 @@ pub enum Visibility {
     Slant(f64),
 }
 
-/// A station on the ground.
-#[derive(Clone, Copy, Debug)]
+/// A station, on the ground or on its way over it.
+#[derive(Clone, Debug)]
 pub struct Station {
+    visibility: Visibility,
+    /// Whether it passes on what satellites send to it.
+    is_relay: bool,
+    /// Where it stays, or where it starts.
+    first: Stand,
+    /// The places that it passes, if it moves.
+    course: Vec<Waypoint>,
+}
+
+/// A place that a moving station passes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Waypoint {
+    /// When.
+    pub at: Instant,
+    /// Where.
+    pub site: Site,
+}
+
+/// A station at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Stand {
     site: Site,
     position: Vector,
     up: Vector,
     visibility: Visibility,
-    /// Sine of the least elevation, and the square of the longest slant.
+    /// Sine of the least elevation, or the square of the longest slant.
     limit: f64,
 }
 
-impl Station {
-    /// A station at a site.
-    pub fn new(site: Site, visibility: Visibility) -> Self {
+impl Stand {
+    fn new(site: Site, visibility: Visibility) -> Self {
         let limit = match visibility {
             Visibility::Elevation(degrees) => libm::sin(degrees.to_radians()),
             Visibility::Slant(metres) => metres * metres,
@@ -55,12 +75,12 @@ impl Station {
         Self { site, position: site.position(), up: site.up(), visibility, limit }
     }
 
-    /// Its place.
-    pub fn site(&self) -> Site {
-        self.site
+    /// Its position, metres from the centre of the Earth.
+    pub fn position(&self) -> Vector {
+        self.position
     }
 
-    /// Whether it may use a satellite at this position.
+    /// Whether the station may use a satellite at this position.
     pub fn sees(&self, at: Vector) -> bool {
         let d = at - self.position;
         match self.visibility {
@@ -72,6 +92,65 @@ impl Station {
             }
             Visibility::Slant(_) => d.square() <= self.limit,
         }
+    }
+
+    /// The sine of the elevation of something at this position.
+    fn elevation(&self, at: Vector) -> f64 {
+        let d = at - self.position;
+        d.dot(self.up) / d.length()
+    }
+}
+
+impl Station {
+    /// A station that stays at a site.
+    pub fn new(site: Site, visibility: Visibility) -> Self {
+        Self::moving(vec![Waypoint { at: Instant::ZERO, site }], visibility)
+    }
+
+    /// A station that goes along great circles from place to place, and stays at the first before and at the last after it.
+    ///
+    /// # Panics
+    /// If there is no place, or they are not in the order of time.
+    pub fn moving(course: Vec<Waypoint>, visibility: Visibility) -> Self {
+        assert!(course.is_sorted_by(|a, b| a.at < b.at), "each place is passed after the one before");
+        let first = Stand::new(course[0].site, visibility);
+        let course = if course.len() == 1 { Vec::new() } else { course };
+        Self { visibility, is_relay: false, first, course }
+    }
+
+    /// The same, passing on what satellites send to it.
+    #[must_use]
+    pub fn relaying(mut self, relays: bool) -> Self {
+        self.is_relay = relays;
+        self
+    }
+
+    /// Whether it passes on what satellites send to it.
+    pub fn is_relay(&self) -> bool {
+        self.is_relay
+    }
+
+    /// Its place at a time.
+    pub fn site(&self, at: Instant) -> Site {
+        let next = self.course.partition_point(|point| point.at <= at);
+        match (next.checked_sub(1).and_then(|last| self.course.get(last)), self.course.get(next)) {
+            (Some(last), Some(next)) => {
+                let part = at.since(last.at).as_secs_f64() / next.at.since(last.at).as_secs_f64();
+                last.site.towards(next.site, part)
+            }
+            (Some(only), None) | (None, Some(only)) => only.site,
+            (None, None) => self.first.site,
+        }
+    }
+
+    /// How it stands at a time.
+    pub fn stand(&self, at: Instant) -> Stand {
+        if self.course.is_empty() { self.first } else { Stand::new(self.site(at), self.visibility) }
+    }
+
+    /// Whether it may use a satellite at this position at a time.
+    pub fn sees(&self, satellite: Vector, at: Instant) -> bool {
+        self.stand(at).sees(satellite)
     }
 }
 
@@ -134,7 +213,7 @@ impl Sky {
     /// has decayed.
     pub fn position(&self, node: u32, at: Instant) -> Option<Vector> {
         if let Some(station) = self.station(node) {
-            return Some(self.stations[station].position);
+            return Some(self.stations[station].stand(at).position);
         }
         let seconds = at.as_secs_f64();
         self.satellites[node as usize].orbit.position_turned(seconds, self.turned(seconds))
@@ -160,7 +239,7 @@ impl Sky {
 
     /// Where a satellite stands in the sky of a station.
     pub fn look(&self, station: usize, satellite: u32, at: Instant) -> Option<Look> {
-        Some(self.stations[station].site.look(self.position(satellite, at)?))
+        Some(self.stations[station].site(at).look(self.position(satellite, at)?))
     }
 
     /// The distance between two nodes, metres.
@@ -178,6 +257,16 @@ impl Flight for Sky {
     fn light_time(&self, from: u32, to: u32, at: Instant) -> Duration {
         // A decayed satellite has no links any more; packets that are still on their way to it take no time.
         self.distance(from, to, at).map_or(Duration::ZERO, light_time)
+    }
+
+    fn elevation(&self, from: u32, to: u32, at: Instant) -> f64 {
+        let (station, satellite) = match (self.station(from), self.station(to)) {
+            (Some(station), _) => (station, to),
+            (_, Some(station)) => (station, from),
+            _ => return 1.0,
+        };
+        let above = self.position(satellite, at);
+        above.map_or(0.0, |above| self.stations[station].stand(at).elevation(above))
     }
 }
 
@@ -203,7 +292,7 @@ mod tests {
         let look = sky.look(0, 0, at).unwrap();
         assert!((look.range - 660_969.796).abs() < 0.01, "{look:?}");
         assert!((look.elevation - 71.332_118).abs() < 1e-6 && (look.azimuth - 316.576_962).abs() < 1e-6, "{look:?}");
-        assert!(sky.stations()[0].sees(position));
+        assert!(sky.stations()[0].sees(position, at));
         assert_eq!(sky.light_time(0, 1, at), Duration::from_nanos(2_204_758));
     }
 
@@ -213,8 +302,28 @@ mod tests {
         let below = Vector::new(6_300e3, 2_000e3, 0.0);
         let elevation = site.look(below).elevation;
         assert!(elevation < -2.0);
-        assert!(Station::new(site, Visibility::Elevation(elevation - 0.1)).sees(below));
-        assert!(!Station::new(site, Visibility::Elevation(elevation + 0.1)).sees(below));
-        assert!(!Station::new(site, Visibility::Elevation(0.0)).sees(below));
+        let sees = |mask| Station::new(site, Visibility::Elevation(mask)).sees(below, Instant::ZERO);
+        assert!(sees(elevation - 0.1) && !sees(elevation + 0.1) && !sees(0.0));
+    }
+
+    #[test]
+    fn a_station_goes_along_great_circles() {
+        let place = |latitude, longitude, height| Site { latitude, longitude, height };
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let course = vec![
+            Waypoint { at: at(10), site: place(50.0, -10.0, 0.0) },
+            Waypoint { at: at(110), site: place(50.0, 170.0, 10e3) },
+        ];
+        let station = Station::moving(course, Visibility::Elevation(25.0));
+        assert_eq!(station.site(at(0)), place(50.0, -10.0, 0.0));
+        assert_eq!(station.site(at(200)), place(50.0, 170.0, 10e3));
+        // Half way over the pole.
+        let middle = station.site(at(60));
+        assert!((middle.latitude - 90.0).abs() < 1e-6 && (middle.height - 5e3).abs() < 1e-6, "{middle:?}");
+        let quarter = station.site(at(35));
+        assert!((quarter.latitude - 70.0).abs() < 1e-9 && (quarter.longitude + 10.0).abs() < 1e-9, "{quarter:?}");
+        assert_eq!(station.stand(at(35)).position(), quarter.position());
+        let fixed = Station::new(place(1.0, 2.0, 3.0), Visibility::Elevation(25.0));
+        assert_eq!(fixed.site(at(5)), place(1.0, 2.0, 3.0));
     }
 }

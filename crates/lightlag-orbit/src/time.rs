@@ -69,8 +69,9 @@ fn days_before(year: i32) -> i64 {
     (years - 1999) * 365 + leaps(years) - leaps(1999)
 }
 
-impl fmt::Display for Utc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Utc {
+    /// Year, month, day, and nanoseconds since midnight.
+    pub fn calendar(self) -> (i32, u32, u32, u64) {
         let (day, nanos) = (self.nanos.div_euclid(DAY), self.nanos.rem_euclid(DAY));
         // A year has 365 or 366 days: neither estimate is too late.
         let mut year = 1999 + day.div_euclid(365).min(day.div_euclid(366)) as i32;
@@ -79,7 +80,14 @@ impl fmt::Display for Utc {
         }
         let first = |month| Self::new(year, month, 1, 0).map_or(i64::MAX, |first| first.nanos.div_euclid(DAY));
         let month = (2..=12).find(|month| first(*month) > day).unwrap_or(13) - 1;
-        let day = day - first(month) + 1;
+        (year, month, (day - first(month) + 1) as u32, nanos as u64)
+    }
+}
+
+impl fmt::Display for Utc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day, nanos) = self.calendar();
+        let nanos = nanos as i64;
         let seconds = nanos / SECOND;
         write!(f, "{year:04}-{month:02}-{day:02}T{:02}:", seconds / 3600)?;
         write!(f, "{:02}:{:02}", seconds / 60 % 60, seconds % 60)?;

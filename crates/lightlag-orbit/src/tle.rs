@@ -1,45 +1,23 @@
-//! Files of orbital elements: two-line element sets, with or without a line for the name.
+//! Two-line element sets, with or without a line for the name.
 //!
 //! Numbers are read by the crate `sgp4`, which checks columns and checksums. Here lines become sets, and errors name the line of
 //! the file. Catalogue numbers may have the letter of Alpha-5. Two forms are not mixed in one file.
 
-use crate::propagate::Propagator;
-use crate::sky::Satellite;
-use crate::time::Utc;
+use crate::elements::{ElementSet, ElementsError, MOST_REVOLUTIONS};
 use std::collections::BTreeMap;
 
 /// The length of a line of elements.
 const COLUMNS: usize = 69;
-/// Kilometres by which a revolution of 24 h becomes more than anything that stays near the Earth, revolutions a day.
-const MOST_REVOLUTIONS: f64 = 17.0;
 
-/// The elements of a satellite.
-#[derive(Clone, Debug)]
-pub struct ElementSet {
-    /// The line of the file at which it starts, from 1 on.
-    pub line: usize,
-    elements: sgp4::Elements,
-}
-
-/// What is wrong with a file of elements.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {message}")]
-pub struct TleError {
-    /// The line, from 1 on.
-    pub line: usize,
-    /// The fault, and what would be right.
-    pub message: String,
-}
-
-fn error<T>(line: usize, message: impl Into<String>) -> Result<T, TleError> {
-    Err(TleError { line, message: message.into() })
+fn error<T>(line: usize, message: impl Into<String>) -> Result<T, ElementsError> {
+    Err(ElementsError { place: format!("line {line}"), message: message.into() })
 }
 
 /// Reads a file of two-line sets, or of those with a name above each.
 ///
 /// # Errors
 /// The first line that is wrong.
-pub fn read(text: &str) -> Result<Vec<ElementSet>, TleError> {
+pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end_matches(['\r', ' '])));
     let mut lines = lines.filter(|(_, line)| !line.is_empty()).peekable();
     let mut sets: Vec<ElementSet> = Vec::new();
@@ -75,7 +53,7 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, TleError> {
                 format!("number {} is also that of line {before}; each satellite stands once", elements.norad_id),
             );
         }
-        sets.push(ElementSet { line: at, elements });
+        sets.push(ElementSet::new(format!("line {at}"), elements));
     }
     if sets.is_empty() {
         return error(1, "there are no elements; write sets of two lines, of 69 columns each");
@@ -88,7 +66,7 @@ fn is_line(line: &str, number: u8) -> bool {
     line.as_bytes().starts_with(&[number, b' '])
 }
 
-fn check_line(at: usize, line: &str) -> Result<(), TleError> {
+fn check_line(at: usize, line: &str) -> Result<(), ElementsError> {
     if let Some(column) = line.chars().position(|c| !c.is_ascii() || c == '\t') {
         return error(at, format!("column {} is not plain ASCII, or a tab", column + 1));
     }
@@ -114,7 +92,7 @@ fn check_line(at: usize, line: &str) -> Result<(), TleError> {
     Ok(())
 }
 
-fn check(elements: &sgp4::Elements, line: usize) -> Result<(), TleError> {
+fn check(elements: &sgp4::Elements, line: usize) -> Result<(), ElementsError> {
     if !(0.0..=180.0).contains(&elements.inclination) {
         return error(
             line,
@@ -129,39 +107,6 @@ fn check(elements: &sgp4::Elements, line: usize) -> Result<(), TleError> {
         );
     }
     Ok(())
-}
-
-impl ElementSet {
-    /// The number in the catalogue.
-    pub fn number(&self) -> u64 {
-        self.elements.norad_id
-    }
-
-    /// The name, or the number where there is none.
-    pub fn name(&self) -> String {
-        self.elements.object_name.clone().unwrap_or_else(|| format!("{:05}", self.number()))
-    }
-
-    /// The time for which they hold.
-    pub fn epoch(&self) -> Utc {
-        use sgp4::chrono::{Datelike, Timelike};
-        let time = self.elements.datetime;
-        let seconds = u64::from(time.num_seconds_from_midnight());
-        let nanos = seconds * 1_000_000_000 + u64::from(time.nanosecond() % 1_000_000_000);
-        Utc::new(time.year(), time.month(), time.day(), nanos).unwrap_or(Utc::Y2000)
-    }
-
-    /// The satellite in runs that start at `start`.
-    ///
-    /// # Errors
-    /// Elements from which SGP4 makes no orbit.
-    pub fn satellite(&self, start: Utc) -> Result<Satellite, TleError> {
-        let constants = sgp4::Constants::from_elements_afspc_compatibility_mode(&self.elements);
-        let constants =
-            constants.or_else(|fault| error(self.line, format!("SGP4 makes no orbit of these elements: {fault}")))?;
-        let orbit = Propagator::Sgp4(Box::new(constants), start.since(self.epoch()));
-        Ok(Satellite { name: self.name(), orbit })
-    }
 }
 
 #[cfg(test)]

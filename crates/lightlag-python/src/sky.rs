@@ -52,11 +52,16 @@ impl SkyOf {
         self.sky.satellites().iter().map(|satellite| satellite.name.clone()).collect()
     }
 
-    /// The stations: name, degrees to the north and to the east, metres of height.
+    /// The names of the stations.
     #[getter]
-    fn stations(&self) -> Vec<(String, f64, f64, f64)> {
-        let sites = self.sky.stations().iter().map(|station| station.site());
-        self.stations.iter().zip(sites).map(|(name, at)| (name.clone(), at.latitude, at.longitude, at.height)).collect()
+    fn stations(&self) -> Vec<String> {
+        self.stations.clone()
+    }
+
+    /// The places of the stations after so many seconds: degrees to the north and to the east, metres of height.
+    fn places(&self, seconds: f64) -> Vec<(f64, f64, f64)> {
+        let sites = self.sky.stations().iter().map(|station| station.site(instant(seconds)));
+        sites.map(|at| (at.latitude, at.longitude, at.height)).collect()
     }
 
     /// The links between satellites that are up after so many seconds.
@@ -83,10 +88,11 @@ impl SkyOf {
         let mut positions = Vec::new();
         self.sky.positions(instant(seconds), &mut positions);
         let ground = &self.sky.stations()[station];
-        let seen = (0..).zip(positions).filter(|(_, at)| ground.sees(*at));
+        let (stand, site) = (ground.stand(instant(seconds)), ground.site(instant(seconds)));
+        let seen = (0..).zip(positions).filter(|(_, at)| stand.sees(*at));
         Ok(seen
             .map(|(satellite, at)| {
-                let look = ground.site().look(at);
+                let look = site.look(at);
                 (satellite, look.azimuth, look.elevation, look.range)
             })
             .collect())

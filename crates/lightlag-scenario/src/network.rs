@@ -6,7 +6,7 @@ use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{
     AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
-    Reordering, Routes, Timetable,
+    RatesByElevation, Reordering, Routes, Timetable,
 };
 use lightlag_orbit::{Handover, Rules, Sky};
 use lightlag_radio::phy::Mode;
@@ -76,6 +76,8 @@ pub struct Space {
     pub dishes: LinkId,
     /// See [`dishes`](Self::dishes).
     pub antennas: LinkId,
+    /// Whether a satellite has a transmitter for each station, in their order, and not one for all.
+    pub has_antenna_for_each: bool,
     /// See [`dishes`](Self::dishes).
     pub isls: LinkId,
     /// Directions of links between satellites by their ends, in ascending order.
@@ -85,6 +87,8 @@ pub struct Space {
     /// By destination the number of the exit at which packets leave the sky, in the ascending order of the stations that
     /// receive.
     pub exits: Arc<[u32]>,
+    /// Rates of dishes and of antennas by elevation, where they depend on it.
+    pub rates: [Option<RatesByElevation>; 2],
     /// Rules by which ways are chosen.
     pub rules: Rules,
     /// Effects of a handover.
@@ -109,27 +113,44 @@ impl Space {
         if let Some(station) = self.sky.station(from) {
             return Some(LinkId(self.dishes.0 + station as u32));
         }
-        if self.sky.station(to).is_some() {
-            return Some(LinkId(self.antennas.0 + from));
+        if let Some(station) = self.sky.station(to) {
+            let among = if self.has_antenna_for_each { station as u32 } else { 0 };
+            return Some(LinkId(self.antenna(from).0 + among));
         }
         let at = self.crossings.binary_search_by_key(&[from, to], |(ends, _)| *ends).ok()?;
         Some(self.crossings[at].1)
+    }
+
+    /// The first transmitter of a satellite to the ground.
+    pub fn antenna(&self, satellite: u32) -> LinkId {
+        LinkId(self.antennas.0 + satellite * self.antennas_of_each())
+    }
+
+    /// Whether a link leads from a satellite to the ground.
+    pub fn is_antenna(&self, link: LinkId) -> bool {
+        (self.antennas.0..self.isls.0).contains(&link.0)
+    }
+
+    fn antennas_of_each(&self) -> u32 {
+        if self.has_antenna_for_each { self.stations.len() as u32 } else { 1 }
     }
 
     /// The far ends of a link, if it is one of the constellation.
     pub fn beam(&self, link: LinkId) -> Option<Beam> {
         let at = link.0.checked_sub(self.dishes.0)?;
         let (stations, satellites) = (self.stations.len() as u32, self.sky.satellites().len() as u32);
+        let antennas = satellites * self.antennas_of_each();
+        let [up, down] = &self.rates;
         let sky = || -> Arc<dyn Flight> { self.sky.clone() };
         let by_exit = |from| Some(Beam::by_exit(sky(), from, self.exits.clone(), self.exits_in_all()));
         if at < stations {
-            return by_exit(satellites + at);
+            return by_exit(satellites + at).map(|beam| beam.at_rates(up.clone()));
         }
         let at = at - stations;
-        if at < satellites {
-            return by_exit(at);
+        if at < antennas {
+            return by_exit(at / self.antennas_of_each()).map(|beam| beam.at_rates(down.clone()));
         }
-        let at = at - satellites;
+        let at = at - antennas;
         let isl = self.sky.isls().get(at as usize / 2)?;
         let [from, to] = if at.is_multiple_of(2) { isl.ends } else { [isl.ends[1], isl.ends[0]] };
         Some(Beam::between(sky(), from, self.far_end(to)))

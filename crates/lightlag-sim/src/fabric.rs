@@ -53,7 +53,7 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
             overhead: None,
         };
         if let Some(space) = space {
-            let overhead = Overhead::new(space.clone(), network, &mut fabric.hops, &mut fabric.routes);
+            let overhead = Overhead::new(space.clone(), network, &mut fabric.hops, &mut fabric.routes, seed);
             fabric.overhead = Some(Box::new(overhead));
         }
         fabric

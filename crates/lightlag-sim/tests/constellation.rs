@@ -158,3 +158,96 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_eq!(run(&lossy).summary.result_hash, run(&lossy).summary.result_hash);
     assert_ne!(run(&lossy).summary.result_hash, run(&text).summary.result_hash);
 }
+
+#[test]
+fn packets_that_are_sent_in_a_burst_after_a_handover_are_lost() {
+    let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }";
+    let lost = |handover: &str| {
+        let result = run(&kuiper(&format!("handover = {{ {handover} }}"), quick));
+        (dropped(&result, DropCause::Error), result.summary.result_hash)
+    };
+    // Up and down the dishes turn nine times in 130 s, and a packet leaves every 12 ms: 83 in a burst of a second.
+    let (all, _) = lost("burst = \"1 s\"");
+    assert!((500..850).contains(&all), "{all}");
+    assert_eq!(lost("burst = \"1 s\", probability = 0").0, 0);
+    let (some, hash) = lost("burst = \"1 s\", probability = 0.5");
+    assert!((80..all).contains(&some), "{some} of {all}");
+    assert_eq!(lost("burst = \"1 s\", probability = 0.5"), (some, hash));
+}
+
+#[test]
+fn a_shell_without_links_is_bridged_by_stations_that_relay() {
+    let relay = "[[stations]]\nname = \"Shanghai\"\nrelay = true\n[[stations]]\nname = \"Taipei\"\nrelay = true\n";
+    let text = kuiper("isls = \"none\"", "transfer = \"200 kB\"");
+    let alone = run(&text);
+    assert_eq!(alone.summary.flows[0].delivered_bytes, 0, "no satellite is above both");
+    let result = run(&text.replace("[[flows]]", &format!("{relay}[[flows]]")));
+    assert_eq!(result.summary.flows[0].delivered_bytes, 200_000);
+    let carried: u64 =
+        result.summary.links.iter().filter(|link| link.name == "Taipei->sky").map(|link| link.carried_bytes).sum();
+    let over = &result.paths;
+    assert!(carried > 200_000 || over.hops.iter().all(|hops| *hops <= 4), "{carried} B over Taipei");
+    assert!(over.hops.iter().all(|hops| hops % 2 == 0), "up and down, in turn: {:?}", over.hops);
+}
+
+#[test]
+fn a_satellite_may_have_a_transmitter_for_each_station() {
+    let three = "[[flows]]\nfrom = \"Manila\"\nto = \"other\"\ntransport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"6 Mbit/s\" }\n\
+                 [[stations]]\nname = \"other\"\nlatitude = \"38.9 deg\"\nlongitude = \"121.7 deg\"\n";
+    let flow = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"6 Mbit/s\" }";
+    let text = kuiper("", flow)
+        .replace("uplink = { rate = \"10", "uplink = { rate = \"20")
+        .replace("isl = { rate = \"10", "isl = { rate = \"20")
+        + three;
+    let text = text.replace("duration = \"130 s\"", "duration = \"10 s\"");
+    let goodput = |text: &str| {
+        let result = run(text);
+        result.summary.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0 / 10e6).sum::<f64>()
+    };
+    // Both stations are below the same satellite: 12 Mbit/s through 10 Mbit/s, headers of 28 in 1500 bytes.
+    let shared = goodput(&text);
+    let each = goodput(&text.replace("downlink = {", "downlink = { shared = false,"));
+    assert!((9.3..9.9).contains(&shared), "{shared}");
+    assert!((11.7..12.01).contains(&each), "{each}");
+}
+
+#[test]
+fn a_station_on_its_way_is_handed_from_satellite_to_satellite() {
+    let fixed = kuiper("", "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }");
+    let course = "waypoints = [{ at = \"0 s\", latitude = \"14.6042 deg\", longitude = \"120.9822 deg\" }, \
+                  { at = \"130 s\", latitude = \"38 deg\", longitude = \"121 deg\" }]";
+    let place = "latitude = \"14.6042 deg\"\n        longitude = \"120.9822 deg\"";
+    assert!(fixed.contains(place));
+    let moving = run(&fixed.replace(place, course));
+    let datagrams = moving.summary.flows[0].datagrams.as_ref().unwrap();
+    assert_eq!(datagrams.lost, 0);
+    // At the end the stations are next to each other: up and down by one satellite.
+    let last = ways(&moving).last().unwrap().1.clone();
+    assert_eq!(last.len(), 1, "{:?}", ways(&moving));
+}
+
+#[test]
+fn a_busy_link_is_left_for_another() {
+    let flow = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9 Mbit/s\" }";
+    let steady = run(&kuiper("", flow));
+    let swaying = run(&kuiper("load_penalty = \"20 ms\"", flow));
+    assert!(ways(&swaying).len() > 5 * ways(&steady).len(), "the load follows the flow from way to way");
+    let delivered = swaying.summary.flows[0].delivered_bytes;
+    assert!(delivered > 130_000_000, "{delivered}");
+}
+
+#[test]
+fn the_delay_of_a_scheduler_comes_on_top_of_the_light() {
+    let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }";
+    let mean = |more: &str| {
+        let text = kuiper("", quick).replace("uplink = {", &format!("uplink = {{ {more}"));
+        run(&text).summary.flows[0].datagrams.as_ref().unwrap().mean_delay_s.unwrap()
+    };
+    let plain = mean("");
+    assert!((mean("delay = \"15 ms\", ") - plain - 0.015).abs() < 1e-6);
+    let jitter = mean("delay = \"15 ms\", jitter = \"5 ms\", ");
+    assert!((jitter - plain - 0.015).abs() < 0.001, "{jitter} {plain}");
+    // A packet of 1028 bytes takes 8.224 ms at 1 Mbit/s, and a tenth of it at 10.
+    let slow = mean("rates = [[\"30 deg\", \"1 Mbit/s\"], [\"89 deg\", \"10 Mbit/s\"]], ");
+    assert!((slow - plain - 0.007_401_6).abs() < 1e-6, "{slow} {plain}");
+}

@@ -19,7 +19,7 @@ from lightlag.scenario.links import Line, Link
 from lightlag.scenario.radio import Medium, Node, Radio
 from lightlag.scenario.reading import ScenarioLike, Sets, check, checked, congestion_names, load_scenario, read_scenario
 from lightlag.scenario.record import Pcap, Record
-from lightlag.scenario.sky import Constellation, Handover, Shell, SkyLine, Station
+from lightlag.scenario.sky import Constellation, Handover, Shell, SkyLine, SkyWaypoint, Station
 from lightlag.scenario.tcp import (
     Bets,
     ChallengeAcks,
@@ -112,6 +112,7 @@ __all__ = [
     "Signals",
     "Size",
     "SkyLine",
+    "SkyWaypoint",
     "Star",
     "Start",
     "Station",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag.scenario.radio import Model
-from lightlag.scenario.values import Loss, Queue, Rate, Time
+from lightlag.scenario.values import Fade, Jitter, Loss, Queue, Rate, Time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,8 @@ class Shell:
     """Of the planes' nodes: ``"360 deg"`` for a delta pattern, which is the default, ``"180 deg"`` for a star."""
     propagator: Literal["sgp4", "circular"] | None = None
     """SGP4 without drag, which is the default, or a circle whose plane drifts with J2."""
+    may_collide: bool | None = None
+    """Whether satellites may come within a kilometre of each other, as in published simulations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +40,18 @@ class SkyLine:
     """A transmitter in the sky or to it."""
 
     rate: Rate | None = None
+    rates: tuple[tuple[str, Rate], ...] | None = None
+    """Elevations with the rate from there on, ``(("25 deg", "20 Mbit/s"), ("60 deg", "50 Mbit/s"))``; not between
+    satellites."""
+    delay: Time | None = None
+    """Time that a packet takes beside the light: for a scheduler, or in the satellite."""
+    jitter: Jitter | None = None
+    fade: Fade | None = None
+    """Rain that drives the rate; only of the uplink."""
     queue: Queue | None = None
     loss: Loss | None = None
+    shared: bool | None = None
+    """Whether all stations share the transmitter of a satellite, which is the default; only of the downlink."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +64,10 @@ class Handover:
     """Whether what is between the station and the old satellite is lost."""
     pause: Time | None = None
     """The time for which nothing leaves for the station or from it."""
+    burst: Time | None = None
+    """The time for which everything is lost that is sent to the station or from it."""
+    probability: float | None = None
+    """Probability that a handover has the pause, the burst and the losses; by default 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +78,9 @@ class Constellation:
     """UTC at the start of the run, ``"2026-01-01T00:00:00Z"``."""
     shells: tuple[Shell, ...] | None = None
     file: str | None = None
-    """A file of two-line elements, beside or instead of shells."""
-    isls: Literal["grid", "none"] | None = None
-    """Links between satellites: two in the plane and two to the planes beside it, or none."""
+    """A file of orbital elements, two-line sets or OMM as JSON or CSV, beside or instead of shells."""
+    isls: Literal["grid", "none"] | tuple[tuple[str, str], ...] | None = None
+    """Links between satellites: two in the plane and two to the planes beside it, none, or those of these pairs."""
     polar_limit: str | None = None
     """Latitude beyond which links between planes are off."""
     elevation: str | None = None
@@ -75,7 +91,7 @@ class Constellation:
     uplink: SkyLine | None = None
     """The transmitter of each station."""
     downlink: SkyLine | None = None
-    """The transmitter of each satellite to the ground, which all stations share that it serves."""
+    """The transmitter of each satellite to the ground."""
     selection: Model | None = None
     """The satellites that a station uses: ``"shortest"`` (default), ``{"rule": "highest", "every": "15 s"}``."""
     handover: Handover | Mapping[str, Any] | None = None
@@ -87,6 +103,19 @@ class Constellation:
     """Time between two looks at the sky; by default 100 ms."""
     exact: bool | None = None
     """Whether a change of a way is found to the millisecond, and not at the next look."""
+    load_penalty: Time | None = None
+    """The time by which a link between satellites counts as longer that was busy since the last look."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkyWaypoint:
+    """A place that a ship or an aircraft passes."""
+
+    at: Time
+    city: str | None = None
+    latitude: str | None = None
+    longitude: str | None = None
+    height: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,5 +130,9 @@ class Station:
     """To the east; negative is west."""
     height: str | None = None
     """Above the ellipsoid of WGS 84."""
+    waypoints: tuple[SkyWaypoint, ...] | None = None
+    """Places that it passes, in the order of time, with great circles between them; in the place of one."""
     elevation: str | None = None
     """Above the horizon, from which on it uses a satellite."""
+    relay: bool | None = None
+    """Whether it passes on packets from satellite to satellite: a gateway of bent pipes."""

@@ -8,7 +8,7 @@
 //! towards each other by less than 120 m/s² above 500 km (v²/h), so a chord of 0.27 s is within 1.1 m of the curve, 4 ns.
 
 use crate::{NodeId, Packet};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, Rate};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -19,6 +19,31 @@ const KNOTS: u32 = 28;
 pub trait Flight: Debug + Send + Sync {
     /// The time of light between two ends, by their numbers, at a time of the run.
     fn light_time(&self, from: u32, to: u32, at: Instant) -> Duration;
+
+    /// The sine of the elevation of the end in the sky above the horizon of the one on the ground.
+    fn elevation(&self, from: u32, to: u32, at: Instant) -> f64;
+}
+
+/// Rates by the sine of the elevation from which on they hold, in ascending order. The first holds below, too.
+pub type RatesByElevation = Arc<[(f64, Rate)]>;
+
+/// Times after a handover in which packets fare badly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unrest {
+    /// Nothing leaves before.
+    pub held_until: Instant,
+    /// What is sent before is lost.
+    pub lost_until: Instant,
+}
+
+/// The way of a packet from a transmitter to a far end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leg {
+    pub(super) node: NodeId,
+    pub(super) light_time: Duration,
+    pub(super) unrest: Unrest,
+    /// The rate, if it depends on the far end.
+    pub(super) rate: Option<Rate>,
 }
 
 /// The far end of a beam.
@@ -40,15 +65,17 @@ pub struct Beam {
     from: u32,
     /// By destination the number of its exit; `None` if everything goes to the first far end.
     exits: Option<Arc<[u32]>>,
+    rates: Option<RatesByElevation>,
     heads: Vec<Option<Head>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Head {
     end: FarEnd,
-    /// Nothing arrives that left before: a handover is not over.
-    held_until: Instant,
+    unrest: Unrest,
     knots: Knots,
+    /// The rate of this stretch of time, where it depends on the elevation.
+    rate: Option<Rate>,
 }
 
 /// The times of light at both ends of a stretch of time.
@@ -62,18 +89,26 @@ struct Knots {
 impl Beam {
     /// A beam to one far end.
     pub fn between(flight: Arc<dyn Flight>, from: u32, to: FarEnd) -> Self {
-        let head = Head::new(to, &*flight, from, Instant::ZERO, Instant::ZERO);
-        Self { flight, from, exits: None, heads: vec![Some(head)] }
+        let head = Head::new(to, &*flight, from, Instant::ZERO, Unrest::default(), None);
+        Self { flight, from, exits: None, rates: None, heads: vec![Some(head)] }
     }
 
     /// A beam that has a far end for each of `many` exits, none of them yet; `exits` says by destination which is whose.
     pub fn by_exit(flight: Arc<dyn Flight>, from: u32, exits: Arc<[u32]>, many: usize) -> Self {
-        Self { flight, from, exits: Some(exits), heads: vec![None; many] }
+        Self { flight, from, exits: Some(exits), rates: None, heads: vec![None; many] }
     }
 
-    /// Points at another far end, or at none, for one exit. Nothing arrives there that left before `held_until`.
-    pub(super) fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, held_until: Instant) {
-        self.heads[exit] = end.map(|end| Head::new(end, &*self.flight, self.from, now, held_until));
+    /// Sends at a rate that follows the elevation, from one quarter of a second to the next.
+    #[must_use]
+    pub fn at_rates(mut self, rates: Option<RatesByElevation>) -> Self {
+        self.rates = rates;
+        self
+    }
+
+    /// Points at another far end, or at none, for one exit.
+    pub(super) fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, unrest: Unrest) {
+        let rates = self.rates.as_deref();
+        self.heads[exit] = end.map(|end| Head::new(end, &*self.flight, self.from, now, unrest, rates));
     }
 
     /// Whether it points at nothing.
@@ -81,34 +116,44 @@ impl Beam {
         self.heads.iter().all(Option::is_none)
     }
 
-    /// The far end of a packet whose transmission starts now, the time of light to it, and the time before which nothing
-    /// leaves for it.
-    pub(super) fn flight_of<B>(&mut self, start: Instant, packet: &Packet<B>) -> Option<(NodeId, Duration, Instant)> {
+    /// The way of a packet whose transmission starts now.
+    pub(super) fn flight_of<B>(&mut self, start: Instant, packet: &Packet<B>) -> Option<Leg> {
         let exit = match &self.exits {
             None => 0,
             Some(exits) => exits[packet.destination.0 as usize] as usize,
         };
         let head = self.heads.get_mut(exit)?.as_mut()?;
-        Some((head.end.node, head.light_time(&*self.flight, self.from, start), head.held_until))
+        let light_time = head.light_time(&*self.flight, self.from, start, self.rates.as_deref());
+        Some(Leg { node: head.end.node, light_time, unrest: head.unrest, rate: head.rate })
     }
 
     /// The shortest time of light to any far end at this time. A packet that starts later arrives later: nothing moves as
     /// fast as light.
     pub(super) fn least(&mut self, at: Instant) -> Option<Duration> {
-        let Self { flight, from, heads, .. } = self;
-        heads.iter_mut().flatten().map(|head| head.light_time(&**flight, *from, at)).min()
+        let Self { flight, from, heads, rates, .. } = self;
+        heads.iter_mut().flatten().map(|head| head.light_time(&**flight, *from, at, rates.as_deref())).min()
     }
 }
 
 impl Head {
-    fn new(end: FarEnd, flight: &dyn Flight, from: u32, now: Instant, held_until: Instant) -> Self {
-        Self { end, held_until, knots: Knots::new(flight, from, end.number, now.as_nanos() >> KNOTS) }
+    fn new(
+        end: FarEnd,
+        flight: &dyn Flight,
+        from: u32,
+        now: Instant,
+        unrest: Unrest,
+        rates: Option<&[(f64, Rate)]>,
+    ) -> Self {
+        let stretch = now.as_nanos() >> KNOTS;
+        let rate = rates.map(|rates| rate_at(rates, flight, from, end.number, stretch));
+        Self { end, unrest, knots: Knots::new(flight, from, end.number, stretch), rate }
     }
 
-    fn light_time(&mut self, flight: &dyn Flight, from: u32, at: Instant) -> Duration {
+    fn light_time(&mut self, flight: &dyn Flight, from: u32, at: Instant, rates: Option<&[(f64, Rate)]>) -> Duration {
         let stretch = at.as_nanos() >> KNOTS;
         if stretch != self.knots.stretch {
             self.knots = self.knots.moved(flight, from, self.end.number, stretch);
+            self.rate = rates.map(|rates| rate_at(rates, flight, from, self.end.number, stretch));
         }
         let part = (at.as_nanos() & ((1 << KNOTS) - 1)) as i64;
         let Knots { first, last, .. } = self.knots;
@@ -128,6 +173,13 @@ impl Knots {
         }
         Self::new(flight, from, to, stretch)
     }
+}
+
+/// The rate at the start of a stretch of time.
+fn rate_at(rates: &[(f64, Rate)], flight: &dyn Flight, from: u32, to: u32, stretch: u64) -> Rate {
+    let sine = flight.elevation(from, to, Instant::from_nanos(stretch << KNOTS));
+    let holds = rates.iter().rev().find(|(least, _)| sine >= *least);
+    holds.unwrap_or(&rates[0]).1
 }
 
 fn time(flight: &dyn Flight, from: u32, to: u32, stretch: u64) -> i64 {

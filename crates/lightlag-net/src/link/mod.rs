@@ -17,7 +17,7 @@ mod queued;
 mod timetable;
 mod waits;
 
-pub use beam::{Beam, FarEnd, Flight, NO_EXIT};
+pub use beam::{Beam, FarEnd, Flight, NO_EXIT, RatesByElevation, Unrest};
 pub use computed::ComputedLink;
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};

@@ -6,14 +6,14 @@
 //! timetable is known beforehand: how long a transmission takes is known when it begins, even where the rate changes. Grants
 //! are not: a packet that must wait for more of them is in service, and the link wakes at each frame ([`granted`]).
 
-use super::beam::{Beam, FarEnd};
+use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
 use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Fate, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
 mod granted;
@@ -99,10 +99,10 @@ impl<B: Clone> QueuedLink<B> {
         self
     }
 
-    /// Sends to far ends that move. It has no timetable.
+    /// Sends to far ends that move: the time of light comes on top of the delay. With a timetable packets arrive in the order in
+    /// which they leave, also where the next far end is nearer.
     #[must_use]
     pub fn beaming(mut self, beam: Beam) -> Self {
-        debug_assert!(self.changes.is_none(), "a beam knows its delays itself");
         self.beam = Some(Box::new(beam));
         self
     }
@@ -146,8 +146,15 @@ impl<B: Clone> QueuedLink<B> {
         }
         if let Some(beam) = &mut self.beam {
             // What waits before a blind beam leaves when that is aimed again.
+            if self.busy_until == Instant::MAX {
+                return first;
+            }
             let Some(least) = beam.least(self.busy_until).filter(|_| self.transmitting) else { return first };
-            let unknown = self.busy_until + least;
+            let travels = match &self.changes {
+                None => self.config.delay + least,
+                Some(changes) => changes.least_travel(least),
+            };
+            let unknown = self.busy_until + travels;
             return Some(first.map_or(unknown, |first| first.min(unknown)));
         }
         // What waits leaves after the packet in transmission; it may pass one that was held back.
@@ -210,12 +217,11 @@ impl<B: Clone> QueuedLink<B> {
         Some((packet, at))
     }
 
-    /// Points the beam elsewhere, or at nothing, for packets with this exit: those whose transmission starts from now on, none of
-    /// which leaves before `held_until`.
-    pub fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, held_until: Instant) {
+    /// Points the beam elsewhere, or at nothing, for packets with this exit: those whose transmission starts from now on.
+    pub fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, unrest: Unrest) {
         self.catch_up(now);
         let Some(beam) = &mut self.beam else { return };
-        beam.aim(now, exit, end, held_until);
+        beam.aim(now, exit, end, unrest);
         if !self.transmitting && self.discipline.backlog().packets > 0 {
             self.count_waiting(now);
             self.remainder = 0;
@@ -298,7 +304,8 @@ impl<B: Clone> QueuedLink<B> {
             waits.note(packet.flags, start.since(since));
         }
         let frame = u64::from(packet.size) + self.config.header;
-        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, frame);
+        let rate = flight.and_then(|leg| leg.rate);
+        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, frame, rate);
         self.remainder = remainder;
         self.busy_until = free;
         self.last_end = end;
@@ -310,20 +317,23 @@ impl<B: Clone> QueuedLink<B> {
         }
         fate.befall(&mut packet.flags);
         match flight {
-            None => self.depart(packet, end, delay),
-            Some((node, light_time, held_until)) => {
-                self.propagate_twice(packet, end.max(held_until) + light_time, Some(node));
+            None => self.depart(packet, end, delay, None),
+            Some(Leg { node, light_time, unrest, .. }) => {
+                if start < unrest.lost_until {
+                    packet.flags.lose_in_outage();
+                }
+                self.depart(packet, end.max(unrest.held_until), delay + light_time, Some(node));
             }
         }
     }
 
     /// Puts a packet on its way that has left the transmitter at `end`.
-    fn depart(&mut self, packet: Packet<B>, end: Instant, delay: Duration) {
+    fn depart(&mut self, packet: Packet<B>, end: Instant, delay: Duration, at: Option<NodeId>) {
         let arrival = match &mut self.changes {
             None => end + delay,
             Some(changes) => changes.arrive(end, delay),
         };
-        self.propagate_twice(packet, arrival, None);
+        self.propagate_twice(packet, arrival, at);
     }
 
     /// Puts a packet, and perhaps a copy, on its way.
@@ -347,8 +357,13 @@ impl<B: Clone> QueuedLink<B> {
         true
     }
 
-    /// How a frame that starts now leaves.
-    fn transmission(&mut self, start: Instant, frame: u64) -> Transmission {
+    /// How a frame that starts now leaves; `rate` is another one than that of the configuration.
+    fn transmission(&mut self, start: Instant, frame: u64, rate: Option<Rate>) -> Transmission {
+        if let Some(rate) = rate {
+            // What is left of a nanosecond belongs to the rate of the packet before.
+            let end = start + Duration::from_nanos(frame * 8 * 1_000_000_000 / rate.as_bps());
+            return Transmission { end, free: end, remainder: 0, delay: self.config.delay, fate: Fate::Intact };
+        }
         if let Some(changes) = &mut self.changes {
             return changes.transmit(start, frame, self.remainder);
         }

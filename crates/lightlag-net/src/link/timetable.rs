@@ -226,8 +226,13 @@ impl Changes {
 
     /// The least time that a packet travels.
     pub(super) fn least_delay(&self) -> Duration {
+        self.least_travel(Duration::ZERO)
+    }
+
+    /// The least time that a packet travels which takes so much longer than the delay.
+    pub(super) fn least_travel(&self, longer: Duration) -> Duration {
         let least = self.timetable.phases.iter().map(|phase| phase.delay).min().unwrap_or_default();
-        least.saturating_sub(self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most))
+        (least + longer).saturating_sub(self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most))
     }
 
     pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {

@@ -127,7 +127,7 @@ impl Attachments {
         }
         let kept = &mut self.of[station as usize];
         kept.retain(|satellite| visible.binary_search_by_key(satellite, |(number, _)| *number).is_ok());
-        let site = sky.stations()[station as usize].site();
+        let site = sky.stations()[station as usize].site(at);
         let height = |satellite: u32| site.look(positions[satellite as usize]).elevation;
         let may_leave = match rules.selection {
             Selection::Highest(Highest { every }) => every.is_zero() || at.as_nanos().is_multiple_of(every.as_nanos()),
@@ -167,7 +167,7 @@ fn stays(sky: &Sky, station: u32, satellite: u32, at: Instant) -> f64 {
     let ground = &sky.stations()[station as usize];
     let sees = |steps: &u64| {
         let time = at + Duration::from_nanos(STEP.as_nanos() * steps);
-        sky.position(satellite, time).is_some_and(|position| ground.sees(position))
+        sky.position(satellite, time).is_some_and(|position| ground.sees(position, time))
     };
     (0..FARTHEST).take_while(sees).count() as f64 * STEP.as_secs_f64()
 }

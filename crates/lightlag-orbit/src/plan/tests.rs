@@ -27,6 +27,7 @@ fn kuiper(visibility: Visibility) -> Arc<Sky> {
         phasing: Phasing::Alternating,
         spread: 360.0,
         motion: Motion::Sgp4,
+        may_collide: false,
     };
     let orbits = shell.orbits().unwrap().into_iter().enumerate();
     let satellites = orbits.map(|(number, orbit)| Satellite { name: number.to_string(), orbit }).collect();
@@ -171,4 +172,110 @@ fn an_empty_sky_has_no_way() {
     let sky = Sky::new(Utc::Y2000, Vec::new(), Vec::new(), 90.0, vec![station(0.0), station(50.0)]);
     let mut planner = Planner::new(Arc::new(sky), &[(0, 1)], Rules::default(), Instant::ZERO + Duration::from_secs(10));
     assert_eq!((planner.way(0, 0), planner.next_change()), (None, None));
+}
+
+/// The length of the shortest way between two stations over satellites and stations that relay, found by Bellman and Ford.
+fn shortest(sky: &Sky, from: u32, to: u32, at: Instant) -> Option<u64> {
+    let satellites = sky.satellites().len();
+    let nodes = satellites + sky.stations().len();
+    let millimetres = |a: usize, b: usize| libm::round(sky.distance(a as u32, b as u32, at).unwrap() * 1e3) as u64;
+    let mut edges = Vec::new();
+    for isl in sky.isls() {
+        let [a, b] = isl.ends.map(|end| sky.position(end, at).unwrap());
+        if sky.isl_is_up(isl, a, b) {
+            let [a, b] = isl.ends.map(|end| end as usize);
+            edges.push((a, b, millimetres(a, b)));
+        }
+    }
+    for (number, station) in sky.stations().iter().enumerate() {
+        let passes = station.is_relay() || [from, to].contains(&(number as u32));
+        for satellite in (0..satellites).filter(|_| passes) {
+            if station.sees(sky.position(satellite as u32, at).unwrap(), at) {
+                edges.push((satellite, satellites + number, millimetres(satellite, satellites + number)));
+            }
+        }
+    }
+    let mut distances = vec![u64::MAX; nodes];
+    distances[satellites + to as usize] = 0;
+    for _ in 0..nodes {
+        let before = distances.clone();
+        for (a, b, length) in &edges {
+            distances[*a] = distances[*a].min(distances[*b].saturating_add(*length));
+            distances[*b] = distances[*b].min(distances[*a].saturating_add(*length));
+        }
+        if before == distances {
+            break;
+        }
+    }
+    Some(distances[satellites + from as usize]).filter(|distance| *distance < u64::MAX)
+}
+
+#[test]
+fn bent_pipes_go_over_stations_that_relay() {
+    // No links between satellites: from Paris over Vienna and Moscow to Chelyabinsk, up and down each time.
+    let shell = Shell { height: 630e3, planes: 34, slots: 34, phasing: Phasing::Walker(7), ..Shell::default() };
+    let orbits = shell.orbits().unwrap().into_iter().enumerate();
+    let satellites = orbits.map(|(number, orbit)| Satellite { name: number.to_string(), orbit }).collect::<Vec<_>>();
+    let station = |latitude, longitude, relays| {
+        let site = Site { latitude, longitude, height: 0.0 };
+        Station::new(site, Visibility::Elevation(25.0)).relaying(relays)
+    };
+    let stations = vec![
+        station(48.9, 2.3, false),
+        station(55.2, 61.4, false),
+        station(48.2, 16.4, true),
+        station(55.8, 37.6, true),
+    ];
+    let sky = Arc::new(Sky::new(Utc::Y2000, satellites, Vec::new(), 90.0, stations));
+    let until = Instant::ZERO + Duration::from_secs(120);
+    let mut planner = Planner::new(sky.clone(), &[(0, 1), (1, 0)], Rules::default(), until);
+    let mut next = planner.next_change();
+    let (mut relayed, mut out) = (0, 0);
+    for second in 0..120 {
+        let at = Instant::ZERO + Duration::from_secs(second);
+        while next.is_some_and(|next| next <= at) {
+            planner.advance();
+            next = planner.next_change();
+        }
+        for (from, to, exit) in [(0, 1, 1), (1, 0, 0)] {
+            let way = planner.way(from, exit);
+            let expected = shortest(&sky, from, to, at);
+            let length = way.as_ref().map(|way| {
+                way.windows(2)
+                    .map(|hop| libm::round(sky.distance(hop[0], hop[1], at).unwrap() * 1e3) as u64)
+                    .sum::<u64>()
+            });
+            // Between two looks of 100 ms a shorter way may be up for a while: not at whole seconds.
+            assert_eq!(length, expected, "{from} to {to} after {second} s: {way:?}");
+            match way {
+                Some(way) => {
+                    relayed += way[1..way.len() - 1].iter().filter(|node| sky.station(**node).is_some()).count()
+                }
+                None => out += 1,
+            }
+        }
+    }
+    assert!(relayed > 100, "{relayed} passages over relays, {out} outages");
+}
+
+#[test]
+fn a_busy_link_counts_as_longer() {
+    let sky = kuiper(Visibility::Slant(1_260_000.0));
+    let rules = Rules { load_penalty: Duration::from_millis(20), ..Rules::default() };
+    let mut planner = Planner::new(sky.clone(), &[(2, 3)], rules, Instant::ZERO + Duration::from_secs(1));
+    let first = planner.way(2, 0).unwrap();
+    let busy = |isl: &crate::grid::Isl| first.windows(2).any(|hop| isl.ends.iter().all(|end| hop.contains(end)));
+    let loads: Vec<f64> = sky.isls().iter().map(|isl| f64::from(u8::from(busy(isl)))).collect();
+    assert_eq!(planner.next_change(), Some(Instant::ZERO + Duration::from_millis(100)));
+    planner.load(loads);
+    assert!(!planner.advance().is_empty());
+    let second = planner.way(2, 0).unwrap();
+    assert!(!second.windows(2).any(|hop| {
+        first.windows(2).any(|other| other == hop && sky.station(hop[0]).is_none() && sky.station(hop[1]).is_none())
+    }));
+    // Without load it comes back.
+    planner.load(vec![0.0; sky.isls().len()]);
+    assert_eq!(planner.next_change(), Some(Instant::ZERO + Duration::from_millis(200)));
+    planner.advance();
+    assert_eq!(planner.way(2, 0).unwrap(), first);
 }

@@ -1,6 +1,5 @@
 //! A tree of shortest ways from all satellites to one station.
 
-use crate::grid::Isl;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -9,7 +8,8 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The station itself, as the next node of a satellite.
 pub(super) const GROUND: u32 = u32::MAX - 1;
 
-/// The links of each satellite, in compressed sparse rows: the other end, and the number of the link.
+/// The links of each satellite, and of each station that relays, in compressed sparse rows: the other end, and the number of the
+/// link.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     starts: Vec<u32>,
@@ -17,17 +17,18 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(satellites: usize, isls: &[Isl]) -> Self {
+    /// A graph of so many nodes with links between these.
+    pub(super) fn new(satellites: usize, ends: &[[u32; 2]]) -> Self {
         let mut starts = vec![0_u32; satellites + 1];
-        for end in isls.iter().flat_map(|isl| isl.ends) {
-            starts[end as usize + 1] += 1;
+        for end in ends.iter().flatten() {
+            starts[*end as usize + 1] += 1;
         }
         for satellite in 0..satellites {
             starts[satellite + 1] += starts[satellite];
         }
         let mut free = starts.clone();
-        let mut links = vec![(NONE, NONE); 2 * isls.len()];
-        for (number, Isl { ends: [a, b], .. }) in (0..).zip(isls) {
+        let mut links = vec![(NONE, NONE); 2 * ends.len()];
+        for (number, [a, b]) in (0..).zip(ends) {
             for (from, to) in [(*a, *b), (*b, *a)] {
                 let place = &mut free[from as usize];
                 links[*place as usize] = (to, number);
@@ -174,12 +175,8 @@ mod tests {
                 1..6,
             ),
         ) {
-            let isls: Vec<Isl> = links
-                .iter()
-                .filter(|(a, b)| a < b)
-                .map(|(a, b)| Isl { ends: [*a, *b], crosses: false })
-                .collect();
-            let graph = Graph::new(SATELLITES as usize, &isls);
+            let ends: Vec<[u32; 2]> = links.iter().filter(|(a, b)| a < b).map(|(a, b)| [*a, *b]).collect();
+            let graph = Graph::new(SATELLITES as usize, &ends);
             let mut warm = Tree::new(SATELLITES as usize);
             for (lengths, mut usable) in epochs {
                 let lengths: Vec<u64> = lengths.into_iter().map(|length| length.unwrap_or(u64::MAX)).collect();
@@ -193,8 +190,8 @@ mod tests {
                 // Bellman and Ford.
                 let mut expected = cold.straight.clone();
                 for _ in 0..SATELLITES {
-                    for (isl, length) in isls.iter().zip(&lengths) {
-                        let [a, b] = isl.ends.map(|end| end as usize);
+                    for (ends, length) in ends.iter().zip(&lengths) {
+                        let [a, b] = ends.map(|end| end as usize);
                         expected[a] = expected[a].min(expected[b].saturating_add(*length));
                         expected[b] = expected[b].min(expected[a].saturating_add(*length));
                     }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::Utc;
+use crate::elements::ElementSet;
 use lightlag_mobility::Vector;
 use proptest::prelude::*;
 
@@ -38,7 +40,7 @@ fn names_stand_above_sets_or_nowhere() {
     assert_eq!(sets[1].number(), 6251);
     assert!(sets[1].epoch().to_string().starts_with("2006-06-25T19:46:43.98009"));
     let mixed = format!("VANGUARD 1\n{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[2], lines[3]);
-    assert_eq!(read(&mixed).unwrap_err().line, 4);
+    assert_eq!(read(&mixed).unwrap_err().place, "line 4");
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn a_wrong_line_is_named() {
     assert!(refused(lines[0], lines[0]).starts_with("line 2: is not the second line"));
     assert!(refused(&lines[0].replace("U 58", "é 58"), lines[1]).contains("not plain ASCII"));
     assert!(refused(&lines[0].replace("   ", "\t  "), lines[1]).contains("column"));
-    assert_eq!(read("").unwrap_err().line, 1);
+    assert_eq!(read("").unwrap_err().place, "line 1");
     let twice = format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[0], lines[1]);
     assert!(read(&twice).unwrap_err().to_string().contains("line 3: number 5 is also that of line 1"));
 }

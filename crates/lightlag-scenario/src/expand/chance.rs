@@ -33,6 +33,7 @@ impl Network {
         let algorithms = self.flows.iter().map(|flow| &flow.tcp.congestion);
         let of_proxies = self.proxies.iter().map(|proxy| &proxy.server.congestion);
         links
+            || self.space.as_ref().is_some_and(|space| space.handover.draws())
             || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
             || algorithms.chain(of_proxies).any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_)))
     }

@@ -43,6 +43,16 @@ impl Scenario {
                 None => nodes_are_known = false,
             }
         }
+        let mut first = None;
+        for (_, station) in items(tree, "stations") {
+            match station.get("name").and_then(Value::as_str) {
+                Some(name) => {
+                    let id = joins.nodes.add(name);
+                    joins.join_on_air(*first.get_or_insert(id), id);
+                }
+                None => nodes_are_known = false,
+            }
+        }
         let mut names = Names::default();
         for (index, flow) in items(tree, "flows") {
             let at = format!("flows[{index}]");

@@ -2,14 +2,15 @@
 
 use super::joins::{Joins, Nodes};
 use super::layout::Layout;
-use crate::network::{LinkDirection, Space};
-use crate::read::{Errors, shortened};
+use super::timetable::steady_at;
+use crate::network::{LinkDirection, Space, Weather};
+use crate::read::{Errors, nearest, shortened};
 use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine};
 use lightlag_core::{Bytes, Duration, Instant, Probability};
-use lightlag_net::{LinkId, NO_EXIT, NodeId, RouteTable};
-use lightlag_orbit::grid::{Isl, plus_grid};
-use lightlag_orbit::{Satellite, Site, Sky, Station, Visibility, tle};
-use std::collections::BTreeSet;
+use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
+use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
+use lightlag_orbit::{Satellite, Sky, Station, Visibility, elements};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Names of nodes that stand for all satellites and for all stations in names of links.
@@ -17,6 +18,8 @@ const SKY: &str = "sky";
 const GROUND: &str = "ground";
 /// A round trip by which queues in bandwidth-delay products are measured, because it changes all the time.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
+/// The most transmitters of satellites to the ground.
+const MOST_ANTENNAS: usize = 1_000_000;
 /// The largest file of elements.
 const MOST_BYTES: u64 = 100_000_000;
 
@@ -72,9 +75,17 @@ impl<'a> Overhead<'a> {
         let ground = joins.nodes.add(GROUND);
         let (satellites, isls, oldest) = satellites(spec, errors);
         let sites = scenario.stations.iter().map(|station| {
-            let site = Site { latitude: station.latitude, longitude: station.longitude, height: station.height };
-            Station::new(site, visibility(spec, station.elevation.unwrap_or(spec.elevation)))
+            let visibility = visibility(spec, station.elevation.unwrap_or(spec.elevation));
+            Station::moving(station.course.clone(), visibility).relaying(station.relays)
         });
+        if !spec.downlink.is_shared && satellites.len() * stations.len() > MOST_ANTENNAS {
+            let message = format!(
+                "gives {} satellites a transmitter for each of {} stations, more than {MOST_ANTENNAS} in all; let stations share one",
+                satellites.len(),
+                stations.len()
+            );
+            errors.push("constellation.downlink.shared", message);
+        }
         let sky = Arc::new(Sky::new(spec.start, satellites, isls, spec.polar_limit, sites.collect()));
         Some(Self { spec, sky, hub, stations, first: NodeId(0), ground, oldest })
     }
@@ -97,7 +108,12 @@ impl<'a> Overhead<'a> {
 
     /// The number of its link directions without those of the stations.
     pub(super) fn links_aloft(&self) -> usize {
-        self.sky.satellites().len() + 2 * self.sky.isls().len()
+        self.antennas() + 2 * self.sky.isls().len()
+    }
+
+    /// The number of transmitters from satellites to the ground.
+    fn antennas(&self) -> usize {
+        self.sky.satellites().len() * if self.spec.downlink.is_shared { 1 } else { self.stations.len() }
     }
 
     /// The constellation in numbers, the route table with its satellites, and its link directions.
@@ -110,7 +126,7 @@ impl<'a> Overhead<'a> {
         let first = 2 * layout.wires.len() as u32;
         let dishes = LinkId(first);
         let antennas = LinkId(dishes.0 + self.stations.len() as u32);
-        let isls = LinkId(antennas.0 + self.sky.satellites().len() as u32);
+        let isls = LinkId(antennas.0 + self.antennas() as u32);
         let pairs = self.pairs(layout, &table);
         let receivers: BTreeSet<u32> = pairs.iter().map(|(_, to)| *to).collect();
         let receivers: Vec<u32> = receivers.into_iter().collect();
@@ -138,16 +154,18 @@ impl<'a> Overhead<'a> {
             stations: self.stations.clone(),
             dishes,
             antennas,
+            has_antenna_for_each: !self.spec.downlink.is_shared,
             isls,
             crossings: crossings.into(),
             pairs,
             exits,
+            rates: [&self.spec.uplink, &self.spec.downlink].map(by_elevation),
             rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
             handover: self.spec.handover,
             until: Instant::ZERO + until,
             oldest: self.oldest,
         };
-        let links = self.links(layout);
+        let links = self.links(layout, until);
         (space, table, links)
     }
 
@@ -185,11 +203,12 @@ impl<'a> Overhead<'a> {
         pairs.into_iter().collect()
     }
 
-    fn links(&self, layout: &Layout) -> Vec<LinkDirection> {
+    fn links(&self, layout: &Layout, until: Duration) -> Vec<LinkDirection> {
         let satellite = |at: u32| NodeId(self.first.0 + at);
         let dishes = self.stations.iter().map(|station| (*station, self.hub, &self.spec.uplink));
-        let antennas =
-            (0..self.sky.satellites().len() as u32).map(|at| (satellite(at), self.ground, &self.spec.downlink));
+        let ends = if self.spec.downlink.is_shared { &[self.ground] } else { &self.stations[..] };
+        let antennas = (0..self.sky.satellites().len() as u32)
+            .flat_map(|at| ends.iter().map(move |end| (satellite(at), *end, &self.spec.downlink)));
         let isls = self.sky.isls().iter().flat_map(|Isl { ends: [a, b], .. }| {
             [(satellite(*a), satellite(*b), &self.spec.isl), (satellite(*b), satellite(*a), &self.spec.isl)]
         });
@@ -197,28 +216,36 @@ impl<'a> Overhead<'a> {
         dishes
             .chain(antennas)
             .chain(isls)
-            .map(|(from, to, line)| direction([from, to], [name(from), name(to)], line))
+            .map(|(from, to, line)| direction([from, to], [name(from), name(to)], line, until))
             .collect()
     }
 }
 
-/// The direction of a link whose delay follows its ends.
-fn direction([from, to]: [NodeId; 2], [start, end]: [&str; 2], line: &SkyLine) -> LinkDirection {
+/// Rates by the sine of the elevation.
+fn by_elevation(line: &SkyLine) -> Option<RatesByElevation> {
+    let rates = line.rates.iter().map(|(degrees, rate)| (libm::sin(degrees.to_radians()), *rate));
+    (!line.rates.is_empty()).then(|| rates.collect())
+}
+
+/// The direction of a link to whose delay the light adds what its ends' distance is.
+fn direction([from, to]: [NodeId; 2], [start, end]: [&str; 2], line: &SkyLine, until: Duration) -> LinkDirection {
+    // Queues are made for the highest rate.
+    let rate = line.rates.iter().map(|(_, rate)| *rate).max().unwrap_or(line.rate);
     LinkDirection {
         name: format!("{start}->{end}"),
         from,
         to,
-        rate: line.rate,
-        delay: Duration::ZERO,
-        queue: line.queue.limit(line.rate, ROUND_TRIP),
-        discipline: line.queue.discipline(line.rate, ROUND_TRIP),
+        rate,
+        delay: line.delay,
+        queue: line.queue.limit(rate, ROUND_TRIP),
+        discipline: line.queue.discipline(rate, ROUND_TRIP),
         loss: line.loss.model(),
         loss_place: line.loss.place,
         reorder: None,
         duplicate: Probability::ZERO,
-        timetable: None,
-        jitter: None,
-        fade: None,
+        timetable: line.jitter.0.map(|_| steady_at(rate, line.delay)),
+        jitter: line.jitter.0,
+        fade: line.fade.link(ROUND_TRIP).map(|link| Weather { link, until, outage: Outage::Hold, overtaking: false }),
         on_demand: None,
         signals: None,
         header: Bytes::ZERO,
@@ -250,7 +277,7 @@ fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec
         }
     }
     if let Some(file) = &spec.file {
-        let read = elements(file).and_then(|sets| {
+        let read = read_elements(file).and_then(|sets| {
             oldest = sets.iter().map(|set| spec.start.since(set.epoch()).abs()).fold(0.0, f64::max);
             let satellites = sets.iter().map(|set| set.satellite(spec.start));
             satellites.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
@@ -260,11 +287,52 @@ fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec
             Err(message) => errors.push("constellation.file", format!("{file}: {message}")),
         }
     }
+    if let Grid::Pairs(pairs) = &spec.isls {
+        isls = linked(pairs, &satellites, errors);
+    }
     (satellites, isls, oldest)
 }
 
+/// The links between satellites that are named in pairs.
+fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) -> Vec<Isl> {
+    let numbers: BTreeMap<&str, u32> = (0..).zip(satellites).map(|(at, satellite)| (&*satellite.name, at)).collect();
+    let names = || satellites.iter().map(|satellite| &*satellite.name).collect::<Vec<_>>();
+    let mut known = BTreeSet::new();
+    let mut isls = Vec::with_capacity(pairs.len());
+    for (index, [a, b]) in pairs.iter().enumerate() {
+        let mut refuse = |message: String| errors.push(format_args!("constellation.isls[{index}]"), message);
+        let mut end = |name: &str| {
+            let found = numbers.get(name).copied();
+            if found.is_none() {
+                let near = nearest(name, &names()).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+                refuse(format!("{:?} is no satellite{near}", shortened(name)));
+            }
+            found
+        };
+        let (Some(one), Some(other)) = (end(a), end(b)) else { continue };
+        if one == other {
+            refuse(format!("joins {:?} to itself", shortened(a)));
+        } else if !known.insert([one.min(other), one.max(other)]) {
+            refuse(format!("joins {:?} and {:?}, which are joined already", shortened(a), shortened(b)));
+        } else {
+            let place = |at: u32| satellites[at as usize].orbit.position(0.0);
+            if let (Some(one), Some(other)) = (place(one), place(other))
+                && !sees_above_the_air(one, other)
+            {
+                let apart = one.distance(other) / 1e3;
+                let (a, b) = (shortened(a), shortened(b));
+                refuse(format!(
+                    "joins {a:?} and {b:?}, which are {apart:.0} km apart at the start, with the Earth between them"
+                ));
+            }
+            isls.push(Isl { ends: [one, other], crosses: false });
+        }
+    }
+    isls
+}
+
 /// The elements of a file.
-fn elements(file: &str) -> Result<Vec<tle::ElementSet>, String> {
+fn read_elements(file: &str) -> Result<Vec<elements::ElementSet>, String> {
     let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
     if !metadata.is_file() {
         return Err("is not a file".to_owned());
@@ -273,7 +341,7 @@ fn elements(file: &str) -> Result<Vec<tle::ElementSet>, String> {
         return Err(format!("is longer than {MOST_BYTES} bytes"));
     }
     let text = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
-    tle::read(&String::from_utf8_lossy(&text)).map_err(|error| error.to_string())
+    elements::read(&String::from_utf8_lossy(&text)).map_err(|error| error.to_string())
 }
 
 /// The limit of what a station sees.

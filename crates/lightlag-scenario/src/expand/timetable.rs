@@ -5,7 +5,7 @@ use crate::read::Errors;
 use crate::read::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 use crate::spec::{Change, Changes, TraceFile, TraceFormat};
 use lightlag_core::{Duration, Instant, Probability, Rate};
-use lightlag_net::{Deliveries, Loss, Phase, Timetable};
+use lightlag_net::{Deliveries, Loss, Outage, Phase, Timetable};
 use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
@@ -41,8 +41,16 @@ impl Changes {
 
 /// The timetable of a direction that does not change.
 pub(crate) fn steady(side: &Side) -> Timetable {
-    let only = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
-    Timetable::new([only], side.outage.0, side.reorder.overtakes)
+    Timetable::new([unchanged(side.rate, side.delay)], side.outage.0, side.reorder.overtakes)
+}
+
+/// The same for a rate and a delay.
+pub(super) fn steady_at(rate: Rate, delay: Duration) -> Timetable {
+    Timetable::new([unchanged(rate, delay)], Outage::Hold, false)
+}
+
+fn unchanged(rate: Rate, delay: Duration) -> Phase {
+    Phase { from: Instant::ZERO, rate, delay, is_up: true, loses: false }
 }
 
 /// Losses that follow each other, the first from the start. A single one never changes.

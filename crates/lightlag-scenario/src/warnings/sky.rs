@@ -3,6 +3,7 @@
 use super::Found;
 use crate::network::Network;
 use crate::spec::{Grid, Scenario, ShellSpec};
+use lightlag_core::Instant;
 use lightlag_orbit::Selection;
 
 /// Elements that are further away are doubted: SGP4 errs by one to three kilometres a day (Vallado and Cefola, *Two-Line
@@ -24,6 +25,18 @@ impl Scenario {
                 )
             });
         }
+        let is_down = |at: Instant| move |satellite: &u32| space.sky.position(*satellite, at).is_none();
+        let satellites = space.sky.satellites().len() as u32;
+        let decayed: Vec<u32> = (0..satellites).filter(is_down(space.until)).collect();
+        if let Some(first) = decayed.first() {
+            found.flow("decayed", "constellation", ".file", || {
+                format!(
+                    "{} of {satellites} satellites have no orbit up to the end of the run, the first is {}: each leaves the sky when                      SGP4 finds it below the ground",
+                    decayed.len(),
+                    space.sky.satellites()[*first as usize].name
+                )
+            });
+        }
         if spec.isls == Grid::None && !matches!(spec.selection.0, Selection::Shortest(_)) {
             found.flow("own satellites", "constellation", ".selection", || {
                 "without links between satellites two stations exchange packets over one that both use, and each selects its \
@@ -33,11 +46,13 @@ impl Scenario {
         }
         for (index, station) in self.stations.iter().enumerate().filter(|_| spec.file.is_none()) {
             let elevation = station.elevation.unwrap_or(spec.elevation);
-            if spec.shells.iter().all(|shell| is_beyond(shell, station.latitude, elevation)) {
+            let site = station.site();
+            let moves = station.course.len() > 1;
+            if !moves && spec.shells.iter().all(|shell| is_beyond(shell, site.latitude, elevation)) {
                 found.flow("uncovered", &format!("stations[{index}]"), "", || {
                     format!(
                         "no satellite ever stands {elevation} deg above {} at {} deg of latitude: it has no way to anybody",
-                        station.name, station.latitude
+                        station.name, site.latitude
                     )
                 });
             }

@@ -2,8 +2,8 @@
 
 use super::Hop;
 use crate::results::Paths;
-use lightlag_core::Instant;
-use lightlag_net::{FarEnd, Link, LinkId, NodeId, Packet, QueuedLink, RouteTable};
+use lightlag_core::{Duration, Instant, Probability, RandomStream};
+use lightlag_net::{FarEnd, Link, LinkId, NodeId, Packet, QueuedLink, RouteTable, Unrest};
 use lightlag_orbit::{Planner, Waiting};
 use lightlag_scenario::{Network, Space};
 use std::collections::BTreeSet;
@@ -14,6 +14,9 @@ pub(crate) struct Overhead {
     planner: Planner,
     /// The ways of flows that cross the sky, from station to exit, with the flows and the nodes of the way now.
     ways: Vec<Way>,
+    /// Bytes that each link between satellites had carried at the last look, if their load matters.
+    carried: Vec<u64>,
+    seed: u64,
     /// The ways of all flows over time.
     pub(crate) paths: Paths,
 }
@@ -38,14 +41,20 @@ pub(crate) struct Turned<B> {
 
 impl Overhead {
     /// The sky at the start of a run: tables and beams are set.
-    pub(super) fn new<B: Clone>(space: Space, network: &Network, hops: &mut [Hop<B>], routes: &mut RouteTable) -> Self {
+    pub(super) fn new<B: Clone>(
+        space: Space,
+        network: &Network,
+        hops: &mut [Hop<B>],
+        routes: &mut RouteTable,
+        seed: u64,
+    ) -> Self {
         let planner = Planner::new(space.sky.clone(), &space.pairs, space.rules, space.until);
         let nodes = space.sky.satellites().len() + space.sky.stations().len();
         for node in 0..nodes as u32 {
             for exit in 0..planner.exits().len() {
                 if let Some(next) = planner.next(node, exit) {
                     turn(&space, routes, node, exit, Some(next));
-                    aim(&space, hops, Instant::ZERO, node, exit, Some(next), Instant::ZERO);
+                    aim(&space, hops, Instant::ZERO, node, exit, Some(next), Unrest::default());
                 }
             }
         }
@@ -57,14 +66,17 @@ impl Overhead {
                 None => ways.push(Way { from, exit, flows: vec![number], nodes: Vec::new() }),
             }
         }
-        let mut overhead = Self { space, planner, ways, paths: Paths::default() };
+        let mut overhead = Self { space, planner, ways, carried: Vec::new(), seed, paths: Paths::default() };
         overhead.note_ways(Instant::ZERO);
         overhead
     }
 
-    /// The transmitter of a satellite to the ground.
-    pub(crate) fn antenna(&self, satellite: NodeId) -> LinkId {
-        LinkId(self.space.antennas.0 + satellite.0 - self.space.first.0)
+    /// The transmitter of a satellite to the ground, or of a station to the sky.
+    pub(crate) fn transmitter(&self, node: NodeId) -> LinkId {
+        match self.space.stations.iter().position(|station| *station == node) {
+            Some(station) => LinkId(self.space.dishes.0 + station as u32),
+            None => self.space.antenna(node.0 - self.space.first.0),
+        }
     }
 
     /// The time of the next change.
@@ -74,60 +86,85 @@ impl Overhead {
 
     /// The tables turn. Returns what is to be done with links and packets.
     pub(crate) fn turn<B: Clone>(&mut self, now: Instant, hops: &mut [Hop<B>], routes: &mut RouteTable) -> Turned<B> {
-        let Self { space, planner, .. } = self;
-        let handover = space.handover;
-        let held_until = if handover.pause.is_zero() { Instant::ZERO } else { now + handover.pause };
+        self.note_loads(now, hops);
+        let changes = self.planner.advance().to_vec();
+        let Self { space, seed, .. } = self;
         let mut turned = Turned { links: BTreeSet::new(), astray: Vec::new(), dropped: Vec::new() };
-        let changes = planner.advance().to_vec();
         for change in &changes {
             let (node, exit) = (change.node, change.exit);
+            let leaves = |packet: &Packet<B>| space.exit(packet.destination) == Some(exit);
             if let Some(station) = space.sky.station(node) {
                 let dish = LinkId(space.dishes.0 + station as u32);
                 let Some(link) = queued(hops, dish) else { continue };
-                let leaves = |packet: &Packet<B>| space.exit(packet.destination) == Some(exit);
-                if handover.loses_flight {
+                let effects = Effects::of(space, *seed, now, station);
+                if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
-                if handover.waiting == Waiting::Drop {
+                if space.handover.waiting == Waiting::Drop {
                     let dropped = link.withdraw(now, &mut |packet| leaves(packet));
                     turned.dropped.extend(dropped.into_iter().map(|packet| (dish, packet)));
                 }
-                link.aim(now, exit, change.next.map(|next| space.far_end(next)), held_until);
+                link.aim(now, exit, change.next.map(|next| space.far_end(next)), effects.unrest);
                 turned.links.insert(dish);
                 continue;
             }
-            let antenna = LinkId(space.antennas.0 + node);
-            let before = turn(space, routes, node, exit, change.next);
-            let after = change.next.and_then(|next| space.link(node, next));
-            if after == Some(antenna) {
-                aim(space, hops, now, node, exit, change.next, held_until);
-                turned.links.insert(antenna);
-            } else if before == Some(antenna) {
-                let Some(link) = queued(hops, antenna) else { continue };
-                let leaves = |packet: &Packet<B>| space.exit(packet.destination) == Some(exit);
-                if handover.loses_flight {
+            let before = turn(space, routes, node, exit, change.next).filter(|link| space.is_antenna(*link));
+            let after = change.next.and_then(|next| space.link(node, next)).filter(|link| space.is_antenna(*link));
+            let to_station = change.next.and_then(|next| space.sky.station(next));
+            if let Some(before) = before.filter(|before| after != Some(*before)) {
+                let Some(link) = queued(hops, before) else { continue };
+                // The station is that of the exit, or one that relays: chance decides for all that change now alike.
+                let effects = Effects::of(space, *seed, now, self.planner.exits()[exit] as usize);
+                if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
-                if handover.waiting != Waiting::Keep {
+                if space.handover.waiting != Waiting::Keep {
                     let withdrawn = link.withdraw(now, &mut |packet| leaves(packet));
                     let at = space.node(node);
-                    if handover.waiting == Waiting::Requeue {
+                    if space.handover.waiting == Waiting::Requeue {
                         turned.astray.extend(withdrawn.into_iter().map(|packet| (at, packet)));
                     } else {
-                        turned.dropped.extend(withdrawn.into_iter().map(|packet| (antenna, packet)));
+                        turned.dropped.extend(withdrawn.into_iter().map(|packet| (before, packet)));
                     }
-                    link.aim(now, exit, None, Instant::ZERO);
+                    link.aim(now, exit, None, Unrest::default());
                 }
-                turned.links.insert(antenna);
+                turned.links.insert(before);
+            }
+            if let (Some(after), Some(station)) = (after, to_station) {
+                let effects = Effects::of(space, *seed, now, station);
+                aim(space, hops, now, node, exit, change.next, effects.unrest);
+                turned.links.insert(after);
             }
         }
         self.note_ways(now);
         turned
     }
 
+    /// Tells the planner how busy links between satellites were since the last look, if that matters.
+    fn note_loads<B: Clone>(&mut self, now: Instant, hops: &mut [Hop<B>]) {
+        let Self { space, planner, carried, .. } = self;
+        if !planner.weighs_load() {
+            return;
+        }
+        let seconds = space.rules.interval.as_secs_f64();
+        let links = 2 * space.sky.isls().len();
+        carried.resize(links, 0);
+        let busy: Vec<f64> = (space.isls.0..)
+            .zip(&mut *carried)
+            .map(|(link, before)| {
+                let Some(link) = queued(hops, LinkId(link)) else { return 0.0 };
+                link.catch_up(now);
+                let bytes = link.totals(now).carried_bytes;
+                let sent = bytes - std::mem::replace(before, bytes);
+                (sent as f64 * 8.0 / (link.config().rate.as_bps() as f64 * seconds)).min(1.0)
+            })
+            .collect();
+        planner.load(busy.chunks_exact(2).map(|both| both[0].max(both[1])));
+    }
+
     /// Notes the ways that are others than before.
     fn note_ways(&mut self, now: Instant) {
-        let Self { space, planner, ways, paths } = self;
+        let Self { space, planner, ways, paths, .. } = self;
         for way in ways {
             let station = space.sky.node_of_station(way.from as usize);
             // A way that leads nowhere is a row with its start alone.
@@ -141,6 +178,29 @@ impl Overhead {
             }
             way.nodes = nodes;
         }
+    }
+}
+
+/// What a handover does to the packets of a station.
+struct Effects {
+    unrest: Unrest,
+    lose_flight: bool,
+}
+
+impl Effects {
+    /// The effects of a handover of a station at a time. Both directions have the same.
+    fn of(space: &Space, seed: u64, now: Instant, station: usize) -> Self {
+        let handover = space.handover;
+        let happens = !handover.draws() || {
+            let name = format!("handover/{station}/{}", now.as_nanos());
+            RandomStream::new(seed, &name).chance(handover.probability)
+        };
+        if !happens || handover.probability == Probability::ZERO {
+            return Self { unrest: Unrest::default(), lose_flight: false };
+        }
+        let until = |time: Duration| if time.is_zero() { Instant::ZERO } else { now + time };
+        let unrest = Unrest { held_until: until(handover.pause), lost_until: until(handover.burst) };
+        Self { unrest, lose_flight: handover.loses_flight }
     }
 }
 
@@ -168,13 +228,13 @@ fn aim<B: Clone>(
     node: u32,
     exit: usize,
     next: Option<u32>,
-    held_until: Instant,
+    unrest: Unrest,
 ) {
     let is_beam = |next: &u32| space.sky.station(node).is_some() || space.sky.station(*next).is_some();
     let Some(next) = next.filter(is_beam) else { return };
     let end: FarEnd = space.far_end(next);
     if let Some(link) = space.link(node, next).and_then(|link| queued(hops, link)) {
-        link.aim(now, exit, Some(end), held_until);
+        link.aim(now, exit, Some(end), unrest);
     }
 }
 

@@ -30,7 +30,7 @@ impl<T: Tap, B: Border> World<T, B> {
                 Some(next) => self.transmit(now, next, &packet),
                 None => {
                     self.expired += 1;
-                    let link = self.fabric.overhead.as_ref().map_or(LinkId(0), |overhead| overhead.antenna(node));
+                    let link = self.fabric.overhead.as_ref().map_or(LinkId(0), |overhead| overhead.transmitter(node));
                     self.drop(now, link, &packet, DropCause::NoRoute);
                 }
             }

@@ -13,6 +13,10 @@ impl Flight for Line {
     fn light_time(&self, _: u32, to: u32, at: Instant) -> Duration {
         Duration::from_nanos(u64::from(to) * 1_000_000 - at.as_nanos().min(100_000_000_000) / 50_000)
     }
+
+    fn elevation(&self, _: u32, to: u32, at: Instant) -> f64 {
+        at.as_secs_f64() / 10.0 + f64::from(to) / 100.0
+    }
 }
 
 fn end(number: u32) -> FarEnd {
@@ -63,8 +67,8 @@ fn a_packet_travels_for_the_time_of_light_when_its_transmission_starts() {
 #[test]
 fn packets_to_a_nearer_end_overtake() {
     let mut link = dish();
-    link.aim(at(0), 0, Some(end(9)), at(0));
-    link.aim(at(0), 1, Some(end(5)), at(0));
+    link.aim(at(0), 0, Some(end(9)), Unrest::default());
+    link.aim(at(0), 1, Some(end(5)), Unrest::default());
     link.send(at(0), packet(0, 1));
     link.send(at(0), packet(2, 2));
     assert_eq!(arrivals(&mut link), [(6_999, 2, 5), (10_000, 1, 9)]);
@@ -75,26 +79,26 @@ fn a_blind_dish_holds_what_waits_until_it_is_aimed() {
     let mut link = dish();
     link.send(at(0), packet(0, 1));
     assert_eq!(link.next_wake(), None);
-    link.aim(at(5_000), 0, Some(end(5)), at(0));
+    link.aim(at(5_000), 0, Some(end(5)), Unrest::default());
     assert_eq!(arrivals(&mut link), [(10_999, 1, 5)]);
 }
 
 #[test]
 fn what_waits_follows_the_dish_and_what_has_left_does_not() {
     let mut link = dish();
-    link.aim(at(0), 0, Some(end(5)), at(0));
+    link.aim(at(0), 0, Some(end(5)), Unrest::default());
     for body in 1..=3 {
         link.send(at(0), packet(0, body));
     }
     // In transmission: the second.
-    link.aim(at(1_500), 0, Some(end(9)), at(0));
+    link.aim(at(1_500), 0, Some(end(9)), Unrest::default());
     assert_eq!(arrivals(&mut link), [(6_000, 1, 5), (6_999, 2, 5), (11_999, 3, 9)]);
 }
 
 #[test]
 fn a_packet_without_a_far_end_is_dropped_where_others_have_one() {
     let mut link = dish();
-    link.aim(at(0), 0, Some(end(5)), at(0));
+    link.aim(at(0), 0, Some(end(5)), Unrest::default());
     link.send(at(0), packet(1, 1));
     link.send(at(0), packet(3, 2));
     link.send(at(0), packet(0, 3));
@@ -108,7 +112,7 @@ fn a_packet_without_a_far_end_is_dropped_where_others_have_one() {
 #[test]
 fn a_handover_withdraws_loses_and_holds() {
     let mut link = dish();
-    link.aim(at(0), 0, Some(end(5)), at(0));
+    link.aim(at(0), 0, Some(end(5)), Unrest::default());
     for body in 1..=4 {
         link.send(at(0), packet(0, body));
     }
@@ -116,13 +120,57 @@ fn a_handover_withdraws_loses_and_holds() {
     let back = link.withdraw(at(2_500), &mut |packet| packet.body == 4);
     assert_eq!(back.iter().map(|packet| packet.body).collect::<Vec<_>>(), [4]);
     // The third is in transmission; the next may leave at 20 ms and not before.
-    link.aim(at(2_500), 0, Some(end(5)), at(20_000));
+    link.aim(at(2_500), 0, Some(end(5)), Unrest { held_until: at(20_000), ..Unrest::default() });
     link.send(at(2_500), packet(0, 5));
     let arrived = arrivals(&mut link);
     assert_eq!(arrived.iter().map(|(_, body, _)| *body).collect::<Vec<_>>(), [1, 2, 3, 5]);
     assert_eq!(arrived[3].0, 24_999, "held until 20 ms, then 5 ms of flight");
     let counters = link.counters();
     assert_eq!((counters.withdrawn, counters.dropped_error, counters.delivered), (1, 1, 3));
+}
+
+#[test]
+fn packets_that_leave_in_a_burst_after_a_handover_are_lost() {
+    let mut link = dish();
+    link.aim(at(0), 0, Some(end(5)), Unrest { lost_until: at(2_500), ..Unrest::default() });
+    for body in 1..=4 {
+        link.send(at(0), packet(0, body));
+    }
+    assert_eq!(arrivals(&mut link).len(), 4);
+    // Those whose transmission starts after 0, 1 and 2 ms.
+    let counters = link.counters();
+    assert_eq!((counters.dropped_error, counters.delivered), (3, 1));
+}
+
+#[test]
+fn the_rate_follows_the_elevation_in_steps() {
+    let rate = |mbps| Rate::from_mbps(mbps);
+    let rates = Some([(0.0, rate(1)), (0.5, rate(8))].into());
+    let mut link = link(Beam::by_exit(Arc::new(Line), 0, [0].into(), 1).at_rates(rates));
+    link.aim(at(0), 0, Some(end(5)), Unrest::default());
+    link.send(at(0), packet(0, 1));
+    link.send(at(10_000_000), packet(0, 2));
+    // 8 ms at 1 Mbit/s, 1 ms at 8 Mbit/s, and the light comes 20 µs a second nearer.
+    assert_eq!(arrivals(&mut link), [(13_000, 1, 5), (10_005_800, 2, 5)]);
+}
+
+#[test]
+fn a_delay_and_a_timetable_come_on_top_of_the_flight() {
+    let phase = |from, rate| crate::Phase {
+        from,
+        rate: Rate::from_mbps(rate),
+        delay: Duration::from_millis(2),
+        is_up: true,
+        loses: false,
+    };
+    let timetable = crate::Timetable::new(vec![phase(at(0), 8), phase(at(2_000), 4)], crate::Outage::Hold, false);
+    let mut link = dish().changing(timetable);
+    link.aim(at(0), 0, Some(end(5)), Unrest::default());
+    for body in 1..=3 {
+        link.send(at(0), packet(0, body));
+    }
+    let arrived = arrivals(&mut link);
+    assert_eq!(arrived, [(8_000, 1, 5), (8_999, 2, 5), (10_999, 3, 5)], "the third takes 2 ms to leave");
 }
 
 enum Call {
@@ -137,8 +185,8 @@ proptest! {
         aims in prop::collection::vec((0_u64..90_000, 0_usize..2, 1_u32..20), 0..20),
     ) {
         let mut link = dish();
-        link.aim(at(0), 0, Some(end(3)), at(0));
-        link.aim(at(0), 1, Some(end(7)), at(0));
+        link.aim(at(0), 0, Some(end(3)), Unrest::default());
+        link.aim(at(0), 1, Some(end(7)), Unrest::default());
         let mut calls = Vec::new();
         let mut now = 0;
         for (body, (gap, destination)) in (0..).zip(&sends) {
@@ -158,7 +206,7 @@ proptest! {
             take(&mut link, at(time));
             match call {
                 Call::Send { body, destination } => link.send(at(time), packet(destination, body)),
-                Call::Aim { exit, number } => link.aim(at(time), exit, Some(end(number)), at(0)),
+                Call::Aim { exit, number } => link.aim(at(time), exit, Some(end(number)), Unrest::default()),
             }
         }
         take(&mut link, Instant::MAX);

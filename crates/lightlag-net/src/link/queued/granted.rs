@@ -59,14 +59,14 @@ impl<B: Clone> QueuedLink<B> {
         let part = serving.left.min(assignment.allowance);
         assignment.allowance -= part;
         serving.left -= part;
-        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, part);
+        let Transmission { end, free, remainder, delay, fate } = self.transmission(start, part, None);
         serving.fate = serving.fate.max(fate);
         (self.busy_until, self.remainder, self.last_end) = (free, remainder, end);
         self.totals.busy += u128::from(end.since(start).as_nanos());
         if serving.left == 0 {
             let mut packet = serving.packet;
             serving.fate.befall(&mut packet.flags);
-            self.depart(packet, end, delay);
+            self.depart(packet, end, delay, None);
             return;
         }
         if next_frame > free {

@@ -1,0 +1,283 @@
+//! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM), as JSON or CSV: the form for catalogue numbers of more than five digits.
+
+use crate::elements::{ElementSet, ElementsError, MOST_REVOLUTIONS};
+use crate::time::Utc;
+use serde_json::{Map, Value};
+use sgp4::chrono::{NaiveDate, NaiveDateTime};
+use std::collections::BTreeMap;
+
+/// Messages say in which theory, frame and time they hold; providers leave out what is usual.
+const USUAL: [(&str, &[&str]); 4] = [
+    ("MEAN_ELEMENT_THEORY", &["SGP4", "SGP/SGP4"]),
+    ("REF_FRAME", &["TEME"]),
+    ("TIME_SYSTEM", &["UTC"]),
+    ("CENTER_NAME", &["EARTH"]),
+];
+/// Numbers of a catalogue have at most nine digits.
+const MOST_NUMBER: f64 = 999_999_999.0;
+
+/// The fields of a message, as text, and its place in the file.
+struct Message<'a> {
+    place: String,
+    fields: BTreeMap<&'a str, String>,
+}
+
+fn error<T>(place: &str, message: impl Into<String>) -> Result<T, ElementsError> {
+    Err(ElementsError { place: place.to_owned(), message: message.into() })
+}
+
+/// Reads one message, or a list of them.
+///
+/// # Errors
+/// The first fault.
+pub fn read_json(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(fault) => return error(&format!("line {}", fault.line()), format!("is not JSON: {fault}")),
+    };
+    let objects = match &value {
+        Value::Array(objects) => objects.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let message = |(number, object): (usize, &'_ Value)| -> Result<Message<'static>, ElementsError> {
+        let place = format!("object {number}");
+        let Value::Object(fields) = object else { return error(&place, "is not an object with the fields of an OMM") };
+        Ok(Message { fields: texts(fields), place })
+    };
+    sets((1..).zip(objects).map(message))
+}
+
+/// Fields that are numbers or texts, by the names that are known here.
+fn texts(fields: &Map<String, Value>) -> BTreeMap<&'static str, String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    FIELDS.into_iter().filter_map(|name| Some((name, text(fields.get(name)?)?))).collect()
+}
+
+const FIELDS: [&str; 16] = [
+    "OBJECT_NAME",
+    "EPOCH",
+    "MEAN_MOTION",
+    "ECCENTRICITY",
+    "INCLINATION",
+    "RA_OF_ASC_NODE",
+    "ARG_OF_PERICENTER",
+    "MEAN_ANOMALY",
+    "NORAD_CAT_ID",
+    "BSTAR",
+    "MEAN_MOTION_DOT",
+    "MEAN_MOTION_DDOT",
+    "MEAN_ELEMENT_THEORY",
+    "REF_FRAME",
+    "TIME_SYSTEM",
+    "CENTER_NAME",
+];
+
+/// Reads a table whose first line names the fields.
+///
+/// # Errors
+/// The first fault.
+pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
+    // The reader would count a line that starts with the second half of CR LF as the one before.
+    let text = text.replace("\r\n", "\n");
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let names = match reader.headers() {
+        Ok(names) => names.clone(),
+        Err(fault) => return error("line 1", fault.to_string()),
+    };
+    let columns: Vec<Option<&'static str>> =
+        names.iter().map(|name| FIELDS.into_iter().find(|field| *field == name)).collect();
+    for field in FIELDS {
+        if columns.iter().filter(|column| **column == Some(field)).count() > 1 {
+            return error("line 1", format!("names {field} twice"));
+        }
+    }
+    let message = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = match row {
+            Ok(row) => row,
+            Err(fault) => {
+                let line = fault.position().map_or(1, csv::Position::line);
+                return error(&format!("line {line}"), fault.to_string());
+            }
+        };
+        let place = format!("line {}", row.position().map_or(1, csv::Position::line));
+        if row.len() != names.len() {
+            return error(&place, format!("has {} fields, and the first line has {}", row.len(), names.len()));
+        }
+        let fields = columns.iter().zip(&row).filter(|(_, text)| !text.is_empty());
+        Ok(Message { place, fields: fields.filter_map(|(name, text)| Some(((*name)?, text.to_owned()))).collect() })
+    };
+    sets(reader.records().map(message))
+}
+
+/// Makes sets of messages.
+fn sets<'a>(
+    messages: impl Iterator<Item = Result<Message<'a>, ElementsError>>,
+) -> Result<Vec<ElementSet>, ElementsError> {
+    let mut known: BTreeMap<u64, String> = BTreeMap::new();
+    let mut sets = Vec::new();
+    for message in messages {
+        let message = message?;
+        let elements = message.elements()?;
+        if let Some(before) = known.insert(elements.norad_id, message.place.clone()) {
+            return error(
+                &message.place,
+                format!("NORAD_CAT_ID {} is also that of {before}; each satellite stands once", elements.norad_id),
+            );
+        }
+        sets.push(ElementSet::new(message.place, elements));
+    }
+    if sets.is_empty() {
+        return error(
+            "line 1",
+            "there are no elements; write OMM as a list of objects, or as a table with a line for each",
+        );
+    }
+    Ok(sets)
+}
+
+impl Message<'_> {
+    fn elements(&self) -> Result<sgp4::Elements, ElementsError> {
+        for (field, usual) in USUAL {
+            if let Some(text) = self.fields.get(field)
+                && !usual.iter().any(|word| word.eq_ignore_ascii_case(text))
+            {
+                return self.refuse(field, format!("{text:?} is not {}, for which elements are read", usual[0]));
+            }
+        }
+        let number = self.number("NORAD_CAT_ID", None, 0.0, MOST_NUMBER)?;
+        if number % 1.0 != 0.0 {
+            return self.refuse("NORAD_CAT_ID", format!("{number} is not a whole number"));
+        }
+        Ok(sgp4::Elements {
+            object_name: self.fields.get("OBJECT_NAME").cloned(),
+            international_designator: None,
+            norad_id: number as u64,
+            classification: sgp4::Classification::Unclassified,
+            datetime: self.epoch()?,
+            mean_motion_dot: self.number("MEAN_MOTION_DOT", Some(0.0), -100.0, 100.0)?,
+            mean_motion_ddot: self.number("MEAN_MOTION_DDOT", Some(0.0), -100.0, 100.0)?,
+            drag_term: self.number("BSTAR", Some(0.0), -10.0, 10.0)?,
+            element_set_number: 0,
+            inclination: self.number("INCLINATION", None, 0.0, 180.0)?,
+            right_ascension: self.number("RA_OF_ASC_NODE", None, -360.0, 360.0)?,
+            eccentricity: self.number("ECCENTRICITY", None, 0.0, 0.999_999_9)?,
+            argument_of_perigee: self.number("ARG_OF_PERICENTER", None, -360.0, 360.0)?,
+            mean_anomaly: self.number("MEAN_ANOMALY", None, -360.0, 360.0)?,
+            mean_motion: self.number("MEAN_MOTION", None, 1e-3, MOST_REVOLUTIONS)?,
+            revolution_number: 0,
+            ephemeris_type: 0,
+        })
+    }
+
+    fn refuse<T>(&self, field: &str, message: String) -> Result<T, ElementsError> {
+        error(&self.place, format!("{field}: {message}"))
+    }
+
+    /// A number within bounds, or the usual one if there is none.
+    fn number(&self, field: &str, usual: Option<f64>, least: f64, most: f64) -> Result<f64, ElementsError> {
+        let Some(text) = self.fields.get(field) else {
+            return usual.map_or_else(|| self.refuse(field, "is missing".to_owned()), Ok);
+        };
+        match text.parse::<f64>() {
+            Ok(number) if (least..=most).contains(&number) => Ok(number),
+            Ok(number) => self.refuse(field, format!("{number} is not from {least} to {most}")),
+            Err(_) => self.refuse(field, format!("{text:?} is not a number")),
+        }
+    }
+
+    fn epoch(&self) -> Result<NaiveDateTime, ElementsError> {
+        let Some(text) = self.fields.get("EPOCH") else { return self.refuse("EPOCH", "is missing".to_owned()) };
+        let read = || {
+            let utc: Utc = text.parse().ok()?;
+            let (year, month, day, nanos) = utc.calendar();
+            let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+            NaiveDate::from_ymd_opt(year, month, day)?.and_hms_nano_opt(
+                (seconds / 3600) as u32,
+                (seconds / 60 % 60) as u32,
+                (seconds % 60) as u32,
+                nanos as u32,
+            )
+        };
+        match read() {
+            Some(epoch) => Ok(epoch),
+            None => self.refuse("EPOCH", format!("{text:?} is not a time such as \"2026-11-20T12:34:56.789012\"")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::read;
+    use proptest::prelude::*;
+
+    const JSON: &str = r#"[{"OBJECT_NAME": "VANGUARD 1", "OBJECT_ID": "1958-002B", "EPOCH": "2000-06-27T18:50:19.733568",
+        "MEAN_MOTION": 10.82419157, "ECCENTRICITY": ".1859667", "INCLINATION": 34.2682, "RA_OF_ASC_NODE": 348.7242,
+        "ARG_OF_PERICENTER": 331.7664, "MEAN_ANOMALY": 19.3264, "NORAD_CAT_ID": 123456789, "BSTAR": "0.28098E-4",
+        "MEAN_MOTION_DOT": 0.00000023, "MEAN_MOTION_DDOT": 0}]"#;
+    const CSV: &str = "OBJECT_NAME,OBJECT_ID,EPOCH,MEAN_MOTION,ECCENTRICITY,INCLINATION,RA_OF_ASC_NODE,ARG_OF_PERICENTER,\
+        MEAN_ANOMALY,EPHEMERIS_TYPE,NORAD_CAT_ID,BSTAR,MEAN_MOTION_DOT,MEAN_MOTION_DDOT\r\n\
+        VANGUARD 1,1958-002B,2000-06-27T18:50:19.733568,10.82419157,.1859667,34.2682,348.7242,331.7664,19.3264,0,5,\
+        .28098E-4,.00000023,0\r\n";
+
+    #[test]
+    fn both_forms_give_the_orbit_of_the_two_lines() {
+        let lines = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n\
+                     2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667\n";
+        let position = |text: &str| {
+            let sets = read(text).unwrap();
+            let start: Utc = "2000-06-28T00:00:00".parse().unwrap();
+            sets[0].satellite(start).unwrap().orbit.position(3_600.0).unwrap()
+        };
+        let expected = position(lines);
+        for text in [JSON, CSV, &JSON[1..JSON.len() - 1]] {
+            // The two lines have two more digits of the mean motion.
+            assert!(position(text).distance(expected) < 5.0, "{}", position(text).distance(expected));
+        }
+        assert_eq!(read(JSON).unwrap()[0].number(), 123_456_789);
+        assert_eq!(read(CSV).unwrap()[0].name(), "VANGUARD 1");
+    }
+
+    #[test]
+    fn a_fault_is_named_with_its_place_and_field() {
+        let refused = |text: String| read(&text).unwrap_err().to_string();
+        let json = |from: &str, to: &str| refused(JSON.replace(from, to));
+        assert_eq!(json("34.2682", "181"), "object 1: INCLINATION: 181 is not from 0 to 180");
+        assert_eq!(json(".1859667", "1.2"), "object 1: ECCENTRICITY: 1.2 is not from 0 to 0.9999999");
+        assert_eq!(json("10.82419157", "0"), "object 1: MEAN_MOTION: 0 is not from 0.001 to 17");
+        assert_eq!(
+            json("\"BSTAR\": \"0.28098E-4\"", "\"BSTAR\": \"small\""),
+            "object 1: BSTAR: \"small\" is not a number"
+        );
+        assert_eq!(json("MEAN_ANOMALY", "ANOMALY"), "object 1: MEAN_ANOMALY: is missing");
+        assert!(json("2000-06-27T", "27 June ").starts_with("object 1: EPOCH: \"27 June "));
+        assert_eq!(
+            json("\"MEAN_MOTION_DDOT\": 0", "\"REF_FRAME\": \"GCRF\""),
+            "object 1: REF_FRAME: \"GCRF\" is not TEME, for which elements are read"
+        );
+        assert!(json("}]", "").starts_with("line "));
+        assert_eq!(refused("[1]".to_owned()), "object 1: is not an object with the fields of an OMM");
+        assert!(refused("[]".to_owned()).starts_with("line 1: there are no elements"));
+        let twice = format!("{}, {}]", &JSON[..JSON.len() - 1], &JSON[1..JSON.len() - 1]);
+        assert!(refused(twice).starts_with("object 2: NORAD_CAT_ID 123456789 is also that of object 1"));
+        let csv = |from: &str, to: &str| refused(CSV.replace(from, to));
+        assert_eq!(csv("34.2682", "steep"), "line 2: INCLINATION: \"steep\" is not a number");
+        assert_eq!(csv("34.2682,", ""), "line 2: has 13 fields, and the first line has 14");
+        assert_eq!(csv("OBJECT_ID", "BSTAR"), "line 1: names BSTAR twice");
+        assert_eq!(csv(",5,", ",5.5,"), "line 2: NORAD_CAT_ID: 5.5 is not a whole number");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(json in any::<bool>(), cut in 0_usize..400, with in "[ -~\\n]{0,12}") {
+            let text = if json { JSON } else { CSV };
+            let at = cut.min(text.len());
+            let _ = read(&format!("{}{with}{}", &text[..at], &text[at..]));
+            let _ = read(&text[..at]);
+        }
+    }
+}

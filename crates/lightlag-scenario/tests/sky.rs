@@ -1,0 +1,201 @@
+//! Constellations in a scenario: what is read is written again, and each mistake gets one message with place, value and remedy.
+
+use lightlag_scenario::{Scenario, ScenarioError, parse_json, parse_toml};
+use std::path::PathBuf;
+
+/// Right in every point; each case changes it in one.
+const GOOD: &str = r#"
+duration = "60 s"
+[constellation]
+start = "2026-01-01T00:00:00Z"
+shells = [{ name = "a", height = "630 km", inclination = "51.9 deg", planes = 34, slots = 34, phasing = 7 }]
+elevation = "25 deg"
+isls = "grid"
+uplink = { rate = "10 Mbit/s" }
+downlink = { rate = "20 Mbit/s" }
+selection = "shortest"
+handover = { pause = "10 ms" }
+[[stations]]
+name = "Paris"
+[[stations]]
+name = "s"
+latitude = "10 deg"
+longitude = "20 deg"
+[[flows]]
+from = "Paris"
+to = "s"
+transfer = "1 MB"
+"#;
+
+fn changed(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    GOOD.replacen(from, to, 1)
+}
+
+fn read(text: &str) -> Result<Scenario, Vec<ScenarioError>> {
+    let scenario = parse_toml(text, &[])?;
+    scenario.expand().map(|_| scenario)
+}
+
+fn refused(from: &str, to: &str) -> (String, String) {
+    let errors = read(&changed(from, to)).expect_err(to);
+    assert_eq!(errors.len(), 1, "{to}: {errors:?}");
+    (errors[0].path.clone(), errors[0].message.clone())
+}
+
+#[test]
+fn what_is_read_is_written_again() {
+    let cases = [
+        ("isls = \"grid\"", "isls = \"none\""),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-2\"], [\"a-1-2\", \"a-1-3\"]]"),
+        (
+            "rate = \"10 Mbit/s\"",
+            "rates = [[\"25 deg\", \"5 Mbit/s\"], [\"60 deg\", \"10 Mbit/s\"]], delay = \"5 ms\", jitter = \"2 ms\"",
+        ),
+        (
+            "rate = \"10 Mbit/s\"",
+            "rate = \"10 Mbit/s\", fade = { mean = -2.6, deviation = 1.6, correlation_time = \"20 s\", clear_sky = \"15 dB\", symbol_rate = \"20 MBd\" }",
+        ),
+        ("rate = \"20 Mbit/s\"", "rate = \"20 Mbit/s\", shared = false"),
+        ("pause = \"10 ms\"", "pause = \"10 ms\", burst = \"16.7 ms\", probability = 0.5, lose_in_flight = true"),
+        ("selection = \"shortest\"", "selection = { rule = \"highest\", every = \"15 s\" }\nload_penalty = \"2 ms\""),
+        ("phasing = 7", "phasing = \"alternating\", may_collide = true"),
+        (
+            "latitude = \"10 deg\"\nlongitude = \"20 deg\"",
+            "waypoints = [{ at = \"0 s\", city = \"Lisbon\" }, { at = \"1 h\", latitude = \"0 deg\", longitude = \"0 deg\", height = \"10 km\" }]\nrelay = true",
+        ),
+    ];
+    for (from, to) in cases {
+        let scenario = read(&changed(from, to)).unwrap_or_else(|errors| panic!("{to}: {errors:?}"));
+        let written = serde_json::to_string(&scenario).unwrap();
+        assert_eq!(parse_json(&written, &[]).unwrap(), scenario, "{written}");
+    }
+}
+
+#[test]
+fn each_mistake_has_one_message() {
+    let shell =
+        "{ name = \"a\", height = \"630 km\", inclination = \"51.9 deg\", planes = 34, slots = 34, phasing = 7 }";
+    let place = "latitude = \"10 deg\"\nlongitude = \"20 deg\"";
+    let cases = [
+        ("planes = 34", "planes = 0", "shells[0].planes", "0 is not a whole number from 1"),
+        ("planes = 34", "planes = 2", "shells[0]", "phasing 7 is not below the number of planes"),
+        ("phasing = 7", "phasing = 34", "shells[0]", "phasing 34 is not below"),
+        ("phasing = 7", "phasing = -1", "shells[0].phasing", "-1 is neither F"),
+        ("630 km", "63 km", "shells[0].height", "not from 100000 m"),
+        ("630 km", "630000 km", "shells[0].height", "to 50000000 m"),
+        ("\"630 km\"", "630", "shells[0].height", "km"),
+        ("51.9 deg", "181 deg", "shells[0].inclination", "180"),
+        (
+            shell,
+            "{ height = \"550 km\", inclination = \"53 deg\", planes = 72, slots = 22, phasing = \"alternating\" }",
+            "shells[0]",
+            "two of its satellites come within 0 m",
+        ),
+        (
+            shell,
+            "{ height = \"8062 km\", inclination = \"0 deg\", planes = 1, slots = 20, propagator = \"circular\" }",
+            "shells[0]",
+            "a grid needs at least 3 planes of 3 satellites",
+        ),
+        ("slots = 34", "slots = 34, revolutions = 18", "shells[0].revolutions", "18"),
+        ("slots = 34", "slots = 34, revolutions = 12.0", "shells[0]", "apart"),
+        ("2026-01-01T00:00:00Z", "2026-13-01", "constellation.start", "2026-13-01"),
+        ("isls = \"grid\"", "isls = \"mesh\"", "constellation.isls", "\"mesh\" is not \"grid\", \"none\""),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-1\"]]", "isls[0]", "joins \"a-1-1\" to itself"),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-2\"], [\"a-1-2\", \"a-1-1\"]]", "isls[1]", "are joined already"),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-99\"]]", "isls[0]", "\"a-1-99\" is no satellite; did you mean"),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-18\"]]", "isls[0]", "with the Earth between them"),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\"]]", "isls[0]", "is not a pair of names"),
+        ("25 deg", "90 deg", "constellation.elevation", "90 deg"),
+        ("25 deg", "-1 deg", "constellation.elevation", "-1 deg"),
+        ("\"10 deg\"", "\"91 deg\"", "stations[1].latitude", "91 deg"),
+        ("\"20 deg\"", "\"181 deg\"", "stations[1].longitude", "181 deg"),
+        ("latitude = \"10 deg\"\n", "", "stations[1].latitude", "is missing"),
+        ("\"Paris\"\n", "\"Paris\"\ncity = \"Pariss\"\n", "stations[0].city", "did you mean \"Paris\"?"),
+        (place, "waypoints = []", "stations[1].waypoints", "has no waypoint"),
+        (place, "waypoints = [{ at = \"0 s\" }]", "stations[1].waypoints[0]", "has no place"),
+        (
+            place,
+            "waypoints = [{ at = \"1 s\", city = \"Rome\" }, { at = \"1 s\", city = \"Oslo\" }]",
+            "stations[1].waypoints[1].at",
+            "is not after the waypoint before",
+        ),
+        (
+            place,
+            "latitude = \"10 deg\"\nwaypoints = [{ at = \"1 s\", city = \"Rome\" }]",
+            "stations[1].latitude",
+            "as waypoints do",
+        ),
+        (
+            place,
+            "waypoints = [{ at = \"0 s\", latitude = \"10 deg\", longitude = \"0 deg\" }, { at = \"1 s\", latitude = \"-10 deg\", longitude = \"180 deg\" }]",
+            "stations[1].waypoints[1]",
+            "is opposite",
+        ),
+        ("rate = \"10 Mbit/s\"", "rates = []", "uplink.rates", "is not a list"),
+        ("rate = \"10 Mbit/s\"", "rates = [[\"25 deg\"]]", "uplink.rates[0]", "is not an elevation and a rate"),
+        (
+            "rate = \"10 Mbit/s\"",
+            "rates = [[\"60 deg\", \"1 Mbit/s\"], [\"25 deg\", \"2 Mbit/s\"]]",
+            "uplink.rates[1]",
+            "ascending",
+        ),
+        ("rate = \"10 Mbit/s\"", "delay = \"1 ms\", jitter = \"2 ms\"", "uplink.jitter", "more than the delay"),
+        ("rate = \"10 Mbit/s\"", "shared = false", "uplink.shared", "not a key here"),
+        ("rate = \"20 Mbit/s\"", "fade = { mean = \"6 dB\" }", "downlink.fade", "not a key here"),
+        ("pause = \"10 ms\"", "probability = 1.5", "handover.probability", "1.5"),
+        ("pause = \"10 ms\"", "burst = \"-1 s\"", "handover.burst", "-1 s"),
+        ("selection = \"shortest\"", "selection = \"nearest\"", "constellation.selection", "\"nearest\""),
+        ("selection = \"shortest\"", "interval = \"0 s\"", "constellation.interval", "0 s"),
+        ("selection = \"shortest\"", "interfaces = 0", "constellation.interfaces", "0"),
+        ("selection = \"shortest\"", "visibility = \"slant\"\nfile = \"none.tle\"", "constellation.file", "none.tle"),
+        ("to = \"s\"", "to = \"sky\"", "flows[0].to", "sky"),
+    ];
+    let mut wrong = Vec::new();
+    for (from, to, path, part) in cases {
+        let (at, message) = refused(from, to);
+        if !at.ends_with(path) || !message.contains(part) {
+            wrong.push(format!("{to} -> {at}: {message}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files of elements beside a scenario without shells.
+fn with_file(name: &str, text: &str) -> Result<Scenario, Vec<ScenarioError>> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    let line = GOOD.lines().find(|line| line.starts_with("shells")).unwrap();
+    read(
+        &changed(line, &format!("file = {:?}", path.display().to_string()))
+            .replace("isls = \"grid\"", "isls = \"none\""),
+    )
+}
+
+#[test]
+fn files_of_elements_are_read_in_every_form_and_faults_have_a_line() {
+    let lines = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n\
+                 2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667\n";
+    let csv = "OBJECT_NAME,EPOCH,MEAN_MOTION,ECCENTRICITY,INCLINATION,RA_OF_ASC_NODE,ARG_OF_PERICENTER,MEAN_ANOMALY,NORAD_CAT_ID\n\
+               VANGUARD,2000-06-27T18:50:19.7,10.82,.18,34.2,348.7,331.7,19.3,5\n";
+    let json = "[{\"OBJECT_NAME\": \"VANGUARD\", \"EPOCH\": \"2000-06-27T18:50:19\", \"MEAN_MOTION\": 10.82, \"ECCENTRICITY\": 0.18, \
+                \"INCLINATION\": 34.2, \"RA_OF_ASC_NODE\": 348.7, \"ARG_OF_PERICENTER\": 331.7, \"MEAN_ANOMALY\": 19.3, \"NORAD_CAT_ID\": 5}]";
+    for (name, text) in [("good.tle", lines), ("good.csv", csv), ("good.json", json)] {
+        assert!(with_file(name, text).is_ok(), "{name}");
+    }
+    let cases = [
+        ("sum.tle", lines.replace("10.824", "10.825"), "line 2: its checksum"),
+        ("short.tle", lines.replace("4753", "475"), "line 1: has 68 columns"),
+        ("word.csv", csv.replace("10.82,", "fast,"), "line 2: MEAN_MOTION: \"fast\" is not a number"),
+        ("field.json", json.replace("34.2", "200"), "object 1: INCLINATION: 200 is not from 0 to 180"),
+        ("empty.tle", String::new(), "line 1: there are no elements"),
+        ("fast.csv", csv.replace("10.82,", "17.5,"), "17.5 is not from 0.001 to 17"),
+    ];
+    for (name, text, part) in cases {
+        let errors = with_file(name, &text).expect_err(name);
+        assert_eq!((errors.len(), errors[0].path.as_str()), (1, "constellation.file"), "{name}: {errors:?}");
+        assert!(errors[0].message.contains(part), "{name}: {}", errors[0].message);
+    }
+}
