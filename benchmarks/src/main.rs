@@ -10,6 +10,8 @@
 //! lightlag-bench parallel NAME PARTITIONS THREADS [KEY=VALUE ...]
 //!                                           one scenario in so many partitions on so many threads, as JSON
 //! lightlag-bench air                        radio media beside ns-3, alone
+//! lightlag-bench sky                        constellations, alone
+//! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
 //! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
 //! ```
@@ -25,6 +27,7 @@ mod parallel;
 mod report;
 mod scenarios;
 mod set_up;
+mod sky;
 
 use measure::Sample;
 use std::process::ExitCode;
@@ -59,6 +62,11 @@ fn main() -> ExitCode {
             println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
         }
         ["air"] => air::print_media(),
+        ["sky"] => sky::print_skies(),
+        ["plan", name] => match sky::measure(name) {
+            Some(plan) => println!("{}", serde_json::to_string(&plan).expect("a plan is plain data")),
+            None => return usage(),
+        },
         ["comparison"] => report::print_comparison(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),
@@ -82,7 +90,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | comparison | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | sky | plan NAME | comparison | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

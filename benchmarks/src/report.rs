@@ -5,6 +5,7 @@ use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
 use crate::parallel;
 use crate::set_up;
+use crate::sky;
 use std::process::Command;
 
 /// The program of ns-3 from `make target/peers/ns3-dumbbell`.
@@ -55,6 +56,7 @@ pub fn print_all() {
     on_two_threads(&mut verdicts);
     peers(summary, &mut verdicts);
     air::media(&mut verdicts);
+    sky::skies(&mut verdicts);
     start_up(&mut verdicts);
     set_up(&mut verdicts);
     comparison(&mut verdicts);

@@ -32,7 +32,7 @@ pub mod time;
 pub mod tle;
 
 pub use handover::{Handover, Waiting};
-pub use plan::{Change, Metric, Planner, Rules, Selection};
+pub use plan::{Change, MOST_NODES, Metric, Planner, Rules, Selection};
 pub use shell::{Phasing, Shell, ShellError};
 pub use site::Site;
 pub use sky::{Satellite, Sky, Stand, Station, Visibility, Waypoint};

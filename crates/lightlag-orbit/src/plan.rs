@@ -19,8 +19,10 @@ use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
 use selection::Attachments;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use tree::{Graph, NONE, Tree};
+pub use tree::MOST_NODES;
+use tree::{Graph, Length, NONE, Number, Tree};
 
 /// The length of a way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -63,6 +65,9 @@ impl Default for Rules {
     }
 }
 
+/// A longer way would not fit into the length of ways.
+const MOST_PENALTY: Duration = Duration::from_millis(50);
+
 impl Described for Rules {
     const ABOUT: &'static str = "Rules by which ways through the sky are chosen.";
 
@@ -79,7 +84,9 @@ impl Described for Rules {
             Setting::count("interfaces", |c: &mut Self| &mut c.interfaces, 64, "a number of satellites", ""),
             Setting::time("interval", |c: &mut Self| &mut c.interval),
             Setting::flag("exact", |c: &mut Self| &mut c.exact),
-            Setting::time_or_zero("load_penalty", |c: &mut Self| &mut c.load_penalty),
+            Setting::time_or_zero("load_penalty", |c: &mut Self| &mut c.load_penalty).checked(|c| {
+                (c.load_penalty > MOST_PENALTY).then_some("is above 50 ms; a busy link would count as none")
+            }),
         ]
     }
 }
@@ -100,97 +107,163 @@ pub struct Change {
 pub struct Planner {
     sky: Arc<Sky>,
     rules: Rules,
-    /// The station of each exit.
-    exits: Vec<u32>,
+    exits: Vec<Exit>,
     /// Stations that send, receive or relay, in ascending order.
     active: Vec<u32>,
     /// Those that relay. In trees they follow the satellites.
     relays: Vec<u32>,
-    /// The ways that are used: from a station to an exit.
-    pairs: Vec<(u32, usize)>,
     until: Instant,
-    /// Up to when nothing but what is pending changes.
+    /// Up to when changes are known.
     looked: Instant,
-    pending: Option<Instant>,
+    /// Changes that are known and have not come, in the order of time.
+    ahead: VecDeque<Turn>,
     changes: Vec<Change>,
     graph: Graph,
     /// Of each link between satellites the part of the time since the last look in which it was busy, if that matters.
     loads: Vec<f64>,
     attachments: Attachments,
-    /// By node and exit: the next node, now and at the time that was looked at last.
-    table: Vec<u32>,
-    fresh: Vec<u32>,
     view: View,
-    trees: Vec<Tree>,
+    /// Room for a tree.
+    straight: Vec<Length>,
+    /// The positions of satellites at the last two looks but one, and at the last.
+    tracks: [Vec<Vector>; 3],
+}
+
+/// A station at which packets leave the sky.
+#[derive(Clone, Debug)]
+struct Exit {
+    station: u32,
+    /// The stations that send to it, or relay, as places among the active ones.
+    senders: Vec<usize>,
+    /// Those of them whose ways are used.
+    used: Vec<u32>,
+    /// The next node of each node, now.
+    table: Vec<Number>,
+    tree: Tree,
+}
+
+/// A change of the table of an exit.
+#[derive(Clone, Debug)]
+struct Turn {
+    at: Instant,
+    exit: usize,
+    entries: Vec<Entry>,
+}
+
+/// A node, and the next one that it has from then on.
+type Entry = (Number, Number);
+
+/// The entries in which a table differs from the one before.
+fn differences(before: &[Number], after: &[Number]) -> Vec<Entry> {
+    let pairs = (0..).zip(before.iter().zip(after));
+    pairs.filter(|(_, (old, new))| old != new).map(|(node, (_, new))| (node, *new)).collect()
 }
 
 /// The sky at a time.
 #[derive(Clone, Debug, Default)]
 struct View {
     positions: Vec<Vector>,
-    /// Of each link of the graph its length, millimetres; [`u64::MAX`] while it is down.
-    lengths: Vec<u64>,
-    /// Of each active station the satellites that it may use, with their distances in millimetres.
-    usable: Vec<Vec<(u32, u64)>>,
+    /// Of each link of the graph its length; [`Length::MAX`] while it is down.
+    lengths: Vec<Length>,
+    /// Of each active station the satellites that it may use, with their distances.
+    usable: Vec<Vec<(u32, Length)>>,
 }
 
-/// A way costs this much for each link where links are counted: more millimetres than any way has.
-const HOP: u64 = 1 << 44;
+/// The longest time between two looks over which positions are found between them by a parabola. A satellite's third
+/// derivative is below 0.01 m/s³ (v³/r² at 500 km), so for 100 ms it is right to a micrometre, for this to a millimetre.
+const SMOOTH: Duration = Duration::from_secs(1);
+
+/// Lengths are whole numbers, so that their sums do not depend on the order. A unit is 16 mm where ways are short: there are 69,000
+/// km of them.
+const UNITS_A_METRE: f64 = 62.5;
+/// Where links are counted, this is one link, and a unit is a metre: ways have up to 63 links, as many as a TTL of 64 allows, and up
+/// to 67,000 km.
+const HOP: Length = 1 << 26;
+
+impl Metric {
+    /// The length of a link.
+    fn length(self, metres: f64) -> Length {
+        match self {
+            Self::Delay => libm::round(metres * UNITS_A_METRE) as Length,
+            Self::Hops => HOP + libm::round(metres) as Length,
+        }
+    }
+
+    /// A detour of so many metres.
+    fn detour(self, metres: f64) -> Length {
+        libm::round(metres * if self == Self::Delay { UNITS_A_METRE } else { 1.0 }) as Length
+    }
+}
 
 impl Planner {
     /// The ways at the start of a run. `pairs` are the stations that send, each with the station to which it does.
+    ///
+    /// # Panics
+    /// If the sky has more than [`MOST_NODES`].
     pub fn new(sky: Arc<Sky>, pairs: &[(u32, u32)], rules: Rules, until: Instant) -> Self {
-        let mut exits: Vec<u32> = pairs.iter().map(|(_, to)| *to).collect();
-        exits.sort_unstable();
-        exits.dedup();
         let relays: Vec<u32> = (0..).zip(sky.stations()).filter(|(_, of)| of.is_relay()).map(|(at, _)| at).collect();
         let mut active: Vec<u32> = pairs.iter().flat_map(|(from, to)| [*from, *to]).chain(relays.clone()).collect();
         active.sort_unstable();
         active.dedup();
-        let exit_of = |station: u32| exits.binary_search(&station).unwrap_or_default();
-        let mut used: Vec<(u32, usize)> = pairs.iter().map(|(from, to)| (*from, exit_of(*to))).collect();
-        used.sort_unstable();
-        used.dedup();
         let satellites = sky.satellites().len();
         let nodes = satellites + sky.stations().len();
+        assert!(nodes <= MOST_NODES, "a table holds numbers of {MOST_NODES} nodes");
+        let receivers: BTreeSet<u32> = pairs.iter().map(|(_, to)| *to).collect();
+        let exit = |station: u32| {
+            let used: BTreeSet<u32> = pairs.iter().filter(|(_, to)| *to == station).map(|(from, _)| *from).collect();
+            let senders: BTreeSet<u32> = used.iter().chain(&relays).copied().filter(|from| *from != station).collect();
+            let place = |station: u32| active.binary_search(&station).unwrap_or_default();
+            Exit {
+                station,
+                senders: senders.into_iter().map(place).collect(),
+                used: used.into_iter().collect(),
+                table: vec![NONE; nodes],
+                tree: Tree::new(satellites + relays.len()),
+            }
+        };
         let mut planner = Self {
             rules,
+            exits: receivers.into_iter().map(exit).collect(),
             active,
-            pairs: used,
             until,
             looked: Instant::ZERO,
-            pending: None,
+            ahead: VecDeque::new(),
             changes: Vec::new(),
             graph: Graph::new(satellites, &ends_of(&sky)),
             loads: Vec::new(),
             attachments: Attachments::new(sky.stations().len()),
-            table: vec![NONE; nodes * exits.len()],
-            fresh: vec![NONE; nodes * exits.len()],
             view: View::default(),
-            trees: vec![Tree::new(satellites + relays.len()); exits.len()],
+            straight: Vec::new(),
+            tracks: Default::default(),
             relays,
-            exits,
             sky,
         };
-        planner.look(Instant::ZERO);
-        planner.table.clone_from(&planner.fresh);
+        planner.see(Instant::ZERO, None);
+        for exit in 0..planner.exits.len() {
+            planner.exits[exit].table = planner.table(exit);
+        }
         planner
     }
 
-    /// The stations of the exits.
-    pub fn exits(&self) -> &[u32] {
-        &self.exits
+    /// The number of exits.
+    pub fn exits(&self) -> usize {
+        self.exits.len()
+    }
+
+    /// The station of an exit.
+    pub fn station(&self, exit: usize) -> u32 {
+        self.exits[exit].station
     }
 
     /// The next node on the way from a node to an exit, now.
     pub fn next(&self, node: u32, exit: usize) -> Option<u32> {
-        let next = self.table[node as usize * self.exits.len() + exit];
-        (next != NONE).then_some(next)
+        let next = self.exits[exit].table[node as usize];
+        (next != NONE).then_some(u32::from(next))
     }
 
     /// The nodes on the way from a station to an exit now, both ends included; `None` if there is no way.
     pub fn way(&self, from: u32, exit: usize) -> Option<Vec<u32>> {
-        let end = self.sky.node_of_station(self.exits[exit] as usize);
+        let end = self.sky.node_of_station(self.exits[exit].station as usize);
         let mut way = vec![self.sky.node_of_station(from as usize)];
         while let Some(last) = way.last().filter(|last| **last != end) {
             way.push(self.next(*last, exit)?);
@@ -204,21 +277,14 @@ impl Planner {
             // The load is known when the time has come.
             return Some(self.next_look()).filter(|next| *next <= self.until);
         }
-        while self.pending.is_none() {
+        while self.ahead.is_empty() {
             let next = self.next_look();
             if next > self.until {
                 return None;
             }
-            self.look(next);
-            if self.fresh != self.table {
-                let at = if self.is_exact() && self.ways_change() { self.narrowed(next) } else { next };
-                self.pending = Some(at);
-                self.looked = at;
-            } else {
-                self.looked = next;
-            }
+            self.look_ahead(next);
         }
-        self.pending
+        self.ahead.front().map(|turn| turn.at)
     }
 
     fn next_look(&self) -> Instant {
@@ -241,134 +307,167 @@ impl Planner {
     pub fn advance(&mut self) -> &[Change] {
         self.changes.clear();
         if self.weighs_load() {
-            self.looked = self.next_look();
-            self.look(self.looked);
-            self.pending = Some(self.looked);
+            self.look_ahead(self.next_look());
         }
-        if self.pending.take().is_some() {
-            let many = self.exits.len();
-            for (at, (old, new)) in self.table.iter_mut().zip(&self.fresh).enumerate().filter(|(_, (a, b))| a != b) {
-                *old = *new;
-                let next = (*new != NONE).then_some(*new);
-                self.changes.push(Change { node: (at / many) as u32, exit: at % many, next });
+        let Some(now) = self.ahead.front().map(|turn| turn.at) else { return &self.changes };
+        while self.ahead.front().is_some_and(|turn| turn.at == now)
+            && let Some(Turn { exit, entries, .. }) = self.ahead.pop_front()
+        {
+            for (node, next) in entries {
+                self.exits[exit].table[node as usize] = next;
+                let next = (next != NONE).then_some(u32::from(next));
+                self.changes.push(Change { node: u32::from(node), exit, next });
             }
         }
         &self.changes
     }
 
-    /// Whether changes are narrowed down. Stations that select satellites do so at looks.
+    /// Whether changes are narrowed down. Stations that select satellites do so at looks, and loads are known then.
     fn is_exact(&self) -> bool {
-        self.rules.exact && self.rules.selection.takes_all()
+        self.rules.exact && self.rules.selection.takes_all() && !self.weighs_load()
     }
 
-    /// The time, to the millisecond, from which on a way is another: not after `hi`, where one is. The tables are those of then.
-    fn narrowed(&mut self, mut hi: Instant) -> Instant {
+    /// Finds the changes up to a time, the next look.
+    fn look_ahead(&mut self, until: Instant) {
+        let from = std::mem::replace(&mut self.looked, until);
+        self.see(until, None);
+        let mut differing = Vec::new();
+        for exit in 0..self.exits.len() {
+            let table = self.table(exit);
+            let entries = differences(&self.exits[exit].table, &table);
+            if !entries.is_empty() {
+                differing.push((exit, entries));
+            }
+        }
+        for (exit, entries) in differing {
+            if !self.is_exact() {
+                self.ahead.push_back(Turn { at: until, exit, entries });
+                continue;
+            }
+            let mut table = self.exits[exit].table.clone();
+            for (node, next) in entries {
+                table[node as usize] = next;
+            }
+            self.narrow(exit, from, until, &table);
+        }
+        self.ahead.make_contiguous().sort_by_key(|turn| turn.at);
+    }
+
+    /// Finds the times, to the millisecond, at which ways to an exit that are used change before `until`, when `last` is its table.
+    fn narrow(&mut self, exit: usize, from: Instant, until: Instant, last: &[Number]) {
         const MILLI: u64 = 1_000_000;
-        let mut lo = self.looked;
-        let mut seen = hi;
-        while hi.since(lo).as_nanos() > MILLI {
-            let half = Duration::from_nanos((hi.since(lo).as_nanos() / 2).next_multiple_of(MILLI));
-            let middle = lo + half;
-            if middle >= hi {
-                break;
+        let mut before = self.exits[exit].table.clone();
+        let mut from = from;
+        while self.ways_differ(exit, &before, last) {
+            let (mut lo, mut hi, mut found) = (from, until, None);
+            while hi.since(lo).as_nanos() > MILLI {
+                let half = Duration::from_nanos((hi.since(lo).as_nanos() / 2).next_multiple_of(MILLI));
+                let middle = lo + half;
+                if middle >= hi {
+                    break;
+                }
+                self.see(middle, Some(exit));
+                let table = self.table(exit);
+                if self.ways_differ(exit, &before, &table) {
+                    (hi, found) = (middle, Some(table));
+                } else {
+                    lo = middle;
+                }
             }
-            self.look(middle);
-            seen = middle;
-            if self.ways_change() {
-                hi = middle;
-            } else {
-                lo = middle;
-            }
+            let Some(table) = found else { break };
+            self.ahead.push_back(Turn { at: hi, exit, entries: differences(&before, &table) });
+            (before, from) = (table, hi);
         }
-        if seen != hi {
-            self.look(hi);
+        let entries = differences(&before, last);
+        if !entries.is_empty() {
+            self.ahead.push_back(Turn { at: until, exit, entries });
         }
-        hi
     }
 
-    /// Whether a way that is used is another in the fresh table.
-    fn ways_change(&self) -> bool {
-        let many = self.exits.len();
-        let differs = |(from, exit): &(u32, usize)| {
-            let end = self.sky.node_of_station(self.exits[*exit] as usize);
+    /// Whether a way to an exit that is used differs between two tables.
+    fn ways_differ(&self, exit: usize, one: &[Number], other: &[Number]) -> bool {
+        let Exit { station, used, .. } = &self.exits[exit];
+        let end = self.sky.node_of_station(*station as usize);
+        let differs = |from: &u32| {
             let mut node = self.sky.node_of_station(*from as usize);
             while node != end {
-                let at = node as usize * many + exit;
-                if self.table[at] != self.fresh[at] {
+                let at = node as usize;
+                if one[at] != other[at] {
                     return true;
                 }
-                if self.table[at] == NONE {
+                if one[at] == NONE {
                     return false;
                 }
-                node = self.table[at];
+                node = u32::from(one[at]);
             }
             false
         };
-        self.pairs.iter().any(differs)
+        used.iter().any(differs)
     }
 
-    /// Makes the fresh table of a time.
-    fn look(&mut self, at: Instant) {
-        self.see(at);
-        let many = self.exits.len();
-        let satellites = self.sky.satellites().len();
-        let Self { view, trees, graph, fresh, exits, active, relays, sky, .. } = self;
-        for (exit, station) in exits.iter().enumerate() {
-            let place = active.binary_search(station).unwrap_or_default();
-            let end = sky.node_of_station(*station as usize);
-            let tree = &mut trees[exit];
-            tree.update(graph, &view.lengths, &view.usable[place]);
-            for (satellite, next) in tree.next().iter().enumerate() {
-                // The rows of relays follow below, with those of other stations.
-                if satellite < satellites {
-                    fresh[satellite * many + exit] = match *next {
-                        tree::GROUND => end,
-                        tree::NONE => NONE,
-                        next => match (next as usize).checked_sub(satellites) {
-                            Some(relay) => sky.node_of_station(relays[relay] as usize),
-                            None => next,
-                        },
-                    };
-                }
-            }
-        }
-        for (place, station) in active.iter().enumerate() {
-            let row = (satellites + *station as usize) * many;
-            for (exit, tree) in trees.iter().enumerate().filter(|(exit, _)| exits[*exit] != *station) {
-                let ways = view.usable[place].iter().filter_map(|(satellite, length)| {
-                    let rest = tree.distance(*satellite)?;
-                    Some((length + rest, *satellite))
-                });
-                fresh[row + exit] = ways.min().map_or(NONE, |(_, satellite)| satellite);
-            }
-        }
-    }
-
-    /// Sees the sky at a time.
-    fn see(&mut self, at: Instant) {
-        let Self { view, sky, active, relays, rules, attachments, graph, loads, .. } = self;
-        let View { positions, lengths, usable } = view;
-        sky.positions(at, positions);
-        let weight = |metres: f64| {
-            let millimetres = libm::round(metres * 1e3) as u64;
-            if rules.metric == Metric::Hops { HOP + millimetres } else { millimetres }
+    /// The table of an exit for what was seen last.
+    fn table(&mut self, exit: usize) -> Vec<Number> {
+        let Self { view, exits, active, relays, sky, graph, straight, .. } = self;
+        let Exit { station, senders, tree, .. } = &mut exits[exit];
+        let (satellites, end) = (sky.satellites().len(), sky.node_of_station(*station as usize));
+        let usable = |station: u32| &view.usable[active.binary_search(&station).unwrap_or_default()];
+        tree.update(graph, &view.lengths, usable(*station), straight);
+        let node = |next: Number| match next {
+            tree::GROUND => end as Number,
+            tree::NONE => NONE,
+            next => match (next as usize).checked_sub(satellites) {
+                Some(relay) => sky.node_of_station(relays[relay] as usize) as Number,
+                None => next,
+            },
         };
+        let mut table: Vec<Number> = tree.next()[..satellites].iter().map(|next| node(*next)).collect();
+        table.resize(satellites + sky.stations().len(), NONE);
+        for sender in senders {
+            let ways = view.usable[*sender].iter().filter_map(|(satellite, length)| {
+                let rest = tree.distance(*satellite)?;
+                Some((length.checked_add(rest)?, *satellite))
+            });
+            table[satellites + active[*sender] as usize] =
+                ways.min().map_or(NONE, |(_, satellite)| satellite as Number);
+        }
+        table
+    }
+
+    /// Sees the sky at a time; for one exit only what it concerns, between the last two looks.
+    fn see(&mut self, at: Instant, only: Option<usize>) {
+        match only {
+            None => {
+                let Self { view, sky, tracks, .. } = self;
+                sky.positions(at, &mut view.positions);
+                tracks.rotate_left(1);
+                tracks[2].clone_from(&view.positions);
+            }
+            Some(_) => self.interpolate(at),
+        }
+        let Self { view, sky, active, relays, rules, attachments, graph, loads, exits, .. } = self;
+        let View { positions, lengths, usable } = view;
         lengths.clear();
         lengths.extend(sky.isls().iter().map(|isl| {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
-            if sky.isl_is_up(isl, a, b) { weight(a.distance(b)) } else { u64::MAX }
+            if sky.isl_is_up(isl, a, b) { rules.metric.length(a.distance(b)) } else { Length::MAX }
         }));
-        let penalty = rules.load_penalty.as_secs_f64() * LIGHT * 1e3;
+        let penalty = rules.load_penalty.as_secs_f64() * LIGHT;
         for (length, load) in lengths.iter_mut().zip(loads) {
-            *length = length.saturating_add(libm::round(penalty * *load) as u64);
+            *length = length.saturating_add(rules.metric.detour(penalty * *load));
         }
         usable.resize_with(active.len(), Vec::new);
-        for (station, usable) in active.iter().zip(&mut *usable) {
+        let concerns = |place: usize, station: u32| {
+            only.is_none_or(|exit| exits[exit].station == station || exits[exit].senders.contains(&place))
+        };
+        for (place, station) in active.iter().enumerate().filter(|(place, station)| concerns(*place, **station)) {
+            let usable = &mut usable[place];
             usable.clear();
             let ground = sky.stations()[*station as usize].stand(at);
             let sees = positions.iter().enumerate().filter(|(_, position)| ground.sees(**position));
             let here = ground.position();
-            usable.extend(sees.map(|(satellite, position)| (satellite as u32, weight(position.distance(here)))));
+            usable.extend(
+                sees.map(|(satellite, position)| (satellite as u32, rules.metric.length(position.distance(here)))),
+            );
             if relays.binary_search(station).is_err() {
                 attachments.select(sky, *station, at, rules, positions, usable);
             }
@@ -383,6 +482,25 @@ impl Planner {
             lengths.extend(usable[place].iter().map(|(_, length)| *length));
         }
         *graph = Graph::new(positions.len() + relays.len(), &ends);
+    }
+
+    /// The positions of satellites at a time between the last two looks.
+    fn interpolate(&mut self, at: Instant) {
+        let Self { view, sky, tracks, looked, rules, .. } = self;
+        let interval = rules.interval.as_secs_f64();
+        let [first, second, third] = tracks;
+        if first.is_empty() || rules.interval > SMOOTH {
+            return sky.positions(at, &mut view.positions);
+        }
+        // In intervals since the last look but one; at -1, 0 and 1 the parabola meets the three.
+        let x = 1.0 - looked.since(at).as_secs_f64() / interval;
+        view.positions.clear();
+        view.positions.extend(first.iter().zip(second).zip(third).map(|((a, b), c)| {
+            if [*a, *b, *c].contains(&Vector::ZERO) {
+                return Vector::ZERO;
+            }
+            *a * (x * (x - 1.0) / 2.0) + *b * (1.0 - x * x) + *c * (x * (x + 1.0) / 2.0)
+        }));
     }
 }
 

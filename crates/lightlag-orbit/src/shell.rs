@@ -147,7 +147,11 @@ impl Shell {
             .collect())
     }
 
-    fn check(&self) -> Result<(), ShellError> {
+    /// Whether the shell can be.
+    ///
+    /// # Errors
+    /// A number that is out of its range, or satellites that collide.
+    pub fn check(&self) -> Result<(), ShellError> {
         let range = |message: String| Err(ShellError::Range(message));
         if !(100e3..=50_000e3).contains(&self.height) {
             return range(format!("height {} km is not from 100 to 50000 km", self.height / 1e3));

@@ -79,6 +79,13 @@ fn each_mistake_has_one_message() {
     let place = "latitude = \"10 deg\"\nlongitude = \"20 deg\"";
     let cases = [
         ("planes = 34", "planes = 0", "shells[0].planes", "0 is not a whole number from 1"),
+        ("planes = 34", "planes = 60001", "shells[0].planes", "1 to 60000"),
+        (
+            shell,
+            "{ name = \"a\", height = \"630 km\", inclination = \"50 deg\", planes = 200, slots = 200, may_collide = true }, { name = \"b\", height = \"730 km\", inclination = \"50 deg\", planes = 200, slots = 200, may_collide = true }",
+            "constellation",
+            "80000 satellites and 2 stations are more than",
+        ),
         ("planes = 34", "planes = 2", "shells[0]", "phasing 7 is not below the number of planes"),
         ("phasing = 7", "phasing = 34", "shells[0]", "phasing 34 is not below"),
         ("phasing = 7", "phasing = -1", "shells[0].phasing", "-1 is neither F"),
@@ -148,6 +155,7 @@ fn each_mistake_has_one_message() {
         ("pause = \"10 ms\"", "burst = \"-1 s\"", "handover.burst", "-1 s"),
         ("selection = \"shortest\"", "selection = \"nearest\"", "constellation.selection", "\"nearest\""),
         ("selection = \"shortest\"", "interval = \"0 s\"", "constellation.interval", "0 s"),
+        ("selection = \"shortest\"", "load_penalty = \"60 ms\"", "constellation.load_penalty", "above 50 ms"),
         ("selection = \"shortest\"", "interfaces = 0", "constellation.interfaces", "0"),
         ("selection = \"shortest\"", "visibility = \"slant\"\nfile = \"none.tle\"", "constellation.file", "none.tle"),
         ("to = \"s\"", "to = \"sky\"", "flows[0].to", "sky"),

@@ -1,6 +1,7 @@
 //! Which of the satellites above it a station uses.
 
 use super::Rules;
+use super::tree::Length;
 use crate::sky::Sky;
 use lightlag_core::{Duration, Instant, Unit};
 use lightlag_mobility::Vector;
@@ -120,7 +121,7 @@ impl Attachments {
         at: Instant,
         rules: &Rules,
         positions: &[Vector],
-        visible: &mut Vec<(u32, u64)>,
+        visible: &mut Vec<(u32, Length)>,
     ) {
         if rules.selection.takes_all() {
             return;

@@ -3,17 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// The number of a node in tables: there are many of those.
+pub(super) type Number = u16;
+/// The length of a link or a way, in units of the planner; [`Length::MAX`] where there is none.
+pub(super) type Length = u32;
 /// No node.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NONE: Number = Number::MAX;
 /// The station itself, as the next node of a satellite.
-pub(super) const GROUND: u32 = u32::MAX - 1;
+pub(super) const GROUND: Number = Number::MAX - 1;
+/// The most satellites and stations.
+pub const MOST_NODES: usize = GROUND as usize;
 
 /// The links of each satellite, and of each station that relays, in compressed sparse rows: the other end, and the number of the
 /// link.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     starts: Vec<u32>,
-    links: Vec<(u32, u32)>,
+    links: Vec<(Number, u32)>,
 }
 
 impl Graph {
@@ -27,11 +33,11 @@ impl Graph {
             starts[satellite + 1] += starts[satellite];
         }
         let mut free = starts.clone();
-        let mut links = vec![(NONE, NONE); 2 * ends.len()];
+        let mut links = vec![(NONE, 0_u32); 2 * ends.len()];
         for (number, [a, b]) in (0..).zip(ends) {
             for (from, to) in [(*a, *b), (*b, *a)] {
                 let place = &mut free[from as usize];
-                links[*place as usize] = (to, number);
+                links[*place as usize] = (to as Number, number);
                 *place += 1;
             }
         }
@@ -42,7 +48,7 @@ impl Graph {
     }
 
     /// The neighbours of a satellite, in ascending order.
-    fn of(&self, satellite: u32) -> &[(u32, u32)] {
+    fn of(&self, satellite: Number) -> &[(Number, u32)] {
         &self.links[self.starts[satellite as usize] as usize..self.starts[satellite as usize + 1] as usize]
     }
 }
@@ -50,59 +56,64 @@ impl Graph {
 /// The distances of all satellites from a station, and the next node of each on the way there.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    distances: Vec<u64>,
-    next: Vec<u32>,
+    distances: Vec<Length>,
+    next: Vec<Number>,
     /// The satellites in an order in which each comes after the next node of it.
-    order: Vec<u32>,
-    /// Of each satellite the distance straight to the station.
-    straight: Vec<u64>,
+    order: Vec<Number>,
 }
 
 impl Tree {
     /// A tree without ways.
     pub(super) fn new(satellites: usize) -> Self {
         Self {
-            distances: vec![u64::MAX; satellites],
+            distances: vec![Length::MAX; satellites],
             next: vec![NONE; satellites],
-            order: (0..satellites as u32).collect(),
-            straight: vec![u64::MAX; satellites],
+            order: (0..satellites as Number).collect(),
         }
     }
 
     /// The next node of each satellite.
-    pub(super) fn next(&self) -> &[u32] {
+    pub(super) fn next(&self) -> &[Number] {
         &self.next
     }
 
     /// The distance of a satellite from the station, if there is a way.
-    pub(super) fn distance(&self, satellite: u32) -> Option<u64> {
+    pub(super) fn distance(&self, satellite: u32) -> Option<Length> {
         let distance = self.distances[satellite as usize];
-        (distance != u64::MAX).then_some(distance)
+        (distance != Length::MAX).then_some(distance)
     }
 
-    /// Makes the tree that holds with these lengths of links, and with these satellites above the station.
-    pub(super) fn update(&mut self, graph: &Graph, lengths: &[u64], usable: &[(u32, u64)]) {
-        self.straight.fill(u64::MAX);
+    /// Makes the tree that holds with these lengths of links, and with these satellites above the station. `straight` is room for
+    /// the distance of each satellite straight to the station.
+    pub(super) fn update(
+        &mut self,
+        graph: &Graph,
+        lengths: &[Length],
+        usable: &[(u32, Length)],
+        straight: &mut Vec<Length>,
+    ) {
+        straight.clear();
+        straight.resize(self.distances.len(), Length::MAX);
         for (satellite, length) in usable {
-            self.straight[*satellite as usize] = *length;
+            straight[*satellite as usize] = *length;
         }
-        self.follow_old_branches(graph, lengths);
+        self.follow_old_branches(graph, lengths, straight);
         self.shorten(graph, lengths);
-        if self.choose_next(graph, lengths) {
+        if self.choose_next(graph, lengths, straight) {
             let distances = &self.distances;
             self.order.sort_by_key(|satellite| (distances[*satellite as usize], *satellite));
         }
     }
 
     /// Upper bounds of all distances: those along the branches until now, and straight down.
-    fn follow_old_branches(&mut self, graph: &Graph, lengths: &[u64]) {
+    fn follow_old_branches(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length]) {
         for satellite in &self.order {
-            let straight = self.straight[*satellite as usize];
+            let straight = straight[*satellite as usize];
             let along = match self.next[*satellite as usize] {
-                NONE | GROUND => u64::MAX,
+                NONE | GROUND => Length::MAX,
                 next => {
                     let link = graph.of(*satellite).iter().find(|(to, _)| *to == next);
-                    let length = link.map_or(u64::MAX, |(_, link)| lengths[*link as usize]);
+                    let length = link.map_or(Length::MAX, |(_, link)| lengths[*link as usize]);
                     self.distances[next as usize].saturating_add(length)
                 }
             };
@@ -111,9 +122,9 @@ impl Tree {
     }
 
     /// Shortens distances until no link shortens one.
-    fn shorten(&mut self, graph: &Graph, lengths: &[u64]) {
+    fn shorten(&mut self, graph: &Graph, lengths: &[Length]) {
         let mut open = BinaryHeap::new();
-        for satellite in 0..self.distances.len() as u32 {
+        for satellite in 0..self.distances.len() as Number {
             let mut best = self.distances[satellite as usize];
             for (to, link) in graph.of(satellite) {
                 best = best.min(self.distances[*to as usize].saturating_add(lengths[*link as usize]));
@@ -138,16 +149,16 @@ impl Tree {
     }
 
     /// Finds the next node of each satellite by the distances. Returns whether one is another than before.
-    fn choose_next(&mut self, graph: &Graph, lengths: &[u64]) -> bool {
+    fn choose_next(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length]) -> bool {
         let mut changes = false;
-        for satellite in 0..self.distances.len() as u32 {
+        for satellite in 0..self.distances.len() as Number {
             let distance = self.distances[satellite as usize];
-            let next = if distance == u64::MAX {
+            let next = if distance == Length::MAX {
                 NONE
-            } else if distance == self.straight[satellite as usize] {
+            } else if distance == straight[satellite as usize] {
                 GROUND
             } else {
-                let leads = |(to, link): &&(u32, u32)| {
+                let leads = |(to, link): &&(Number, u32)| {
                     self.distances[*to as usize].saturating_add(lengths[*link as usize]) == distance
                 };
                 graph.of(satellite).iter().find(leads).map_or(NONE, |(to, _)| *to)
@@ -171,7 +182,7 @@ mod tests {
         fn a_tree_made_from_another_is_that_of_a_new_search(
             links in prop::collection::btree_set((0..SATELLITES, 0..SATELLITES), 1..40),
             epochs in prop::collection::vec(
-                (prop::collection::vec(prop::option::weighted(0.9, 1_u64..30), 40), prop::collection::vec((0..SATELLITES, 1_u64..30), 0..5)),
+                (prop::collection::vec(prop::option::weighted(0.9, 1_u32..30), 40), prop::collection::vec((0..SATELLITES, 1_u32..30), 0..5)),
                 1..6,
             ),
         ) {
@@ -179,16 +190,17 @@ mod tests {
             let graph = Graph::new(SATELLITES as usize, &ends);
             let mut warm = Tree::new(SATELLITES as usize);
             for (lengths, mut usable) in epochs {
-                let lengths: Vec<u64> = lengths.into_iter().map(|length| length.unwrap_or(u64::MAX)).collect();
+                let lengths: Vec<Length> = lengths.into_iter().map(|length| length.unwrap_or(Length::MAX)).collect();
                 usable.sort_unstable();
                 usable.dedup_by_key(|(satellite, _)| *satellite);
-                warm.update(&graph, &lengths, &usable);
+                let mut straight = Vec::new();
+                warm.update(&graph, &lengths, &usable, &mut straight);
                 let mut cold = Tree::new(SATELLITES as usize);
-                cold.update(&graph, &lengths, &usable);
+                cold.update(&graph, &lengths, &usable, &mut straight);
                 prop_assert_eq!(&warm.distances, &cold.distances);
                 prop_assert_eq!(&warm.next, &cold.next);
                 // Bellman and Ford.
-                let mut expected = cold.straight.clone();
+                let mut expected = straight;
                 for _ in 0..SATELLITES {
                     for (ends, length) in ends.iter().zip(&lengths) {
                         let [a, b] = ends.map(|end| end as usize);

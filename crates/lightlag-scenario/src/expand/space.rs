@@ -9,7 +9,7 @@ use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine};
 use lightlag_core::{Bytes, Duration, Instant, Probability};
 use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
 use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
-use lightlag_orbit::{Satellite, Sky, Station, Visibility, elements};
+use lightlag_orbit::{MOST_NODES, Satellite, Sky, Station, Visibility, elements};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -73,7 +73,23 @@ impl<'a> Overhead<'a> {
         }
         let hub = joins.nodes.add(SKY);
         let ground = joins.nodes.add(GROUND);
+        let generated: u64 = spec.shells.iter().map(|shell| u64::from(shell.0.len())).sum();
+        let fits = |satellites: u64, errors: &mut Errors| {
+            let fits = satellites + scenario.stations.len() as u64 <= MOST_NODES as u64;
+            if !fits {
+                let many = scenario.stations.len();
+                let message = format!("{satellites} satellites and {many} stations are more than {MOST_NODES} in all");
+                errors.push("constellation", message);
+            }
+            fits
+        };
+        if !fits(generated, errors) {
+            return None;
+        }
         let (satellites, isls, oldest) = satellites(spec, errors);
+        if spec.file.is_some() && !fits(satellites.len() as u64, errors) {
+            return None;
+        }
         let sites = scenario.stations.iter().map(|station| {
             let visibility = visibility(spec, station.elevation.unwrap_or(spec.elevation));
             Station::moving(station.course.clone(), visibility).relaying(station.relays)

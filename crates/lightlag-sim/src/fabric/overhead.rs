@@ -51,7 +51,7 @@ impl Overhead {
         let planner = Planner::new(space.sky.clone(), &space.pairs, space.rules, space.until);
         let nodes = space.sky.satellites().len() + space.sky.stations().len();
         for node in 0..nodes as u32 {
-            for exit in 0..planner.exits().len() {
+            for exit in 0..planner.exits() {
                 if let Some(next) = planner.next(node, exit) {
                     turn(&space, routes, node, exit, Some(next));
                     aim(&space, hops, Instant::ZERO, node, exit, Some(next), Unrest::default());
@@ -114,7 +114,7 @@ impl Overhead {
             if let Some(before) = before.filter(|before| after != Some(*before)) {
                 let Some(link) = queued(hops, before) else { continue };
                 // The station is that of the exit, or one that relays: chance decides for all that change now alike.
-                let effects = Effects::of(space, *seed, now, self.planner.exits()[exit] as usize);
+                let effects = Effects::of(space, *seed, now, self.planner.station(exit) as usize);
                 if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }

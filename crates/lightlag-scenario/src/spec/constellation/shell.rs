@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The most satellites of a shell, and the most planes or slots.
-const MOST_SATELLITES: u64 = 100_000;
+const MOST_SATELLITES: u64 = 60_000;
 /// The name of a shell where nothing is said.
 const SHELL: &str = "sat";
 
@@ -79,7 +79,7 @@ impl FromValue for ShellSpec {
             );
         }
         if errors.len() == before
-            && let Err(refusal) = shell.orbits()
+            && let Err(refusal) = shell.check()
         {
             errors.push(at, refusal.to_string());
         }
