@@ -1,7 +1,7 @@
 //! The settings of a medium, and of the radios on it.
 
 use crate::class::{Class, Edca};
-use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, Standard, Width};
+use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, ModeError, Standard, Width};
 use crate::propagation::Propagation;
 use crate::rate::RateControl;
 use lightlag_core::{Duration, Unit};
@@ -259,6 +259,19 @@ impl Radio {
             return Err(("edca", format!("needs 802.11n or 802.11ac: {} has no access classes", medium.standard)));
         }
         self.edca.refusal().map_or(Ok(()), Err)
+    }
+
+    /// The slowest and the fastest mode of data: one where the rate is fixed.
+    ///
+    /// # Errors
+    /// If it is fixed at a rate that the medium does not have.
+    pub fn data_modes(&self, medium: &MediumConfig) -> Result<[Mode; 2], ModeError> {
+        let capabilities = medium.capabilities();
+        if matches!(self.rate_control, RateControl::Fixed(_)) {
+            return capabilities.mode(&self.rate).map(|mode| [mode; 2]);
+        }
+        let modes = self.rate_control.modes(capabilities);
+        Ok([modes[0], modes[modes.len() - 1]])
     }
 
     /// The modes of data and of broadcasts.

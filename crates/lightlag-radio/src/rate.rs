@@ -12,7 +12,7 @@ pub use fixed::Fixed;
 pub use ideal::Ideal;
 pub use minstrel_ht::MinstrelHt;
 
-use crate::phy::{ErrorCurves, Mode};
+use crate::phy::{Capabilities, ErrorCurves, Mode};
 use lightlag_core::{Instant, RandomStream};
 use std::fmt::Debug;
 
@@ -34,6 +34,13 @@ impl Default for RateControl {
 }
 
 impl RateControl {
+    /// The modes between which it chooses, the slowest first.
+    pub(crate) fn modes(&self, capabilities: Capabilities) -> Vec<Mode> {
+        let mut modes = capabilities.data_modes();
+        modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
+        modes
+    }
+
     /// The state for one pair of stations that have these modes, the slowest first; none where the rate is fixed.
     pub(crate) fn start(
         &self,

@@ -9,7 +9,6 @@ use lightlag_net::{
     RatesByElevation, Reordering, Routes, Timetable,
 };
 use lightlag_orbit::{Handover, Rules, Sky};
-use lightlag_radio::phy::Mode;
 use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Protocol, arp};
 use lightlag_tcp::Config;
@@ -412,11 +411,11 @@ impl Network {
         ))
     }
 
-    /// The rate of data of the radios on a medium.
+    /// The rate of data of the radios on a medium, the fastest if they choose it.
     pub fn rate_on_air(&self, crossing: Crossing) -> Option<Rate> {
         let medium = &self.media[crossing.medium];
         let radio = &medium.members[crossing.from as usize].station.radio;
-        medium.config.capabilities().mode(&radio.rate).ok().map(Mode::rate)
+        radio.data_modes(&medium.config).ok().map(|[_, fastest]| fastest.rate())
     }
 
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.

@@ -481,3 +481,41 @@ fn a_radio_is_written_as_it_was_read() {
     assert_eq!(b.rate_control, RateControl::Arf(Arf { failures: 3, ..Arf::default() }));
     assert_eq!(network.flows[0].dscp.map(|dscp| dscp.number()), Some(45));
 }
+
+#[test]
+fn a_standard_with_aggregates_at_a_rate_without_them_is_told() {
+    let named = row("standard = \"802.11n\"", &[30.0], &flow(0, 1));
+    assert_warns(&named, "media[0].rate", &["frames at OfdmRate24Mbps are never aggregated", "aggregation = 0 says"]);
+    for fine in [
+        "",
+        "standard = \"802.11a\"",
+        "standard = \"802.11n\"\naggregation = 0",
+        "standard = \"802.11n\"\nrate = \"HtMcs0\"",
+        "standard = \"802.11n\"\nrate_control = \"minstrel-ht\"",
+    ] {
+        assert_eq!(warnings(&row(fine, &[30.0], &flow(0, 1))), [], "{fine}");
+    }
+    let scenario = parse_toml(&named, &[]).unwrap();
+    let written = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(lightlag_scenario::parse_json(&written, &[]).unwrap(), scenario, "the warning survives");
+}
+
+#[test]
+fn warnings_read_the_rates_that_radios_choose() {
+    // 54 Mbit/s reach 20 m; the slowest rate of Minstrel-HT does what the warning is about, whatever `rate` says.
+    let fixed = row("rate = \"54 Mbit/s\"", &[30.0], &flow(0, 1));
+    assert!(warnings(&fixed).iter().any(|warning| warning.message.contains("54 Mbit/s")));
+    let control = "rate = \"54 Mbit/s\"\nrate_control = \"minstrel-ht\"";
+    assert_eq!(warnings(&row(control, &[30.0], &flow(0, 1))), []);
+    let [few, ends] = &warnings(&row(control, &[300.0], &flow(0, 1)))[..] else { panic!("two warnings") };
+    assert!(few.message.contains("HtMcs0 (the slowest rate of minstrel-ht) reach"), "{few}");
+    assert!(ends.message.contains("HtMcs0 (the slowest rate of minstrel-ht) reaches"), "{ends}");
+    // Datagrams ask for more than there is if they do at the fastest rate, 65 Mbit/s, with nothing around them.
+    let datagrams = |mbps: u32| {
+        let traffic = format!("transport = \"udp\"\ntraffic = {{ kind = \"constant\", rate = \"{mbps} Mbit/s\" }}");
+        warnings(&row(control, &[10.0], &format!("{}{traffic}\n", flow(0, 1))))
+    };
+    assert_eq!(datagrams(55), []);
+    let [much] = &datagrams(70)[..] else { panic!("one warning") };
+    assert!(much.message.contains("HtMcs7 (the fastest rate of minstrel-ht)"), "{much}");
+}

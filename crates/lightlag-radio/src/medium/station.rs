@@ -88,8 +88,7 @@ pub(super) struct Control {
 impl Control {
     /// None where the mode is fixed.
     pub(super) fn new(radio: &Radio, medium: &MediumConfig, name: String) -> Option<Self> {
-        let mut modes = medium.capabilities().data_modes();
-        modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
+        let modes = radio.rate_control.modes(medium.capabilities());
         let is_fixed = matches!(radio.rate_control, RateControl::Fixed(_));
         (!is_fixed).then(|| Self { of: radio.rate_control, modes, name, pairs: Vec::new() })
     }

@@ -24,6 +24,8 @@ pub struct MediumSpec {
     pub name: String,
     /// The channel.
     pub config: MediumConfig,
+    /// Whether the scenario names the standard.
+    pub names_standard: bool,
     /// The radios, where a node says nothing else.
     pub radio: Radio,
     /// The routing protocol of the nodes.
@@ -64,6 +66,7 @@ impl Default for MediumSpec {
         Self {
             name: AIR.to_owned(),
             config: MediumConfig::default(),
+            names_standard: false,
             radio: Radio::default(),
             routing: Model::default(),
             arp: arp::Mode::Off,
@@ -78,6 +81,7 @@ impl FromValue for MediumSpec {
         let before = errors.len();
         let mut table = Table::open(value, at, "a table such as { standard = \"802.11n\" }", errors)?;
         let name = table.optional::<NodeName>("name", errors).map_or_else(|| AIR.to_owned(), |name| name.0);
+        let names_standard = table.value("standard").is_some();
         let mut config = settings::read(MediumConfig::default(), &mut table, at, errors);
         config.propagation = Propagation {
             loss: table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0,
@@ -95,7 +99,7 @@ impl FromValue for MediumSpec {
         {
             errors.push(Path::Key(at, key), message);
         }
-        (errors.len() == before).then_some(Self { name, config, radio, routing, arp })
+        (errors.len() == before).then_some(Self { name, config, names_standard, radio, routing, arp })
     }
 }
 
@@ -128,6 +132,9 @@ impl Serialize for MediumSpec {
         let mut table = Map::new();
         table.insert("name".to_owned(), json!(self.name));
         settings::write(&self.config, &usual.config, &mut table);
+        if self.names_standard {
+            table.insert("standard".to_owned(), json!(self.config.standard.to_string()));
+        }
         let Propagation { loss, fading, shadowing } = self.config.propagation;
         table.insert("propagation".to_owned(), json!(Model(loss)));
         if fading != Fading::default() {

@@ -8,14 +8,15 @@ use super::{Found, percent, seconds};
 use crate::expand::flow_path;
 use crate::network::{Crossing, Flow, Hop, Medium, Network};
 use crate::read::Warning;
-use crate::spec::{Scenario, Topology, Traffic, Transport};
+use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
 use lightlag_net::setting::{Registered, Value};
 use lightlag_radio::phy::timing::ACK_SIZE;
 use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
 use lightlag_radio::propagation::decibels::{decibels, ratio};
-use lightlag_radio::{Medium as Air, Radio, Station};
+use lightlag_radio::rate::RateControl;
+use lightlag_radio::{Class, Medium as Air, Radio, Station};
 use lightlag_routing::Protocol;
 use sight::{Sight, air, spacing};
 use std::collections::BTreeMap;
@@ -35,8 +36,6 @@ const LOSSY: f64 = 0.1;
 /// Bytes of headers around a packet: LLC and SNAP, MAC with QoS and check sum; UDP.
 const HEADERS: u64 = 38;
 const UDP_HEADER: u64 = 8;
-/// The backoff before a frame, on average half of the least window, in slots: 15 / 2.
-const HALF_WINDOW: f64 = 7.5;
 
 impl Scenario {
     /// Warnings about media and the ways over them.
@@ -54,7 +53,7 @@ impl Scenario {
             }
             let path = self.medium_path(number);
             let mut sight = Sight::at(&mut air(medium, self.seed, false), stations as usize, Instant::ZERO);
-            never_aggregates(medium, &path, found);
+            self.never_aggregates(medium, number, &path, found);
             self.few_pairs(medium, &sight, &path, found);
             self.grey_zone(medium, &sight, &path, found);
             offered(network, medium, number, &mut sight, &legs, &path, found);
@@ -84,8 +83,8 @@ impl Scenario {
              {} reach {}, and the nearest neighbour is {} away on average; raise power or take a lower rate, or put more \
              nodes into less space",
             if share > 0.0 { percent(share) } else { "none".to_owned() },
-            medium.members[0].station.radio.rate,
-            metres(range(medium, Rate::Data)),
+            rate(medium, Pace::Slowest),
+            metres(range(medium, Pace::Slowest)),
             metres(apart)
         );
         found.warnings.push((Warning { path: path.to_owned(), message }, 0));
@@ -94,15 +93,15 @@ impl Scenario {
     /// Neighbours of whom routing knows by broadcasts, and whom data does not reach.
     fn grey_zone(&self, medium: &Medium, data: &Sight, path: &str, found: &mut Found) {
         let Some(known_snr) = least_snr(&medium.routing) else { return };
-        let radio = &medium.members[0].station.radio;
-        let needed = needed_snr(medium, Rate::Data);
-        if radio.rate == radio.broadcast_rate || known_snr >= needed - 1.0 {
+        let broadcast_rate = &medium.members[0].station.radio.broadcast_rate;
+        let needed = needed_snr(medium, Pace::Slowest);
+        if mode(medium, Pace::Slowest) == mode(medium, Pace::Broadcast) || known_snr >= needed - 1.0 {
             return;
         }
         let stations = medium.members.len();
         let heard = Sight::at(&mut air(medium, self.seed, true), stations, Instant::ZERO).hops();
         let share = 1.0 - data.hops() as f64 / heard.max(1) as f64;
-        if share < GREY {
+        if heard == 0 || share < GREY {
             return;
         }
         let message = format!(
@@ -110,14 +109,40 @@ impl Scenario {
              be sent data at the start, and routes over them break; set min_snr = \"{needed:.0} dB\" in its routing, or \
              broadcast_rate = {:?}",
             medium.routing.name(),
-            radio.broadcast_rate,
-            metres(range(medium, Rate::Broadcast)),
-            radio.rate,
-            metres(range(medium, Rate::Data)),
+            broadcast_rate,
+            metres(range(medium, Pace::Broadcast)),
+            rate(medium, Pace::Slowest),
+            metres(range(medium, Pace::Slowest)),
             percent(share),
-            radio.rate
+            mode_name(medium, Pace::Slowest)
         );
         found.warnings.push((Warning { path: format!("{path}.routing"), message }, 0));
+    }
+
+    /// A length of aggregates that was set, or a standard with aggregates, at a rate that has none.
+    fn never_aggregates(&self, medium: &Medium, number: usize, path: &str, found: &mut Found) {
+        let asked = medium.members[0].station.radio.aggregation;
+        let is_set = asked != Radio::default().aggregation;
+        let named = self.medium_spec(number).is_some_and(|spec| spec.names_standard);
+        let is_high = matches!(medium.config.standard, Standard::N | Standard::Ac);
+        if asked == 0.0 || !(is_set || (named && is_high)) {
+            return;
+        }
+        let Some(mut message) = mode(medium, Pace::Slowest).and_then(check::aggregation) else { return };
+        let key = if is_set { "aggregation" } else { "rate" };
+        if !is_set {
+            message.push_str("; aggregation = 0 says that this is meant");
+        }
+        found.warnings.push((Warning { path: format!("{path}.{key}"), message }, 0));
+    }
+
+    /// The medium as the scenario says it: those of the list come first.
+    fn medium_spec(&self, number: usize) -> Option<&MediumSpec> {
+        match (&self.topology, self.media.get(number)) {
+            (_, Some(listed)) => Some(listed),
+            (Some(Topology::Swarm(swarm)), None) => Some(&swarm.medium),
+            (_, None) => None,
+        }
     }
 
     /// Flows whose ends are never connected, and static routes over hops that do not last.
@@ -153,16 +178,6 @@ impl Scenario {
             of.tell(medium, network, times, is_static, found);
         }
     }
-}
-
-/// A length of aggregates that was set, at a rate that has none.
-fn never_aggregates(medium: &Medium, path: &str, found: &mut Found) {
-    let asked = medium.members[0].station.radio.aggregation;
-    if asked == 0.0 || asked == Radio::default().aggregation {
-        return;
-    }
-    let Some(message) = mode(medium, Rate::Data).and_then(check::aggregation) else { return };
-    found.warnings.push((Warning { path: format!("{path}.aggregation"), message }, 0));
 }
 
 /// The first doubt of each kind about paths from files, and the number of further nodes that it applies to.
@@ -220,7 +235,7 @@ impl Watched<'_> {
     fn tell(&self, medium: &Medium, network: &Network, times: u64, is_static: bool, found: &mut Found) {
         let path = flow_path(self.flow);
         let name = |station: u32| &network.nodes[medium.members[station as usize].node.0 as usize];
-        let rate = &medium.members[0].station.radio.rate;
+        let rate = rate(medium, Pace::Slowest);
         if !self.meets {
             let Some((distance, at)) = self.closest else { return };
             found.flow("never connected", &path, "", || {
@@ -232,7 +247,7 @@ impl Watched<'_> {
                     name(self.to),
                     if times == 1 { "not " } else { "" },
                     format_args!(" {when}"),
-                    metres(range(medium, Rate::Data)),
+                    metres(range(medium, Pace::Slowest)),
                     metres(distance),
                     if times == 1 { String::new() } else { format!(", at {}", seconds(at.since(Instant::ZERO))) }
                 )
@@ -279,35 +294,58 @@ impl Watched<'_> {
     }
 }
 
-/// The rate of a frame.
+/// The rate of a frame: of data the slowest or the fastest, which differ if radios choose it.
 #[derive(Clone, Copy)]
-enum Rate {
-    Data,
+enum Pace {
+    Slowest,
+    Fastest,
     Broadcast,
 }
 
-fn mode(medium: &Medium, rate: Rate) -> Option<Mode> {
+fn mode(medium: &Medium, pace: Pace) -> Option<Mode> {
     let radio = &medium.members[0].station.radio;
-    let name = match rate {
-        Rate::Data => &radio.rate,
-        Rate::Broadcast => &radio.broadcast_rate,
-    };
-    medium.config.capabilities().mode(name).ok()
+    let data = || radio.data_modes(&medium.config).ok();
+    match pace {
+        Pace::Slowest => data().map(|[slowest, _]| slowest),
+        Pace::Fastest => data().map(|[_, fastest]| fastest),
+        Pace::Broadcast => medium.config.capabilities().mode(&radio.broadcast_rate).ok(),
+    }
+}
+
+/// The name of a mode as a scenario gives it.
+fn mode_name(medium: &Medium, pace: Pace) -> String {
+    let radio = &medium.members[0].station.radio;
+    match pace {
+        Pace::Broadcast => radio.broadcast_rate.clone(),
+        _ if matches!(radio.rate_control, RateControl::Fixed(_)) => radio.rate.clone(),
+        _ => mode(medium, pace).map_or_else(String::new, |mode| mode.to_string()),
+    }
+}
+
+/// The same with the way in which it was chosen.
+fn rate(medium: &Medium, pace: Pace) -> String {
+    let control = &medium.members[0].station.radio.rate_control;
+    let name = mode_name(medium, pace);
+    match (control, pace) {
+        (RateControl::Fixed(_), _) | (_, Pace::Broadcast) => name,
+        (_, Pace::Slowest) => format!("{name} (the slowest rate of {})", control.name()),
+        (_, Pace::Fastest) => format!("{name} (the fastest rate of {})", control.name()),
+    }
 }
 
 /// The ratio of signal to noise, in dB, at which full frames of data arrive with this probability.
 fn needed_for(medium: &Medium, probability: f64) -> f64 {
     let curves = ErrorCurves::new(medium.config.errors);
     let needed = |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, probability));
-    mode(medium, Rate::Data).map_or(f64::NEG_INFINITY, needed)
+    mode(medium, Pace::Slowest).map_or(f64::NEG_INFINITY, needed)
 }
 
 /// The ratio of signal to noise, in dB, that a radio needs for every other full frame.
-fn needed_snr(medium: &Medium, rate: Rate) -> f64 {
+fn needed_snr(medium: &Medium, pace: Pace) -> f64 {
     let radio = &medium.members[0].station.radio;
     let curves = ErrorCurves::new(medium.config.errors);
     let decoded =
-        mode(medium, rate).map_or(f64::NEG_INFINITY, |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, 0.5)));
+        mode(medium, pace).map_or(f64::NEG_INFINITY, |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, 0.5)));
     let detected = radio.detection - decibels(noise_floor(medium.config.width, radio.noise_figure));
     decoded.max(detected).max(radio.detection_snr)
 }
@@ -315,16 +353,16 @@ fn needed_snr(medium: &Medium, rate: Rate) -> f64 {
 /// The share of full frames of data that arrive with this ratio, in dB.
 fn success(medium: &Medium, snr: f64) -> f64 {
     let curves = ErrorCurves::new(medium.config.errors);
-    mode(medium, Rate::Data)
+    mode(medium, Pace::Slowest)
         .map_or(0.0, |mode| error_model::success(curves.ln_success(mode, ratio(snr), 8 * FULL_FRAME)))
 }
 
 /// The distance in metres that frames of the first node cross, without shadowing and fading, at its height.
-fn range(medium: &Medium, rate: Rate) -> f64 {
+fn range(medium: &Medium, pace: Pace) -> f64 {
     let first = &medium.members[0].station;
     let (radio, config) = (&first.radio, &medium.config);
     let noise = decibels(noise_floor(config.width, radio.noise_figure));
-    let most = radio.power + 2.0 * radio.gain - noise - needed_snr(medium, rate);
+    let most = radio.power + 2.0 * radio.gain - noise - needed_snr(medium, pace);
     let here = first.motion.clone().position(Instant::ZERO);
     let loss = |metres: f64| {
         let mut there = here;
@@ -361,27 +399,37 @@ fn offered(
     path: &str,
     found: &mut Found,
 ) {
-    let Some(mode) = mode(medium, Rate::Data) else { return };
+    let Some(mode) = mode(medium, Pace::Fastest) else { return };
     let timing = Timing::new(medium.config.band());
-    let space = match medium.config.standard {
-        Standard::A | Standard::G => timing.difs(),
-        Standard::N | Standard::Ac => timing.aifs(3),
-    };
+    let radio = &medium.members[0].station.radio;
     let answer = timing.sifs + BasicRates::MANDATORY.answer(mode).duration(ACK_SIZE);
-    let around = (space + answer).as_secs_f64() + HALF_WINDOW * timing.slot.as_secs_f64();
+    let together = mode.aggregates() && radio.aggregation > 0.0;
+    // The time around the frames of a flow, with the mean backoff: half of the least window. Frames that leave together share
+    // it and their headers, so nothing of either is sure.
+    let around = |flow: &Flow| {
+        let class = flow.dscp.map_or(radio.access_class, Class::of_dscp);
+        let (space, window) = match medium.config.standard {
+            _ if together => return 0.0,
+            Standard::A | Standard::G => (timing.difs(), 15),
+            Standard::N | Standard::Ac => (timing.aifs(radio.edca.of(class).aifsn), radio.edca.of(class).cw_min),
+        };
+        (space + answer).as_secs_f64() + f64::from(window) / 2.0 * timing.slot.as_secs_f64()
+    };
     let header = u64::from(network.ip.header()) + UDP_HEADER + HEADERS;
     let mut ways: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    let (mut airtime, mut hops, mut rate) = (0.0, 0, 0);
+    let (mut airtime, mut hops, mut asked) = (0.0, 0, 0);
     for (flow, legs) in network.flows.iter().zip(legs) {
         let (Traffic::Constant(constant), Transport::Udp) = (&*flow.traffic, flow.transport) else { continue };
         for leg in legs.iter().filter(|leg| leg.medium == number) {
             let way = || sight.way(leg.from, leg.to).map_or(1, |way| way.len() - 1);
             let way = *ways.entry((leg.from, leg.to)).or_insert_with(way);
-            let each = mode.duration(Bytes(constant.size.0 + header)).as_secs_f64() + around;
+            let frame = Bytes(constant.size.0 + header);
+            let data = if together { mode.rate().time_to_send(frame) } else { mode.duration(frame) };
+            let each = data.as_secs_f64() + around(flow);
             let packets = constant.rate.as_bps() as f64 / (8 * constant.size.0) as f64;
             airtime += packets * each * way as f64;
             hops = hops.max(way);
-            rate += constant.rate.as_bps();
+            asked += constant.rate.as_bps();
         }
     }
     if airtime <= 1.0 {
@@ -391,9 +439,9 @@ fn offered(
         "datagrams offer {airtime:.1} s of airtime in each second, with their ACKs and backoffs and over up to {} at {}: where \
          nodes hear each other there is one, so queues fill and {} of {} at most arrive; send less, or raise the rate",
         if hops == 1 { "one hop".to_owned() } else { format!("{hops} hops") },
-        medium.members[0].station.radio.rate,
+        rate(medium, Pace::Fastest),
         percent(1.0 / airtime),
-        super::three_digits(rate)
+        super::three_digits(asked)
     );
     found.warnings.push((Warning { path: path.to_owned(), message }, 0));
 }

@@ -3,6 +3,7 @@
 use crate::network::Medium;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_radio::rate::RateControl;
 use lightlag_radio::{Medium as Air, Station};
 use std::collections::VecDeque;
 
@@ -96,6 +97,7 @@ pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Air<()> {
         let mut station = member.station.clone();
         if as_broadcasts {
             station.radio.rate.clone_from(&station.radio.broadcast_rate);
+            station.radio.rate_control = RateControl::default();
         }
         station
     });
