@@ -356,3 +356,21 @@ def test_a_way_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
     assert result.radios["name"].to_list() == names
     busy = result.radios.sort("utilisation", descending=True)["name"].to_list()
     assert [row["radio"] for row in _rows.radio_rows(result.summary)] == busy
+
+
+def test_a_swarm_without_flows_has_radios_and_nothing_to_compare(tmp_path: Path) -> None:
+    silent = ll.Scenario(
+        name="silent",
+        duration="10 s",
+        topology=ll.Swarm(nodes=4, area=("50 m", "50 m", "10 m"), flows=0, medium=ll.Medium(routing="oracle")),
+    )
+    run = ll.run(silent)
+    for result in (run, ll.load(run.save(tmp_path / "silent"))):
+        assert result.flows.is_empty()
+        assert result.radios["sent_frames"].to_list() == [0, 0, 0, 0]
+        assert result.simulated_s == pytest.approx(10.0)
+        assert "uav1@air" in result._repr_html_()
+    with pytest.raises(ll.InputError, match=r"silent: there is no flow to compare"):
+        ll.compare(silent, ["cubic"], replications=1)
+    with pytest.raises(ll.InputError, match=r"flows=0: there is no flow to compare"):
+        ll.compare(silent, ["cubic"], vary={"topology.flows": ["2", "0"]}, replications=1)

@@ -177,6 +177,9 @@ def _runs(design: Design, bases: Mapping[str, dict[str, Any]]) -> list[Run]:
         in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
         for one in design.competitors:
             cell = json.loads(_changed(text, one.changes(in_turn=in_turn), design, point))
+            if not _has_flows(cell):
+                where = _where(design, point) or cell["name"]
+                raise InputError(f"{where}: there is no flow to compare; write [[flows]], or topology.flows of a swarm")
             cells.append((one.label, point, cell, list(_files(cell))))
     runs = []
     for seed in range(design.seed, design.seed + design.replications):
@@ -211,11 +214,25 @@ def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: P
     try:
         return _engine.parse(text, "json", changes).json()
     except ScenarioError as error:
-        pairs = zip(design.variables, point, strict=True)
-        where = ", ".join(f"{variable.label}={value}" for variable, value in pairs)
-        if not where:
+        if not (where := _where(design, point)):
             raise
         raise scenario_error(error.errors, f"with {where}") from None
+
+
+def _where(design: Design, point: Point) -> str:
+    pairs = zip(design.variables, point, strict=True)
+    return ", ".join(f"{variable.label}={value}" for variable, value in pairs)
+
+
+def _has_flows(scenario: Mapping[str, Any]) -> bool:
+    """Whether there is a flow: nodes with radios may have none."""
+    topology = scenario.get("topology") or {}
+    if scenario.get("flows"):
+        return True
+    if topology.get("kind") != "swarm":
+        return bool(topology) or not scenario.get("nodes")
+    flows = topology.get("flows")
+    return bool(topology["nodes"] // 2 if flows is None else flows)
 
 
 def _files(value: object) -> Iterator[Path]:

@@ -224,3 +224,29 @@ fn radios_tell_their_queues_classes_and_aggregates() {
     let together = radio.mpdus_per_aggregate.unwrap();
     assert!((8.0..12.0).contains(&together) && radio.aggregates > 1000, "{radio:?}");
 }
+
+#[test]
+fn a_swarm_without_flows_runs_to_its_end() {
+    for protocol in Protocol::NAMES {
+        for nodes in [1, 30] {
+            let text = swarm(nodes, "20 s", &format!("routing = {protocol:?}"), "flows = 0\n");
+            let result = run(&text);
+            assert_eq!((result.summary.flows.len(), result.summary.radios.len()), (0, nodes as usize), "{protocol}");
+            assert!((result.summary.simulated_s - 20.0).abs() < 1e-9, "{protocol}: {} s", result.summary.simulated_s);
+            let sent: u64 = result.summary.radios.iter().map(|radio| radio.sent_frames).sum();
+            // Protocols with HELLOs or adverts send them, to nobody if need be; the others have nothing to say.
+            let talks = !matches!(*protocol, "oracle" | "static");
+            assert_eq!(sent > 0, talks, "{protocol}, {nodes} nodes: {sent} frames");
+            assert!(result.paths.time_s.is_empty());
+        }
+    }
+}
+
+#[test]
+fn five_hundred_nodes_without_flows_are_silent() {
+    let rest = "area = [\"1000 m\", \"1000 m\", \"30 m\"]\nflows = 0\nmobility = \"gauss-markov\"\n";
+    let text = swarm(500, "60 s", "routing = \"oracle\"", rest);
+    let result = run(&text.replacen("area = [\"100 m\", \"100 m\", \"30 m\"]\n", "", 1));
+    assert_eq!(result.summary.radios.len(), 500);
+    assert!(result.summary.radios.iter().all(|radio| radio.sent_frames == 0 && radio.busy == 0.0));
+}

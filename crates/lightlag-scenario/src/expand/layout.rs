@@ -239,7 +239,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             }
         }
     }
-    if drafts.is_empty() && scenario.flows.is_empty() {
+    if drafts.is_empty() && scenario.flows.is_empty() && scenario.radio_count() == 0 {
         errors.push("flows", "there is no flow; write [[flows]] with from and to");
     }
     check_collectors(&drafts, &joins.nodes, errors);
