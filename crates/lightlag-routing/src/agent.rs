@@ -86,6 +86,11 @@ pub enum Action {
         /// The destination.
         destination: NodeId,
     },
+    /// Know that the route to this destination broke.
+    Broken {
+        /// The destination.
+        destination: NodeId,
+    },
 }
 
 /// A header that an agent adds to each packet of data.

@@ -40,6 +40,11 @@ impl Outbox {
         self.ready.push_back(Action::Discard { destination });
     }
 
+    /// The route to a destination broke.
+    pub(crate) fn broken(&mut self, destination: NodeId) {
+        self.ready.push_back(Action::Broken { destination });
+    }
+
     /// The next time at which a message leaves.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.delayed.first_key_value().map(|(&(at, _), _)| at)

@@ -174,6 +174,8 @@ pub(crate) struct Bed {
     pub ttl: u8,
     /// Control messages, in the order in which they left.
     pub sent: Vec<(Instant, NodeId, Receiver, Message)>,
+    /// Destinations whose route broke, and the nodes that knew it, in the order of time.
+    pub broken: Vec<(Instant, NodeId, NodeId)>,
     /// The share of control frames that are lost, and the numbers that decide.
     pub loss: Option<(f64, RandomStream)>,
 }
@@ -196,6 +198,7 @@ impl Bed {
             packets: 0,
             ttl: 64,
             sent: Vec::new(),
+            broken: Vec::new(),
             loss: None,
         };
         for node in 0..bed.agents.len() {
@@ -203,6 +206,12 @@ impl Bed {
             bed.collect(node);
         }
         bed
+    }
+
+    /// The nodes that knew that their route to a destination broke, in the order of time.
+    pub(crate) fn told_of(&self, destination: u32) -> Vec<u32> {
+        let is_it = |(.., of): &&(Instant, NodeId, NodeId)| of.0 == destination;
+        self.broken.iter().filter(is_it).map(|(_, node, _)| node.0).collect()
     }
 
     fn schedule(&mut self, at: Instant, event: Event) {
@@ -253,6 +262,7 @@ impl Bed {
                         self.ends.insert(packet.id, End::Discarded);
                     }
                 }
+                Action::Broken { destination } => self.broken.push((self.now, NodeId(node as u32), destination)),
             }
         }
     }

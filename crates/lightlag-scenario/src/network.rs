@@ -55,6 +55,8 @@ pub struct Medium {
     pub routing: Protocol,
     /// Whether these nodes have to ask for addresses on it.
     pub arp: arp::Mode,
+    /// Whether senders of TCP are told that their route over it broke.
+    pub elfn: bool,
     /// The nodes on it.
     pub members: Vec<Member>,
 }

@@ -294,6 +294,13 @@ fn wrong_media_are_refused() {
             ),
             ("ttl_start = 1", "ttl_start = 0", "topology.medium.routing.ttl_start", "from 1 to"),
             ("\"aodv\", ttl_start = 1", "\"rip\"", "topology.medium.routing.protocol", "is not a routing protocol"),
+            ("tries = 7", "elfn = \"on\"", "topology.medium.elfn", "is not true or false"),
+            (
+                "tries = 7\nrts_threshold = 2000\nrouting = { protocol = \"aodv\", ttl_start = 1 }",
+                "elfn = true\nrouting = \"olsr\"",
+                "topology.medium.elfn",
+                "needs routing = \"aodv\": olsr does not tell the source that its route broke",
+            ),
         ],
     );
     let legacy = SWARM.replace("\"802.11n\"", "\"802.11a\"").replace("\"HtMcs3\"", "\"24 Mbit/s\"");
@@ -460,7 +467,7 @@ fn a_radio_is_written_as_it_was_read() {
     let text = LISTED
         .replace(
             "name = \"low\"",
-            "name = \"low\"\nrate_control = { algorithm = \"arf\", failures = 3 }\n\
+            "name = \"low\"\narp = \"ns3\"\nelfn = true\nrate_control = { algorithm = \"arf\", failures = 3 }\n\
              edca = { voice = { cw_min = 7, cw_max = 15 } }",
         )
         .replacen("at =", "radio = { rate_control = \"ideal\", edca = { video = { aifsn = 4 } } }\nat =", 1)
@@ -469,6 +476,7 @@ fn a_radio_is_written_as_it_was_read() {
     let written = serde_json::to_string(&scenario).unwrap();
     assert_eq!(lightlag_scenario::parse_json(&written, &[]).unwrap(), scenario);
     let network = scenario.expand().unwrap();
+    assert_eq!([0, 1].map(|at| network.media[at].elfn), [true, false]);
     let [a, b] = [0, 1].map(|at| &network.media[0].members[at].station.radio);
     let parameters = |radio: &Radio, class| {
         let Parameters { aifsn, cw_min, cw_max, .. } = radio.edca.of(class);

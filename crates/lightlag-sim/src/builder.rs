@@ -3,6 +3,7 @@
 use crate::agenda::{Agenda, Due, Parts, before};
 use crate::body::UDP_HEADER;
 use crate::clerks::epochs::Departures;
+use crate::clerks::sources::Sources;
 use crate::clerks::stations::Stations;
 use crate::clerks::{Clerks, Crash};
 use crate::fabric::Fabric;
@@ -57,6 +58,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     give_ids(&mut endpoints);
     share_cookies(&mut shared, &mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
+    let sources = Sources::new(&network);
     let Network { links, flows, proxies, splits, ip, ttl, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
     let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
@@ -67,7 +69,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let stations = Stations::new(&links, &fabric.hops, flows.len());
+    let stations = Stations::new(&links, &fabric.hops, flows.len(), sources.is_some());
     let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&endpoints, &flows)));
     let recorder = Recorder::new(
         record,
@@ -93,7 +95,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         fabric,
         hosts,
         nodes,
-        clerks: Clerks { crashes, stations, departures },
+        clerks: Clerks { crashes, stations, sources, departures },
         recorder,
         tap: Silent,
         border: Whole,

@@ -115,6 +115,8 @@ pub(crate) struct Air {
     nodes: Vec<NodeId>,
     /// Room for the neighbours of a node.
     neighbours: Vec<NodeId>,
+    /// Whether sources are told of their routes.
+    elfn: bool,
 }
 
 /// A node's interface to a medium.
@@ -134,13 +136,22 @@ pub(crate) struct Interface {
     pub(crate) broken: u64,
 }
 
-/// Something that happened to a packet.
+/// Something that happened to a packet or a route.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It came out of the air at an interface.
     Arrived { interface: usize, parcel: Parcel },
     /// An interface dropped it.
     Dropped { interface: usize, packet: Packet, cause: DropCause },
+    /// Not of a packet: the route of a way broke, or there is one again.
+    Route { way: Way, is_there: bool },
+}
+
+/// A way over a medium: the interface at which packets come to it, and the node at which they leave it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Way {
+    pub(crate) interface: u32,
+    pub(crate) toward: NodeId,
 }
 
 impl Nodes {
@@ -179,6 +190,7 @@ impl Nodes {
                 stations,
                 nodes: plan.members.iter().map(|member| member.node).collect(),
                 neighbours: Vec::new(),
+                elfn: plan.elfn,
             });
         }
         Some(Self {
@@ -487,12 +499,26 @@ impl Nodes {
                 for parcel in self.interfaces[interface].waiting.take(destination) {
                     self.route(now, interface, parcel);
                 }
+                self.tell_of_route(interface, destination, true);
             }
+            Action::Broken { destination } => self.tell_of_route(interface, destination, false),
             Action::Discard { destination } => {
                 for parcel in self.interfaces[interface].waiting.take(destination) {
                     self.drop_unrouted(interface, parcel);
                 }
             }
+        }
+    }
+
+    /// Whether sources at an interface are told of their routes.
+    pub(crate) fn tells_of_routes(&self, interface: usize) -> bool {
+        self.media[self.interfaces[interface].medium].elfn
+    }
+
+    fn tell_of_route(&mut self, interface: usize, toward: NodeId, is_there: bool) {
+        if self.tells_of_routes(interface) {
+            let way = Way { interface: interface as u32, toward };
+            self.outcomes.push_back(Outcome::Route { way, is_there });
         }
     }
 

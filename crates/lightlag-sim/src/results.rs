@@ -158,7 +158,7 @@ rows! {
         /// Fates of messages; only of flows that collect them.
         #[serde(skip_serializing_if = "Option::is_none")]
         messages: Option<MessageSummary> ["messages_*"],
-        /// Fates of the messages of stations; only of flows of TCP where there are stations.
+        /// Fates of the messages of stations and of media with `elfn`; only of flows of TCP where there are some.
         #[serde(skip_serializing_if = "Option::is_none")]
         signals: Option<SignalSummary> ["signals_*"],
         /// Holes that the receiver accepted; only of flows whose ends agreed on partial reliability.

@@ -250,3 +250,77 @@ fn five_hundred_nodes_without_flows_are_silent() {
     assert_eq!(result.summary.radios.len(), 500);
     assert!(result.summary.radios.iter().all(|radio| radio.sent_frames == 0 && radio.busy == 0.0));
 }
+
+/// The time at which the third node of [`broken_chain`] is in reach again.
+const BACK: f64 = 15.07;
+
+/// A chain of four nodes over AODV, the third of which is out of reach from 10.07 s to 15.07 s.
+fn broken_chain(seed: u64, medium: &str, from: &str) -> RunResult {
+    let path = "[[0, 80, 0, 10], [10, 80, 0, 10], [10.5, 80, 160, 10], [14.64, 80, 160, 10], [15.14, 80, 0, 10]]";
+    let node = |at: usize| match at {
+        2 => format!("mobility = {{ model = \"waypoints\", times = {path} }}"),
+        _ => format!("at = [\"{} m\", \"0 m\", \"10 m\"]", 40 * at),
+    };
+    let nodes: String = (0..4).map(|at| format!("[[nodes]]\nname = \"n{at}\"\n{}\n", node(at))).collect();
+    // A search takes 1.2 s at most, so that packets do not wait for a long one.
+    let routing = "{ protocol = \"aodv\", hello = \"off\", net_diameter = 5, ttl_threshold = 3 }";
+    run(&format!(
+        "duration = \"25 s\"\nseed = {seed}\n[record]\ninterval = \"10 ms\"\n[[media]]\nrate = \"24 Mbit/s\"\n\
+         broadcast_rate = \"24 Mbit/s\"\ndetection = \"-101 dBm\"\nrouting = {routing}\n{medium}\n{nodes}\
+         [[links]]\nbetween = [\"server\", \"n0\"]\nrate = \"100 Mbit/s\"\ndelay = \"20 ms\"\n\
+         [[flows]]\nfrom = {from:?}\nto = \"n3\"\ntcp = {{ receive_buffer = \"24 kB\" }}\n"
+    ))
+}
+
+/// How a sender got over the break.
+struct Resumption {
+    /// Seconds from the end of the break until data arrive again.
+    after_s: f64,
+    /// The windows before the break and when data arrive again.
+    windows: [f64; 2],
+    /// Whether a timer expired before data arrived again.
+    timed_out: bool,
+}
+
+fn resumption(result: &RunResult) -> Resumption {
+    let trace = &result.trace;
+    let row_at = |time: f64| trace.time_s.partition_point(|at| *at < time);
+    let (before, back) = (row_at(10.0), row_at(BACK));
+    let row = (back..trace.time_s.len()).find(|row| trace.delivered_bytes[*row] > trace.delivered_bytes[back]);
+    let row = row.expect("data arrive again");
+    Resumption {
+        after_s: trace.time_s[row] - BACK,
+        windows: [before, row].map(|row| trace.cwnd_segments[row]),
+        timed_out: trace.phase[before..back].contains(&2),
+    }
+}
+
+#[test]
+fn senders_that_are_told_of_their_route_resume_with_a_probe() {
+    let (mut told, mut alone, mut frozen) = (0.0, 0.0, 0);
+    for (seed, from) in (1..=8).flat_map(|seed| ["n0", "server"].map(|from| (seed, from))) {
+        let result = broken_chain(seed, "elfn = true", from);
+        let with = resumption(&result);
+        let at = format!("seed {seed}, from {from}");
+        // A probe each 2 s, and a search of up to 1.2 s.
+        assert!(with.after_s < 2.0 + 1.2, "{at}: {} s", with.after_s);
+        // ACKs may miss their way before data do, and of theirs the sender hears nothing.
+        if !with.timed_out {
+            assert!((with.windows[0] - with.windows[1]).abs() < 1e-9, "{at}: {:?}", with.windows);
+            frozen += 1;
+        }
+        let signals = result.summary.flows[0].signals.expect("there are sources");
+        let heeded = if from == "n0" { signals.local } else { signals.received };
+        assert!(heeded >= 2 && signals.local + signals.received == heeded, "{at}: a break and its end, {signals:?}");
+        assert_eq!((signals.sent, signals.ignored, signals.lost), (signals.received, 0, 0), "{at}");
+
+        let result = broken_chain(seed, "", from);
+        let without = resumption(&result);
+        assert!(without.timed_out && result.summary.flows[0].signals.is_none(), "{at}");
+        told += with.after_s;
+        alone += without.after_s;
+    }
+    println!("{frozen} of 16 keep their windows; after {:.2} s with, {:.2} s without", told / 16.0, alone / 16.0);
+    assert!(frozen > 8, "{frozen} of 16 keep their windows");
+    assert!(alone > 1.5 * told, "{alone} s without notification, {told} s with it");
+}

@@ -1,5 +1,5 @@
 //! Messages by which stations tell the ends of a flow about a link (SCPS-TP): it is out or restored, or packets are
-//! corrupted.
+//! corrupted. A gateway to a radio medium tells senders about a route in the same form (ELFN).
 //!
 //! A message is an IP header, eight bytes of ICMP and the first eight bytes of the TCP header that it concerns: 36
 //! bytes over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where the reference
@@ -26,6 +26,15 @@ pub enum News {
     LinkOut = 1,
     /// The link is available again.
     LinkRestored = 2,
+    /// The route over a medium broke.
+    RouteLost = 3,
+    /// There is a route over the medium again.
+    RouteFound = 4,
+}
+
+impl News {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Corruption, Self::LinkOut, Self::LinkRestored, Self::RouteLost, Self::RouteFound];
 }
 
 /// A message.
@@ -110,7 +119,7 @@ pub fn decode(packet: &[u8]) -> Result<Option<Told>, PacketError> {
     }
     let Ok(bytes) = <[u8; LEN]>::try_from(ip.payload) else { return Ok(None) };
     let [kind, code, _, _, a, b, c, d, from_high, from_low, to_high, to_low, seq @ ..] = bytes;
-    let news = [News::Corruption, News::LinkOut, News::LinkRestored].into_iter().find(|news| *news as u8 == code);
+    let news = News::ALL.into_iter().find(|news| *news as u8 == code);
     let is_one = kind == if v6 { TYPES.1 } else { TYPES.0 };
     Ok(news.filter(|_| is_one).map(|news| Told {
         station: ip.source,
@@ -149,7 +158,7 @@ mod tests {
     #[test]
     fn a_message_comes_back() {
         for v6 in [false, true] {
-            for news in [News::Corruption, News::LinkOut, News::LinkRestored] {
+            for news in News::ALL {
                 for to_sender in [false, true] {
                     let signal = signal(v6, news, to_sender);
                     let mut out = Vec::new();
@@ -180,14 +189,14 @@ mod tests {
     #[test]
     fn damage_cuts_and_strangers_are_found() {
         let mut out = Vec::new();
-        encode(&mut out, &IpFields::default(), &signal(false, News::LinkRestored, true));
+        encode(&mut out, &IpFields::default(), &signal(false, News::RouteFound, true));
         for len in 0..out.len() {
             assert!(matches!(decode(&out[..len]), Err(PacketError::Truncated { .. })), "{len}");
         }
         let mut bent = out.clone();
         bent[30] ^= 1;
         assert_eq!(decode(&bent), Err(PacketError::BadIcmpChecksum));
-        // Code 3 is unknown; the sum of the words stays right.
+        // Code 5 is unknown; the sum of the words stays right.
         let mut strange = out.clone();
         strange[21] += 1;
         let sum = u16::from_be_bytes([out[22], out[23]]) - 1;

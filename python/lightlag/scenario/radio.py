@@ -89,6 +89,8 @@ class Medium(Radio):
     """The routing protocol, ``"aodv"`` or ``{"protocol": "olsr", "hello_interval": "1 s"}``; by default AODV."""
     arp: Literal["off", "ns3"] | None = None
     """Whether nodes have to ask for addresses; by default they know them."""
+    elfn: bool | None = None
+    """Whether senders of TCP are told that their route broke, and that there is one again; needs AODV."""
 
 
 @dataclass(frozen=True, kw_only=True)

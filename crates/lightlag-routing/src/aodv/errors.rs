@@ -27,6 +27,7 @@ impl Aodv {
                     entry.state = State::Repairing;
                 }
             } else {
+                self.outbox.broken(destination);
                 self.add_to(&mut report, now, destination);
             }
         }
@@ -84,6 +85,7 @@ impl Aodv {
                 }
             } else {
                 self.table.invalidate(now, destination, Some(sequence));
+                self.outbox.broken(destination);
                 self.add_to(&mut report, now, destination);
             }
         }
@@ -106,6 +108,7 @@ impl Aodv {
             entry.state = State::Invalid;
             entry.expires = forgotten;
         }
+        self.outbox.broken(destination);
         let mut report = Report::default();
         self.add_to(&mut report, now, destination);
         self.send_report(now, report, false);

@@ -123,6 +123,9 @@ fn a_break_is_reported_to_those_who_use_the_route() {
     let one = |node| crate::Receiver::One(NodeId(node));
     assert_eq!(ways, [(3, one(2)), (2, one(1)), (1, one(0))]);
     assert!((0..4).all(|node| bed.next_hop(node, 4).is_none()));
+    // Each node hears of it once, and only of this destination.
+    assert_eq!(bed.told_of(4), [3, 2, 1, 0]);
+    assert_eq!(bed.broken.len(), 4);
 }
 
 #[test]
@@ -313,6 +316,7 @@ fn local_repair_finds_a_way_around() {
         .filter(|(.., message)| matches!(message, crate::Message::Aodv(Message::Error(error)) if error.no_delete));
     assert_eq!(errors.count(), 2);
     assert_eq!(bed.next_hop(0, 4).map(|(hop, _)| hop), Some(1));
+    assert_eq!(bed.told_of(4), [0; 0], "the route is there for all that use it");
 }
 
 #[test]
@@ -326,6 +330,9 @@ fn a_repair_without_success_is_reported() {
     assert_eq!(bed.ends[&lost], End::Discarded);
     assert_eq!(bed.next_hop(0, 3), None);
     assert_eq!(bed.count(Kind::RouteError), 2);
+    assert_eq!(bed.told_of(3), [2, 1, 0]);
+    // The ring of a repair is at least 240 ms.
+    assert!(bed.broken[0].0 > at(2.24), "{:?}", bed.broken);
 }
 
 #[test]

@@ -134,6 +134,7 @@ pub(super) fn built(
         config: medium.spec.config.clone(),
         routing: medium.spec.routing.0.clone(),
         arp: medium.spec.arp,
+        elfn: medium.spec.elfn,
         members: medium
             .radios
             .iter()

@@ -4,7 +4,7 @@ use super::model::Chosen;
 use super::{Model, settings};
 use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
 use lightlag_mobility::{Mobility, Placement};
-use lightlag_net::setting::{self, Described};
+use lightlag_net::setting::{self, Described, Registered};
 use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
 use lightlag_radio::rate::RateControl;
 use lightlag_radio::{MediumConfig, Radio};
@@ -32,6 +32,8 @@ pub struct MediumSpec {
     pub routing: Model<Protocol>,
     /// Whether nodes have to ask for addresses on the medium.
     pub arp: arp::Mode,
+    /// Whether senders of TCP are told that their route broke, and that there is one again.
+    pub elfn: bool,
 }
 
 /// Differences of a node's radios from the others of their media.
@@ -70,6 +72,7 @@ impl Default for MediumSpec {
             radio: Radio::default(),
             routing: Model::default(),
             arp: arp::Mode::Off,
+            elfn: false,
         }
     }
 }
@@ -93,13 +96,20 @@ impl FromValue for MediumSpec {
         let routing = table.optional("routing", errors).unwrap_or_default();
         let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(at, "arp"), errors));
         let arp = arp.unwrap_or_default();
+        let elfn = table.optional("elfn", errors).unwrap_or_default();
         table.finish(errors);
         if errors.len() == before
             && let Err((key, message)) = radio.check(&config)
         {
             errors.push(Path::Key(at, key), message);
         }
-        (errors.len() == before).then_some(Self { name, config, names_standard, radio, routing, arp })
+        let Model(protocol) = &routing;
+        if elfn && !matches!(protocol, Protocol::Aodv(_)) {
+            let message =
+                format!("needs routing = \"aodv\": {} does not tell the source that its route broke", protocol.name());
+            errors.push(Path::Key(at, "elfn"), message);
+        }
+        (errors.len() == before).then_some(Self { name, config, names_standard, radio, routing, arp, elfn })
     }
 }
 
@@ -151,6 +161,9 @@ impl Serialize for MediumSpec {
         if self.arp != usual.arp {
             table.insert("arp".to_owned(), json!(self.arp.name()));
         }
+        if self.elfn {
+            table.insert("elfn".to_owned(), json!(true));
+        }
         table.serialize(serializer)
     }
 }
@@ -191,6 +204,7 @@ impl JsonSchema for MediumSpec {
         properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
         properties.insert("routing".to_owned(), json!(generator.subschema_for::<Model<Protocol>>()));
         properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
+        properties.insert("elfn".to_owned(), json!({ "type": "boolean", "default": false }));
         json_schema!({
             "description": "a radio medium: a channel, the radios on it, and the routing protocol of their nodes",
             "type": "object", "properties": properties, "additionalProperties": false

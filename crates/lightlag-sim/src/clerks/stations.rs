@@ -1,5 +1,5 @@
 //! Stations at the ends of links: they tell the ends of flows about outages and corruption (SCPS-TP).
-//! //!
+//!
 //! A link is out while one of its directions is. The station in front of each direction then tells every recent sender
 //! of data over it, and every sender of data into the outage, that the link is out; it tells all of these when the link
 //! is restored. The station behind a direction on which packets are corrupted tells their receivers, their senders or
@@ -9,7 +9,7 @@
 
 use crate::body::Signal;
 use crate::fabric::Hop;
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 use lightlag_net::{Link, LinkId, NodeId};
 use lightlag_scenario::{LinkDirection, SignalPlan};
 use lightlag_tcp::segment::SeqNumber;
@@ -43,7 +43,7 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     /// Those that arrived and were heeded.
     pub(crate) received: u64,
-    /// Those that arrived at an end that does not speak SCPS-TP.
+    /// Those about links that arrived at an end that does not speak SCPS-TP.
     pub(crate) ignored: u64,
     /// News that an end heeded at its own node, without a packet.
     pub(crate) local: u64,
@@ -71,17 +71,43 @@ struct Watch {
     told_of_corruption: BTreeMap<u32, Instant>,
 }
 
-/// A sender of data over a link.
+/// A sender of data over a link or a medium.
 #[derive(Clone, Copy, Debug)]
-struct User {
+pub(super) struct User {
     last: Instant,
     /// The sequence number of its last packet.
     seq: SeqNumber,
-    /// Instant at which it was last told that the link is out, while the outage lasts.
+    /// Instant at which it was last told of the outage, while that lasts.
     told: Option<Instant>,
 }
 
 impl User {
+    /// Whose first data is this.
+    pub(super) fn new(now: Instant, seq: SeqNumber) -> Self {
+        Self { last: now, seq, told: None }
+    }
+
+    /// It sends data.
+    pub(super) fn note(&mut self, now: Instant, seq: SeqNumber) {
+        (self.last, self.seq) = (now, seq);
+    }
+
+    /// Whether its last data is no older than this.
+    pub(super) fn is_recent(&self, now: Instant, recent: Duration) -> bool {
+        now.since(self.last) <= recent
+    }
+
+    /// The message that an outage starts.
+    pub(super) fn tell_outage(&mut self, now: Instant, endpoint: u32, news: News, station: NodeId) -> Tell {
+        self.told = Some(now);
+        self.tell(endpoint, news, station)
+    }
+
+    /// The message that it is over, to one that was told of its start.
+    pub(super) fn tell_end(&mut self, endpoint: u32, news: News, station: NodeId) -> Option<Tell> {
+        self.told.take().map(|_| self.tell(endpoint, news, station))
+    }
+
     fn tell(&self, endpoint: u32, news: News, station: NodeId) -> Tell {
         Tell { endpoint, signal: Signal { news, to_sender: true, station, seq: self.seq } }
     }
@@ -95,30 +121,30 @@ impl Watch {
     /// The link goes out: its recent users are told.
     fn begin_outage(&mut self, now: Instant, pending: &mut VecDeque<Tell>) {
         for (users, station) in self.users.iter_mut().zip(self.begins) {
-            users.retain(|_, user| now.since(user.last) <= self.plan.recent);
-            for (endpoint, user) in users {
-                user.told = Some(now);
-                pending.push_back(user.tell(*endpoint, News::LinkOut, station));
-            }
+            users.retain(|_, user| user.is_recent(now, self.plan.recent));
+            let told = |(endpoint, user): (&u32, &mut User)| user.tell_outage(now, *endpoint, News::LinkOut, station);
+            pending.extend(users.iter_mut().map(told));
         }
     }
 
     /// The link is restored: the users that were told of the outage are told of its end.
     fn end_outage(&mut self, pending: &mut VecDeque<Tell>) {
         for (users, station) in self.users.iter_mut().zip(self.begins) {
-            for (endpoint, user) in users {
-                if user.told.take().is_some() {
-                    pending.push_back(user.tell(*endpoint, News::LinkRestored, station));
-                }
-            }
+            let told = |(endpoint, user): (&u32, &mut User)| user.tell_end(*endpoint, News::LinkRestored, station);
+            pending.extend(users.iter_mut().filter_map(told));
         }
     }
 }
 
 impl Stations {
-    /// The stations that a network asks for, if any.
-    pub(crate) fn new<B: Clone>(links: &[LinkDirection], hops: &[Hop<B>], flows: usize) -> Option<Box<Self>> {
-        if links.iter().all(|link| link.signals.is_none()) {
+    /// The stations that a network asks for, if any; `counts`: also where others tell the ends of flows something.
+    pub(crate) fn new<B: Clone>(
+        links: &[LinkDirection],
+        hops: &[Hop<B>],
+        flows: usize,
+        counts: bool,
+    ) -> Option<Box<Self>> {
+        if !counts && links.iter().all(|link| link.signals.is_none()) {
             return None;
         }
         let watch = |ends: &[LinkDirection]| {
@@ -172,8 +198,8 @@ impl Stations {
             return false;
         }
         let (side, is_out) = (on.0 as usize % 2, watch.is_out());
-        let user = watch.users[side].entry(sender).or_insert(User { last: now, seq, told: None });
-        (user.last, user.seq) = (now, seq);
+        let user = watch.users[side].entry(sender).or_insert_with(|| User::new(now, seq));
+        user.note(now, seq);
         // A sender that goes on may have missed the message.
         let is_due = is_out && user.told.is_none_or(|told| now.since(told) >= watch.plan.interval);
         if is_due {

@@ -1,4 +1,4 @@
-//! Fate of the messages of stations.
+//! Fate of the messages of stations and of media with `elfn`.
 
 use super::table::rows;
 use crate::clerks::stations::Counts;
@@ -6,14 +6,14 @@ use crate::tap::Tap;
 use crate::world::World;
 
 rows! {
-    /// Fates of the messages of stations about a flow. A copy that a link made counts like one that was sent.
+    /// Fates of the messages of stations and gateways about a flow. A copy that a link made counts like one that was sent.
     #[derive(Copy, PartialEq, Eq)]
     pub struct SignalSummary {
         /// Messages to an end of the flow that left.
         sent: u64 [""],
         /// Messages that arrived there and were heeded.
         received: u64 [""],
-        /// Messages that arrived at an end that did not agree on SCPS-TP.
+        /// Messages about links that arrived at an end that did not agree on SCPS-TP.
         ignored: u64 [""],
         /// Messages that were dropped on the way.
         lost: u64 [""],

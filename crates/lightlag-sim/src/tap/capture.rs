@@ -455,6 +455,8 @@ fn told(news: News) -> &'static str {
         News::Corruption => "corruption experienced",
         News::LinkOut => "link out",
         News::LinkRestored => "link restored",
+        News::RouteLost => "route lost",
+        News::RouteFound => "route found",
     }
 }
 

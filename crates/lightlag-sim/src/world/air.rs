@@ -8,8 +8,8 @@ mod frames;
 
 use super::World;
 use crate::agenda::Due;
-use crate::body::Packet;
-use crate::nodes::{Nodes, Outcome, Parcel, Turn};
+use crate::body::{Body, Packet};
+use crate::nodes::{Nodes, Outcome, Parcel, Turn, Way};
 use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::Instant;
@@ -43,7 +43,15 @@ impl<T: Tap, B: Border> World<T, B> {
         } else {
             self.fabric.routes.neighbour(hub, packet.destination)
         };
-        nodes.take_up(interface, toward.unwrap_or(packet.destination), packet);
+        let toward = toward.unwrap_or(packet.destination);
+        nodes.take_up(interface, toward, packet);
+        if let Some(sources) = self.clerks.sources.as_mut().filter(|_| nodes.tells_of_routes(interface))
+            && let Body::Segment(segment) = &packet.body
+            && packet.flags.carries_payload()
+        {
+            let sender = self.hosts.endpoints[packet.flow as usize].peer;
+            sources.offered(now, Way { interface: interface as u32, toward }, sender, segment.seq);
+        }
         self.agenda.arm(Due::Radio(interface), now);
     }
 
@@ -76,6 +84,7 @@ impl<T: Tap, B: Border> World<T, B> {
             match outcome {
                 Outcome::Arrived { interface, parcel } => self.comes_from_air(now, interface, parcel),
                 Outcome::Dropped { interface, packet, cause } => self.drop_on_air(now, interface, &packet, cause),
+                Outcome::Route { way, is_there } => self.tell_of_route(now, way, is_there),
             }
         }
         let Self { nodes, agenda, tap, .. } = self;
@@ -114,6 +123,15 @@ impl<T: Tap, B: Border> World<T, B> {
         self.tap.forwarded(now, node, next, &packet);
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         if next == on { nodes.forward(now, interface, parcel) } else { self.transmit(now, next, &packet) }
+    }
+
+    /// The route of a way broke, or there is one again: its senders are told.
+    fn tell_of_route(&mut self, now: Instant, way: Way, is_there: bool) {
+        let nodes = self.nodes.as_deref().expect("a way starts at an interface");
+        let node = nodes.interfaces[way.interface as usize].node;
+        let Some(sources) = &mut self.clerks.sources else { return };
+        let tells = if is_there { sources.restored(way, node) } else { sources.broken(now, way, node) };
+        tells.into_iter().for_each(|tell| self.tell(now, tell));
     }
 
     /// An interface has dropped a packet.

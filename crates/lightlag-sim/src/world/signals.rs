@@ -1,4 +1,4 @@
-//! The work of stations in the world: messages to the ends of flows, through the network or at once.
+//! The work of stations and of sources on media in the world: messages to the ends of flows, through the network or at once.
 
 use super::World;
 use crate::agenda::Due;
@@ -56,7 +56,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
-    fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
+    pub(super) fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
         let at = endpoint as usize;
         let (destination, flow) = (self.hosts.endpoints[at].node, self.hosts.endpoints[at].flow as usize);
         if destination == signal.station {
@@ -90,15 +90,17 @@ impl<T: Tap, B: Border> World<T, B> {
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
-    /// An end does what it is told, if it agreed on SCPS-TP with its peer; whether it did.
+    /// An end does what it is told: of a route always, of a link if it agreed on SCPS-TP with its peer. Whether it did.
     fn heed(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
         let connection = &mut self.hosts.endpoints[at].connection;
-        if connection.common_capabilities().is_none() {
+        let is_route = matches!(signal.news, News::RouteLost | News::RouteFound);
+        if !is_route && connection.common_capabilities().is_none() {
             return false;
         }
         match signal.news {
+            News::RouteLost => connection.route_lost(now),
             News::LinkOut => connection.link_lost(now),
-            News::LinkRestored => connection.link_restored(now),
+            News::LinkRestored | News::RouteFound => connection.link_restored(now),
             News::Corruption if signal.to_sender => connection.corruption_told(now),
             News::Corruption => connection.corruption_experienced(now),
         }

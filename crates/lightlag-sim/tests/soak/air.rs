@@ -226,7 +226,11 @@ fn medium(draw: &mut Draw) -> (Vec<String>, Radio) {
         vary_settings(draw, &mut shadowing);
         keys.push(format!("shadowing = {{ {} }}", written(&parameters_of(&shadowing)).join(", ")));
     }
-    keys.push(format!("routing = {}", model::<Protocol>(draw, "protocol")));
+    let routing = model::<Protocol>(draw, "protocol");
+    if routing.contains("\"aodv\"") && draw.flag() {
+        keys.push("elfn = true".to_owned());
+    }
+    keys.push(format!("routing = {routing}"));
     if draw.percent(40) {
         keys.push(format!("rate_control = {}", model::<RateControl>(draw, "algorithm")));
     }

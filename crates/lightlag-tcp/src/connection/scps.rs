@@ -161,6 +161,16 @@ impl Connection {
         }
     }
 
+    /// The route of this end's packets broke (explicit link failure notification): as [`Self::link_lost`], but probes leave at
+    /// once and at equal times.
+    #[cold]
+    pub fn route_lost(&mut self, now: Instant) {
+        self.predicts = false;
+        if self.carries_data() {
+            self.sender.route_lost(now);
+        }
+    }
+
     /// A station reports that the link is available again.
     #[cold]
     pub fn link_restored(&mut self, now: Instant) {

@@ -11,6 +11,8 @@
 //! When a guessed outage has ended and nothing was acknowledged since, the next guess takes twice as many timeouts, and
 //! the congestion control reacts to those. That rule is ours, too.
 //!
+//! On a medium the route of packets may be lost instead (ELFN). Then the first probe leaves at once, and one every 2 s.
+//!
 //! Segments that the peer sent before the outage arrive for up to a round trip after the report of it. They are
 //! accepted but do not end the outage. That rule is ours: in the sources any segment ends an outage.
 
@@ -21,10 +23,15 @@ use lightlag_core::{Duration, Instant};
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// Time between probes for a route (Holland and Vaidya, MobiCom 1999, §5).
+const STEADY: Duration = Duration::from_secs(2);
+
 /// The state of outages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outage {
     probes: u8,
+    /// Whether probes leave at equal times, as for a route.
+    is_steady: bool,
     /// The rest of the retransmission timer.
     left: Duration,
     /// End of the last outage: segments that left before give no round-trip sample.
@@ -60,6 +67,16 @@ impl Sender {
         }
     }
 
+    /// The route of its packets broke. The first probe leaves at once, so that routing looks for another one.
+    #[cold]
+    pub(crate) fn route_lost(&mut self, now: Instant) {
+        self.outage_told(now);
+        let outage = &mut self.extra.get_or_insert_default().outage;
+        if !std::mem::replace(&mut outage.is_steady, true) {
+            self.deadline = now;
+        }
+    }
+
     /// Starts an outage.
     #[cold]
     pub(super) fn begin_outage(&mut self, now: Instant) {
@@ -67,6 +84,7 @@ impl Sender {
         let left = if runs { self.deadline.max(now).since(now) } else { Duration::ZERO };
         let outage = &mut self.extra.get_or_insert_default().outage;
         (outage.left, outage.probes, outage.deaf_until) = (left, 0, Instant::ZERO);
+        outage.is_steady = false;
         self.wait_for_link(now + FIRST);
     }
 
@@ -120,7 +138,8 @@ impl Sender {
 
     /// Time until the next probe, as the last one was not answered.
     pub(super) fn probe_interval(&self) -> Duration {
-        let probes = self.extra.as_ref().map_or(0, |extra| extra.outage.probes);
+        let outage = self.extra.as_ref().map(|extra| extra.outage).unwrap_or_default();
+        let Outage { probes, is_steady: false, .. } = outage else { return STEADY };
         (FIRST * (1 << probes.min(6))).min(LONGEST)
     }
 
