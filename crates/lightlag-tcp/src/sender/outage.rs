@@ -23,7 +23,7 @@ use lightlag_core::{Duration, Instant};
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Time between probes for a route (Holland and Vaidya, MobiCom 1999, §5).
+/// Time between probes for a route (Holland and Vaidya, MobiCom 1999).
 const STEADY: Duration = Duration::from_secs(2);
 
 /// The state of outages.
