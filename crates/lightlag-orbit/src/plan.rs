@@ -9,12 +9,14 @@
 //! they are not the shortest any more, and only those are repaired. The result is that of a new search, because the next
 //! node follows from the distances alone: the ground before satellites, and the lowest number among equals.
 
+mod ephemeris;
 mod selection;
 mod tree;
 
 pub use selection::{Highest, Hysteresis, Keep, Selection, Shortest};
 
 use crate::sky::{LIGHT, Sky};
+use ephemeris::Ephemeris;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
@@ -125,8 +127,7 @@ pub struct Planner {
     view: View,
     /// Room for a tree.
     straight: Vec<Length>,
-    /// The positions of satellites at the last two looks but one, and at the last.
-    tracks: [Vec<Vector>; 3],
+    ephemeris: Ephemeris,
 }
 
 /// A station at which packets leave the sky.
@@ -168,10 +169,6 @@ struct View {
     /// Of each active station the satellites that it may use, with their distances.
     usable: Vec<Vec<(u32, Length)>>,
 }
-
-/// The longest time between two looks over which positions are found between them by a parabola. A satellite's third
-/// derivative is below 0.01 m/s³ (v³/r² at 500 km), so for 100 ms it is right to a micrometre, for this to a millimetre.
-const SMOOTH: Duration = Duration::from_secs(1);
 
 /// Lengths are whole numbers, so that their sums do not depend on the order. A unit is 16 mm where ways are short: there are 69,000
 /// km of them.
@@ -234,7 +231,7 @@ impl Planner {
             attachments: Attachments::new(sky.stations().len()),
             view: View::default(),
             straight: Vec::new(),
-            tracks: Default::default(),
+            ephemeris: Ephemeris::default(),
             relays,
             sky,
         };
@@ -433,19 +430,11 @@ impl Planner {
         table
     }
 
-    /// Sees the sky at a time; for one exit only what it concerns, between the last two looks.
+    /// Sees the sky at a time; for one exit only what it concerns.
     fn see(&mut self, at: Instant, only: Option<usize>) {
-        match only {
-            None => {
-                let Self { view, sky, tracks, .. } = self;
-                sky.positions(at, &mut view.positions);
-                tracks.rotate_left(1);
-                tracks[2].clone_from(&view.positions);
-            }
-            Some(_) => self.interpolate(at),
-        }
-        let Self { view, sky, active, relays, rules, attachments, graph, loads, exits, .. } = self;
+        let Self { view, sky, active, relays, rules, attachments, graph, loads, exits, ephemeris, .. } = self;
         let View { positions, lengths, usable } = view;
+        ephemeris.positions(sky, at, positions);
         lengths.clear();
         lengths.extend(sky.isls().iter().map(|isl| {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
@@ -482,25 +471,6 @@ impl Planner {
             lengths.extend(usable[place].iter().map(|(_, length)| *length));
         }
         *graph = Graph::new(positions.len() + relays.len(), &ends);
-    }
-
-    /// The positions of satellites at a time between the last two looks.
-    fn interpolate(&mut self, at: Instant) {
-        let Self { view, sky, tracks, looked, rules, .. } = self;
-        let interval = rules.interval.as_secs_f64();
-        let [first, second, third] = tracks;
-        if first.is_empty() || rules.interval > SMOOTH {
-            return sky.positions(at, &mut view.positions);
-        }
-        // In intervals since the last look but one; at -1, 0 and 1 the parabola meets the three.
-        let x = 1.0 - looked.since(at).as_secs_f64() / interval;
-        view.positions.clear();
-        view.positions.extend(first.iter().zip(second).zip(third).map(|((a, b), c)| {
-            if [*a, *b, *c].contains(&Vector::ZERO) {
-                return Vector::ZERO;
-            }
-            *a * (x * (x - 1.0) / 2.0) + *b * (1.0 - x * x) + *c * (x * (x + 1.0) / 2.0)
-        }));
     }
 }
 

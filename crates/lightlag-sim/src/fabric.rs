@@ -185,7 +185,7 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
-        && beam.is_none()
+        && beam.as_ref().is_none_or(Beam::has_one_end)
         && duplicate == Probability::ZERO
         && direction.timetable.is_none()
         && direction.fade.is_none()
@@ -194,7 +194,11 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        Link::Computed(ComputedLink::new(config, loss))
+        let link = ComputedLink::new(config, loss);
+        Link::Computed(match beam {
+            Some(beam) => link.beaming(beam),
+            None => link,
+        })
     } else {
         let mut disturbance = Disturbance::none();
         if let Some(reordering) = reorder {

@@ -111,6 +111,17 @@ impl Beam {
         self.heads[exit] = end.map(|end| Head::new(end, &*self.flight, self.from, now, unrest, rates));
     }
 
+    /// Whether it has one far end, which is always the same.
+    pub fn has_one_end(&self) -> bool {
+        self.exits.is_none()
+    }
+
+    /// The time of light to the only far end.
+    pub(super) fn light_time(&mut self, at: Instant) -> Duration {
+        let Self { flight, from, heads, .. } = self;
+        heads[0].as_mut().map_or(Duration::ZERO, |head| head.light_time(&**flight, *from, at, None))
+    }
+
     /// Whether it points at nothing.
     pub(super) fn is_blind(&self) -> bool {
         self.heads.iter().all(Option::is_none)

@@ -6,7 +6,7 @@
 //!
 //! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
 
-use super::{LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
+use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant, Rate, Ring, prefetch};
@@ -41,6 +41,26 @@ struct Extras {
     loss: Option<LossProcess>,
     /// How long data packets wait, if somebody asked.
     waits: Option<Waits>,
+    /// The far end, if it moves.
+    moving: Option<Moving>,
+}
+
+/// A far end that moves as smoothly as a satellite beside this one: packets arrive in the order in which they leave.
+struct Moving {
+    beam: Beam,
+    /// The delay beside the light.
+    delay: Duration,
+    last_arrival: Instant,
+}
+
+impl Moving {
+    /// The delay of a packet whose transmission lasts from `start` to `end`.
+    fn delay(&mut self, start: Instant, end: Instant) -> Duration {
+        // Where light takes no time any more, because a satellite has decayed, no packet overtakes those before it.
+        let delay = (self.delay + self.beam.light_time(start)).max(self.last_arrival.since(end));
+        self.last_arrival = end + delay;
+        delay
+    }
 }
 
 #[derive(Default)]
@@ -69,6 +89,7 @@ pub struct ComputedLink<B> {
     /// costs more than all else.
     frame: u64,
     transmission: (u64, u64),
+    /// Where the far end moves, that of the last packet. It changes by less than a nanosecond in a millisecond.
     delay: Duration,
     rate: Rate,
     /// Bytes at the network layer of `ring[departed..]`.
@@ -97,7 +118,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
-        let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), waits: None }));
+        let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), ..Extras::default() }));
         let LinkConfig { rate, delay, queue, header } = config;
         Self {
             departed: 0,
@@ -115,6 +136,18 @@ impl<B: Clone + Default> ComputedLink<B> {
             queue,
             rare: Rare::default(),
         }
+    }
+
+    /// Sends to one far end that moves. The time of light comes on top of the delay.
+    ///
+    /// # Panics
+    /// If the beam has several far ends: that takes a [`QueuedLink`](super::QueuedLink).
+    #[must_use]
+    pub fn beaming(mut self, beam: Beam) -> Self {
+        assert!(beam.has_one_end(), "a computed link has one far end");
+        let moving = Moving { beam, delay: self.delay, last_arrival: Instant::ZERO };
+        self.extras.get_or_insert_default().moving = Some(moving);
+        self
     }
 
     /// The constants of the link.
@@ -206,7 +239,12 @@ impl<B: Clone + Default> ComputedLink<B> {
         self.busy_until = start + Duration::from_nanos(nanos);
         let lost = match &mut self.extras {
             None => false,
-            Some(extras) => extras.examine(now, start, frame, packet.flags),
+            Some(extras) => {
+                if let Some(moving) = &mut extras.moving {
+                    self.delay = moving.delay(start, self.busy_until);
+                }
+                extras.examine(now, start, frame, packet.flags)
+            }
         };
         self.counts.sent_bytes += frame;
         self.counts.transmitting += nanos;

@@ -85,7 +85,12 @@ impl Overhead {
     }
 
     /// The tables turn. Returns what is to be done with links and packets.
-    pub(crate) fn turn<B: Clone>(&mut self, now: Instant, hops: &mut [Hop<B>], routes: &mut RouteTable) -> Turned<B> {
+    pub(crate) fn turn<B: Clone + Default>(
+        &mut self,
+        now: Instant,
+        hops: &mut [Hop<B>],
+        routes: &mut RouteTable,
+    ) -> Turned<B> {
         self.note_loads(now, hops);
         let changes = self.planner.advance().to_vec();
         let Self { space, seed, .. } = self;
@@ -141,7 +146,7 @@ impl Overhead {
     }
 
     /// Tells the planner how busy links between satellites were since the last look, if that matters.
-    fn note_loads<B: Clone>(&mut self, now: Instant, hops: &mut [Hop<B>]) {
+    fn note_loads<B: Clone + Default>(&mut self, now: Instant, hops: &mut [Hop<B>]) {
         let Self { space, planner, carried, .. } = self;
         if !planner.weighs_load() {
             return;
@@ -152,10 +157,11 @@ impl Overhead {
         let busy: Vec<f64> = (space.isls.0..)
             .zip(&mut *carried)
             .map(|(link, before)| {
-                let Some(link) = queued(hops, LinkId(link)) else { return 0.0 };
-                link.catch_up(now);
+                let link = &mut hops[link as usize].link;
+                // A link decides what leaves when it is asked something.
+                link.backlog(now);
                 let bytes = link.totals(now).carried_bytes;
-                let sent = bytes - std::mem::replace(before, bytes);
+                let sent = bytes.saturating_sub(std::mem::replace(before, bytes));
                 (sent as f64 * 8.0 / (link.config().rate.as_bps() as f64 * seconds)).min(1.0)
             })
             .collect();

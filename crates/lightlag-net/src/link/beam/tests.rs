@@ -1,5 +1,5 @@
 use super::*;
-use crate::link::{Disturbance, LinkConfig, QueuedLink};
+use crate::link::{ComputedLink, Disturbance, LinkConfig, QueuedLink};
 use crate::queue::{DropCause, DropTail};
 use crate::{Loss, LossProcess, PacketFlags, QueueLimit};
 use lightlag_core::RandomStream;
@@ -171,6 +171,29 @@ fn a_delay_and_a_timetable_come_on_top_of_the_flight() {
     }
     let arrived = arrivals(&mut link);
     assert_eq!(arrived, [(8_000, 1, 5), (8_999, 2, 5), (10_999, 3, 5)], "the third takes 2 ms to leave");
+}
+
+#[test]
+fn a_computed_link_to_one_far_end_is_the_same() {
+    let beam = || Beam::between(Arc::new(Line), 0, end(5));
+    let mut queued = link(beam());
+    let loss = LossProcess::new(&Loss::None, RandomStream::new(1, "loss"));
+    let mut computed = ComputedLink::new(*queued.config(), loss).beaming(beam());
+    let mut expected = Vec::new();
+    for burst in 0..50_u32 {
+        let now = at(u64::from(burst) * 2_300_000);
+        for body in 0..4 {
+            queued.send(now, packet(0, 4 * burst + body));
+            computed.send(now, &packet(0, 4 * burst + body)).unwrap();
+        }
+        expected.extend(arrivals(&mut queued).into_iter().map(|(time, body, _)| (time, body)));
+    }
+    let mut found = Vec::new();
+    while let Some(now) = computed.next_arrival() {
+        found.push((now.as_nanos() / 1_000, computed.receive().body));
+    }
+    assert_eq!(found, expected);
+    assert_eq!(found.len(), 200);
 }
 
 enum Call {
