@@ -56,8 +56,13 @@ pub fn plus_grid(shell: &Shell, first: u32) -> Result<Vec<Isl>, String> {
 /// Whether light passes between two positions above the atmosphere.
 pub fn sees_above_the_air(a: Vector, b: Vector) -> bool {
     let lowest = (RADIUS + GRAZING) * (RADIUS + GRAZING);
+    let (of_a, of_b, between) = (a.square(), b.square(), (a - b).square());
+    // Nearer than the two half chords of the lower one: most links, without a root.
+    if between <= 4.0 * (of_a.min(of_b) - lowest) {
+        return true;
+    }
     let half_chord = |square: f64| libm::sqrt((square - lowest).max(0.0));
-    a.distance(b) <= half_chord(a.square()) + half_chord(b.square())
+    libm::sqrt(between) <= half_chord(of_a) + half_chord(of_b)
 }
 
 /// The sine of the geocentric latitude of a position.
