@@ -149,6 +149,31 @@ class Sky:
         )
 
 
+    def pairs(self, until_s: float) -> pl.DataFrame:
+        """All pairs of stations over time, sampled every ``interval`` of the scenario, up to but without ``until_s``.
+
+        A row for each pair: the least and the greatest round trip of light in ms, null if there never was a way; how
+        often the way changed from one sample to the next, to lose it and to find it included; and the share of the
+        samples without a way.
+        """
+        samples = math.ceil(_time(until_s) / self._engine.interval)
+        if samples * len(self.stations) ** 2 > MOST_SAMPLES * 100:
+            raise InputError(f"{samples} samples of {len(self.stations)} stations are too many; take a longer interval")
+        rows = []
+        for start, end, lengths, changes, outages in self._engine.pairs(until_s):
+            least, most = (None, None) if lengths is None else [2e3 * metres / 299_792_458.0 for metres in lengths]
+            rows.append((self.stations[start], self.stations[end], least, most, changes, outages / max(samples, 1)))
+        columns = {
+            "from": pl.String,
+            "to": pl.String,
+            "least_rtt_ms": pl.Float64,
+            "greatest_rtt_ms": pl.Float64,
+            "changes": pl.UInt32,
+            "out": pl.Float64,
+        }
+        return pl.DataFrame(rows, schema=columns, orient="row")
+
+
 def _geographic(places: Floats) -> tuple[Floats, Floats, Floats]:
     """Latitude, longitude and height of positions, on a sphere of the mean radius."""
     radius = np.linalg.norm(places, axis=1)

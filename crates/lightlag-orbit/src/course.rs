@@ -116,6 +116,57 @@ pub fn courses(sky: &Arc<Sky>, from: u32, to: u32, rules: Rules, until: f64) -> 
     courses
 }
 
+/// A pair of stations over time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pair {
+    /// The stations.
+    pub ends: [u32; 2],
+    /// The shortest and the longest way of all samples, metres; `None` if there never was one.
+    pub lengths: Option<(f64, f64)>,
+    /// The number of samples at which the way is another than at the sample before; to lose it and to find it count.
+    pub changes: u32,
+    /// Samples without a way.
+    pub outages: u32,
+}
+
+/// All pairs of stations, sampled at the looks of the rules: at the start and then up to a time in seconds, which is not sampled.
+pub fn all_pairs(sky: &Arc<Sky>, rules: Rules, until: f64) -> Vec<Pair> {
+    let many = sky.stations().len() as u32;
+    let ends: Vec<(u32, u32)> = (0..many).flat_map(|from| (from + 1..many).map(move |to| (from, to))).collect();
+    let rules = Rules { exact: false, ..rules };
+    let mut planner = Planner::new(sky.clone(), &ends, rules, instant(until));
+    let mut pairs: Vec<Pair> =
+        ends.iter().map(|(a, b)| Pair { ends: [*a, *b], lengths: None, changes: 0, outages: 0 }).collect();
+    let mut ways: Vec<Option<Vec<u32>>> = vec![None; pairs.len()];
+    let (mut at, mut is_first) = (Instant::ZERO, true);
+    let mut next = planner.next_change();
+    while at < instant(until) {
+        if next.is_some_and(|next| next <= at) {
+            planner.advance();
+            next = planner.next_change();
+        }
+        let mut positions = Vec::new();
+        sky.positions(at, &mut positions);
+        positions.extend(sky.stations().iter().map(|station| station.stand(at).position()));
+        for (pair, last) in pairs.iter_mut().zip(&mut ways) {
+            // The first station sends to none, so exits are numbered from the second on.
+            let way = planner.way(pair.ends[0], pair.ends[1] as usize - 1);
+            if let Some(way) = &way {
+                let place = |node: u32| positions[node as usize];
+                let metres: f64 = way.windows(2).map(|hop| place(hop[0]).distance(place(hop[1]))).sum();
+                let (least, most) = pair.lengths.unwrap_or((metres, metres));
+                pair.lengths = Some((least.min(metres), most.max(metres)));
+            } else {
+                pair.outages += 1;
+            }
+            pair.changes += u32::from(!is_first && *last != way);
+            *last = way;
+        }
+        (at, is_first) = (at + rules.interval, false);
+    }
+    pairs
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The sky of a scenario: positions, looks, passes and ways, without a run.
 
 use lightlag_core::{Duration, Instant};
-use lightlag_orbit::course::courses;
+use lightlag_orbit::course::{all_pairs, courses};
 use lightlag_orbit::sky::light_time;
 use lightlag_orbit::{Rules, Sky};
 use lightlag_scenario::Space;
@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 /// A place in the sky of a station: satellite, azimuth, elevation, range in metres.
 type Sight = (u32, f64, f64, f64);
+
+/// A pair of stations: their numbers, shortest and longest way, changes, samples without a way.
+type PairOf = (u32, u32, Option<(f64, f64)>, u32, u32);
 
 /// The sky that a scenario describes.
 #[pyclass(frozen, name = "Sky", module = "lightlag._engine")]
@@ -111,6 +114,19 @@ impl SkyOf {
         let (start, end) = (self.station(start)?, self.station(end)?);
         let ways = py.detach(|| courses(&self.sky, start as u32, end as u32, self.rules, until));
         Ok(ways.into_iter().map(|course| (course.from, course.nodes)).collect())
+    }
+
+    /// All pairs of stations, sampled at each look up to a time that is not sampled itself: the stations, the shortest and the
+    /// longest way in metres, if there ever was one, the number of changes, and the number of samples without a way.
+    fn pairs(&self, py: Python<'_>, until: f64) -> Vec<PairOf> {
+        let pairs = py.detach(|| all_pairs(&self.sky, self.rules, until));
+        pairs.into_iter().map(|of| (of.ends[0], of.ends[1], of.lengths, of.changes, of.outages)).collect()
+    }
+
+    /// The time between two looks, in seconds.
+    #[getter]
+    fn interval(&self) -> f64 {
+        self.rules.interval.as_secs_f64()
     }
 
     /// The time of light along a way of these nodes at each of these times, in seconds.
