@@ -28,7 +28,17 @@ from lightlag.scenario import (
     Tcp,
     Terrestrial,
 )
-from lightlag.sky_presets import geo_leo, iridium, kuiper_630, o3b, oneweb, starlink_550, telesat_1015
+from lightlag.sky_presets import (
+    geo_leo,
+    iridium,
+    kuiper_630,
+    leo_iot,
+    o3b,
+    oneweb,
+    starlink_550,
+    starlink_measured,
+    telesat_1015,
+)
 
 __all__ = [
     "PRESETS",
@@ -50,6 +60,7 @@ __all__ = [
     "scps_moon",
     "search_and_rescue",
     "starlink_550",
+    "starlink_measured",
     "swarm",
     "swarm_default_radio",
     "telesat_1015",
@@ -544,5 +555,7 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "iridium": iridium,
     "o3b": o3b,
     "geo-leo": geo_leo,
+    "leo-iot": leo_iot,
+    "starlink-measured": starlink_measured,
 }
 """Presets by name, with their defaults."""

@@ -88,8 +88,8 @@ pub struct Space {
     /// By destination the number of the exit at which packets leave the sky, in the ascending order of the stations that
     /// receive.
     pub exits: Arc<[u32]>,
-    /// Rates of dishes and of antennas by elevation, where they depend on it.
-    pub rates: [Option<RatesByElevation>; 2],
+    /// Rates of each dish, and of all antennas, by elevation, where they depend on it.
+    pub rates: (Vec<Option<RatesByElevation>>, Option<RatesByElevation>),
     /// Rules by which ways are chosen.
     pub rules: Rules,
     /// Effects of a handover.
@@ -141,11 +141,11 @@ impl Space {
         let at = link.0.checked_sub(self.dishes.0)?;
         let (stations, satellites) = (self.stations.len() as u32, self.sky.satellites().len() as u32);
         let antennas = satellites * self.antennas_of_each();
-        let [up, down] = &self.rates;
+        let (up, down) = &self.rates;
         let sky = || -> Arc<dyn Flight> { self.sky.clone() };
         let by_exit = |from| Some(Beam::by_exit(sky(), from, self.exits.clone(), self.exits_in_all()));
         if at < stations {
-            return by_exit(satellites + at).map(|beam| beam.at_rates(up.clone()));
+            return by_exit(satellites + at).map(|beam| beam.at_rates(up[at as usize].clone()));
         }
         let at = at - stations;
         if at < antennas {

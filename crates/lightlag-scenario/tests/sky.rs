@@ -62,7 +62,7 @@ fn what_is_read_is_written_again() {
         ("phasing = 7", "phasing = \"alternating\", may_collide = true"),
         (
             "latitude = \"10 deg\"\nlongitude = \"20 deg\"",
-            "waypoints = [{ at = \"0 s\", city = \"Lisbon\" }, { at = \"1 h\", latitude = \"0 deg\", longitude = \"0 deg\", height = \"10 km\" }]\nrelay = true",
+            "waypoints = [{ at = \"0 s\", city = \"Lisbon\" }, { at = \"1 h\", latitude = \"0 deg\", longitude = \"0 deg\", height = \"10 km\" }]\nrelay = true\nuplink = { rate = \"1 Gbit/s\" }",
         ),
     ];
     for (from, to) in cases {

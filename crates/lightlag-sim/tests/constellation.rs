@@ -251,3 +251,16 @@ fn the_delay_of_a_scheduler_comes_on_top_of_the_light() {
     let slow = mean("rates = [[\"30 deg\", \"1 Mbit/s\"], [\"89 deg\", \"10 Mbit/s\"]], ");
     assert!((slow - plain - 0.007_401_6).abs() < 1e-6, "{slow} {plain}");
 }
+
+#[test]
+fn a_proxy_at_a_station_splits_connections() {
+    let text = kuiper("", "transfer = \"300 kB\"").replace("from = \"Manila\"", "from = \"host\"")
+        + "[[links]]\nbetween = [\"host\", \"Manila\"]\nrate = \"100 Mbit/s\"\ndelay = \"20 ms\"\n\
+           [[proxies]]\nnode = \"Manila\"\nkind = \"split\"\nbuffer = \"1 MB\"\n";
+    let result = run(&text);
+    assert_eq!(result.summary.flows[0].delivered_bytes, 300_000);
+    assert_eq!(result.summary.legs.len(), 2);
+    // The second leg has the light alone, without the 20 ms of the link.
+    let least = result.summary.legs[1].min_rtt_s.unwrap();
+    assert!((0.0294..0.0302).contains(&least), "{least}");
+}

@@ -1,7 +1,7 @@
 """Papers, run again: their figures and tables beside ours, each with a verdict.
 
 >>> sorted(PAPERS)
-['cubic-inet', 'fanet', 'hybla-cubic', 'inet-tcp', 'open-questions', 'scps-ns3']
+['cubic-inet', 'fanet', 'hybla-cubic', 'hypatia', 'inet-tcp', 'open-questions', 'scps-ns3']
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ def _hybla_cubic(reproduction: Reproduction, effort: Effort) -> None:
     from lightlag.reproduce import hybla_cubic
 
     hybla_cubic.reproduce(reproduction, effort)
+
+
+def _hypatia(reproduction: Reproduction, effort: Effort) -> None:
+    from lightlag.reproduce import hypatia
+
+    hypatia.reproduce(reproduction, effort)
 
 
 def _inet_tcp(reproduction: Reproduction, effort: Effort) -> None:
@@ -87,6 +93,13 @@ PAPERS: dict[str, Paper] = {
             reference="M. Alrayes, I. Shrena, Z. Khlifa, A. Alfagi, 2021",
             items=("Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6"),
             work=_fanet,
+        ),
+        Paper(
+            name="hypatia",
+            title="Exploring the “Internet from space” with Hypatia",
+            reference="S. Kassing, D. Bhattacherjee, A. Baptista Águas, J. E. Saethre, A. Singla, IMC 2020",
+            items=("RTT", "all pairs", "NewReno", "Vegas", "Starlink as measured"),
+            work=_hypatia,
         ),
         Paper(
             name="open-questions",

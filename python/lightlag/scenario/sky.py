@@ -135,4 +135,7 @@ class Station:
     elevation: str | None = None
     """Above the horizon, from which on it uses a satellite."""
     relay: bool | None = None
-    """Whether it passes on packets from satellite to satellite: a gateway of bent pipes."""
+    """Whether it passes on packets from satellite to satellite: a gateway of bent pipes. It uses all satellites that it
+    sees."""
+    uplink: SkyLine | None = None
+    """Its transmitter, in the place of that of the constellation."""

@@ -73,7 +73,7 @@ impl Scenario {
             table = table.with_gap(wires + space.stations.len(), space.links_aloft());
         }
         self.arrive(seed, &mut layout, &table, &mut errors);
-        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &edges, &mut errors);
+        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
         let mut links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);

@@ -7,9 +7,10 @@ use crate::network::{Proxy, Split};
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::{ProxySpec, Transport};
 use lightlag_core::Instant;
-use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
+use lightlag_net::{NodeId, RouteTable};
 use lightlag_tcp::Options;
 use lightlag_tcp::config::ReceiveBuffer;
+use std::collections::BTreeSet;
 
 impl ProxySpec {
     /// The proxy with its node found and its TCP complete.
@@ -41,7 +42,6 @@ pub(crate) fn splits(
     proxies: &[Proxy],
     drafts: &[Draft],
     routes: &RouteTable,
-    edges: &[Edge],
     errors: &mut Errors,
 ) -> Vec<Split> {
     if specs.is_empty() {
@@ -52,9 +52,9 @@ pub(crate) fn splits(
     let mut splits: Vec<Split> = Vec::new();
     for (flow, draft) in drafts.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
-        let back = nodes_between(routes.path(draft.to, draft.from), edges);
+        let back = nodes_between(routes, draft.to, draft.from);
         let before = splits.len();
-        for node in nodes_between(routes.path(draft.from, draft.to), edges) {
+        for node in nodes_between(routes, draft.from, draft.to) {
             let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
             let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
@@ -114,10 +114,15 @@ fn unsplit(draft: &Draft) -> Option<&'static str> {
     draft.traffic.is_dialogue().then_some(both)
 }
 
-/// The nodes of a way without its ends, in its order.
-fn nodes_between(way: Option<Vec<LinkId>>, edges: &[Edge]) -> Vec<NodeId> {
-    let mut nodes: Vec<NodeId> = way.into_iter().flatten().map(|link| edges[link.0 as usize].to).collect();
-    nodes.pop();
+/// The nodes of a way without its ends, in its order. Media and the sky are crossed in one step, by way of their hubs.
+fn nodes_between(routes: &RouteTable, from: NodeId, to: NodeId) -> Vec<NodeId> {
+    let mut nodes = Vec::new();
+    let mut known = BTreeSet::from([from]);
+    let mut node = from;
+    while let Some(next) = routes.neighbour(node, to).filter(|next| *next != to && known.insert(*next)) {
+        nodes.push(next);
+        node = next;
+    }
     nodes
 }
 

@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::timetable::steady_at;
 use crate::network::{LinkDirection, Space, Weather};
 use crate::read::{Errors, nearest, shortened};
-use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine};
+use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine, StationSpec};
 use lightlag_core::{Bytes, Duration, Instant, Probability};
 use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
 use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
@@ -26,6 +26,7 @@ const MOST_BYTES: u64 = 100_000_000;
 /// A constellation, and its nodes.
 pub(crate) struct Overhead<'a> {
     pub(crate) spec: &'a Constellation,
+    specs: &'a [StationSpec],
     pub(crate) sky: Arc<Sky>,
     pub(crate) hub: NodeId,
     pub(crate) stations: Vec<NodeId>,
@@ -103,7 +104,8 @@ impl<'a> Overhead<'a> {
             errors.push("constellation.downlink.shared", message);
         }
         let sky = Arc::new(Sky::new(spec.start, satellites, isls, spec.polar_limit, sites.collect()));
-        Some(Self { spec, sky, hub, stations, first: NodeId(0), ground, oldest })
+        let specs = &scenario.stations;
+        Some(Self { spec, specs, sky, hub, stations, first: NodeId(0), ground, oldest })
     }
 
     /// The same, with satellites as nodes behind all others.
@@ -125,6 +127,12 @@ impl<'a> Overhead<'a> {
     /// The number of its link directions without those of the stations.
     pub(super) fn links_aloft(&self) -> usize {
         self.antennas() + 2 * self.sky.isls().len()
+    }
+
+    /// The transmitter of each station.
+    fn uplinks(&self) -> impl Iterator<Item = &'a SkyLine> {
+        let spec = self.spec;
+        self.specs.iter().map(move |station| station.uplink.as_ref().unwrap_or(&spec.uplink))
     }
 
     /// The number of transmitters from satellites to the ground.
@@ -175,7 +183,7 @@ impl<'a> Overhead<'a> {
             crossings: crossings.into(),
             pairs,
             exits,
-            rates: [&self.spec.uplink, &self.spec.downlink].map(by_elevation),
+            rates: (self.uplinks().map(by_elevation).collect(), by_elevation(&self.spec.downlink)),
             rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
             handover: self.spec.handover,
             until: Instant::ZERO + until,
@@ -221,7 +229,7 @@ impl<'a> Overhead<'a> {
 
     fn links(&self, layout: &Layout, until: Duration) -> Vec<LinkDirection> {
         let satellite = |at: u32| NodeId(self.first.0 + at);
-        let dishes = self.stations.iter().map(|station| (*station, self.hub, &self.spec.uplink));
+        let dishes = self.stations.iter().zip(self.uplinks()).map(|(station, line)| (*station, self.hub, line));
         let ends = if self.spec.downlink.is_shared { &[self.ground] } else { &self.stations[..] };
         let antennas = (0..self.sky.satellites().len() as u32)
             .flat_map(|at| ends.iter().map(move |end| (satellite(at), *end, &self.spec.downlink)));

@@ -1,6 +1,7 @@
 //! Ground stations, and those on their way.
 
-use super::{angle, angle_schema, degrees, metres};
+use super::line::Place;
+use super::{SkyLine, UPLINK, angle, angle_schema, degrees, metres};
 use crate::read::{Errors, FromValue, NodeName, Path, Table, nearest, quantity, shown};
 use lightlag_core::{Duration, Instant, Unit};
 use lightlag_orbit::{Site, Waypoint};
@@ -20,6 +21,8 @@ pub struct StationSpec {
     pub elevation: Option<f64>,
     /// Whether it passes on packets from satellite to satellite.
     pub relays: bool,
+    /// Its transmitter, if it is not that of the constellation.
+    pub uplink: Option<SkyLine>,
 }
 
 impl StationSpec {
@@ -52,9 +55,12 @@ impl FromValue for StationSpec {
         };
         let elevation = angle(&mut table, "elevation", (0.0, 89.9), errors);
         let relays = table.optional("relay", errors).unwrap_or_default();
+        let has_uplink = table.value("uplink").is_some();
+        let uplink = SkyLine::read(&mut table, "uplink", Place::Up, UPLINK, at, errors);
+        let uplink = has_uplink.then_some(uplink);
         table.finish(errors);
         let (name, course) = (name?.0, course?);
-        (errors.len() == before).then_some(Self { name, course, elevation, relays })
+        (errors.len() == before).then_some(Self { name, course, elevation, relays, uplink })
     }
 }
 
@@ -172,6 +178,9 @@ impl Serialize for StationSpec {
         if self.relays {
             table["relay"] = json!(true);
         }
+        if let Some(uplink) = &self.uplink {
+            table["uplink"] = uplink.written();
+        }
         table.serialize(serializer)
     }
 }
@@ -196,6 +205,7 @@ impl JsonSchema for StationSpec {
             "type": "boolean", "default": false,
             "description": "whether it passes on packets from satellite to satellite: a gateway of bent pipes"
         });
+        properties["uplink"] = json!(generator.subschema_for::<SkyLine>());
         properties["waypoints"] = json!({
             "type": "array", "minItems": 1,
             "description": "places that a ship or an aircraft passes, with great circles between them",
