@@ -3,7 +3,7 @@
 use super::known::{RateLimit, Seen, Terms};
 use super::requests::Search;
 use super::table::Table;
-use super::{Config, Hello, LinkBreakOn, Message, Reply, Sequence};
+use super::{Config, Hello, LinkBreakOn, Message, Proof, Reply, Sequence};
 use crate::model::Model;
 use crate::outbox::{Outbox, whole_milliseconds};
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
@@ -78,7 +78,7 @@ impl Aodv {
 
     /// A HELLO, or another sign of a neighbour that says as much, came.
     pub(super) fn watch(&mut self, now: Instant, neighbour: NodeId) {
-        if self.config.hello != Hello::Off {
+        if self.config.hello != Hello::Off || self.config.proof == Proof::Forwarded {
             self.neighbours.extend(neighbour, now + self.config.hello_timeout());
         }
     }
@@ -92,7 +92,10 @@ impl Aodv {
             back.expires = back.expires.max(lifetime);
         }
         self.table.extend(now, from, lifetime);
-        self.neighbours.extend_known(from, now + self.config.hello_timeout());
+        match self.config.proof {
+            Proof::Acknowledged => self.neighbours.extend_known(from, now + self.config.hello_timeout()),
+            Proof::Forwarded => self.neighbours.extend(from, lifetime),
+        }
     }
 
     fn send_hello(&mut self, now: Instant) {
@@ -166,6 +169,9 @@ impl Agent for Aodv {
         self.table.extend(now, next_hop, lifetime);
         if let Some(from) = from {
             self.prolong_way_back(now, heading.origin, from);
+            if self.config.proof == Proof::Forwarded {
+                self.neighbours.extend(next_hop, lifetime);
+            }
         }
         Verdict::Via(next_hop)
     }
@@ -203,11 +209,16 @@ impl Agent for Aodv {
     }
 
     fn sent(&mut self, now: Instant, to: NodeId) {
-        self.neighbours.extend_known(to, now + self.config.hello_timeout());
+        if self.config.proof == Proof::Acknowledged {
+            self.neighbours.extend_known(to, now + self.config.hello_timeout());
+        }
     }
 
     fn broken(&mut self, now: Instant, to: NodeId, cause: Break, heading: Option<&Heading>) -> Fate {
         if cause != Break::Retry && self.config.link_break_on == LinkBreakOn::Retry {
+            return Fate::Lost;
+        }
+        if self.config.proof == Proof::Forwarded && !self.neighbours.contains(now, to) {
             return Fate::Lost;
         }
         let relayed = heading.filter(|heading| heading.origin != self.node).copied();

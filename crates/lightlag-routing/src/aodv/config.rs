@@ -25,6 +25,28 @@ pub enum Hello {
     Always,
 }
 
+/// The rules for errors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Errors {
+    /// Those of RFC 3561 §6.11: each counts towards `rerr_rate_limit`, and one that says nothing new ends here.
+    #[default]
+    Rfc3561,
+    /// Those of ns-3: each packet without a route is answered until errors passed on to one neighbour have reached the limit of
+    /// the second, and an error about a route that is invalid already is passed on again.
+    Ns3,
+}
+
+/// The packets, apart from HELLOs and requests, that show that a neighbour is still there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Proof {
+    /// Packets that it sends, and those that it acknowledges (RFC 3561 §6.10).
+    #[default]
+    Acknowledged,
+    /// As in ns-3: packets that a node forwards to it or from it, whether they arrive or not. Frames that were given up mean a
+    /// break only while the neighbour is thought to be there.
+    Forwarded,
+}
+
 /// The parameters of AODV.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
@@ -78,6 +100,14 @@ pub struct Config {
     pub drop_returning: bool,
     /// Whether a route that expires gets a newer sequence number, as a broken one does.
     pub increment_on_expiry: bool,
+    /// Whether a route that breaks gets a newer sequence number (RFC 3561 §6.11). ns-3 leaves it as it is.
+    pub increment_on_break: bool,
+    /// The rules for errors.
+    pub errors: Errors,
+    /// Whether a request makes the invalid route back to its origin valid (RFC 3561 §6.5). In ns-3 it does not.
+    pub revive_way_back: bool,
+    /// The packets that show that a neighbour is still there.
+    pub proof: Proof,
     /// The least signal-to-noise ratio of a broadcast that is taken for a sign of a link, in dB.
     pub min_snr: f64,
 }
@@ -110,6 +140,10 @@ impl Default for Config {
             local_repair: false,
             drop_returning: false,
             increment_on_expiry: true,
+            increment_on_break: true,
+            errors: Errors::default(),
+            revive_way_back: true,
+            proof: Proof::default(),
             min_snr: -100.0,
         }
     }
@@ -212,6 +246,22 @@ impl Described for Config {
             Setting::flag("local_repair", |c: &mut Self| &mut c.local_repair),
             Setting::flag("drop_returning", |c: &mut Self| &mut c.drop_returning),
             Setting::flag("increment_on_expiry", |c: &mut Self| &mut c.increment_on_expiry),
+            Setting::flag("increment_on_break", |c: &mut Self| &mut c.increment_on_break),
+            Setting::word(
+                "errors",
+                "a set of rules",
+                &["rfc3561", "ns3"],
+                |c: &Self| c.errors as usize,
+                |c, index| c.errors = [Errors::Rfc3561, Errors::Ns3][index],
+            ),
+            Setting::flag("revive_way_back", |c: &mut Self| &mut c.revive_way_back),
+            Setting::word(
+                "proof",
+                "a choice of packets",
+                &["acknowledged", "forwarded"],
+                |c: &Self| c.proof as usize,
+                |c, index| c.proof = [Proof::Acknowledged, Proof::Forwarded][index],
+            ),
             Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0),
         ]
     }

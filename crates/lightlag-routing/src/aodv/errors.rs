@@ -1,7 +1,7 @@
 //! Route errors: RFC 3561 §6.11, and local repair, §6.12.
 
 use super::table::State;
-use super::{Aodv, Error, Message, Sequence};
+use super::{Aodv, Error, Errors, Message, Sequence};
 use crate::{Receiver, Verdict};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
@@ -37,11 +37,16 @@ impl Aodv {
 
     /// Adds a route that broke to a report if somebody uses it. They count as told.
     fn add_to(&mut self, report: &mut Report, now: Instant, destination: NodeId) {
+        let stay = self.config.errors == Errors::Ns3;
         if let Some(entry) = self.table.entry(now, destination)
             && !entry.precursors.is_empty()
         {
             report.unreachable.push((destination, entry.sequence.unwrap_or_default()));
-            report.precursors.append(&mut entry.precursors);
+            if stay {
+                report.precursors.extend(&entry.precursors);
+            } else {
+                report.precursors.append(&mut entry.precursors);
+            }
         }
     }
 
@@ -52,7 +57,9 @@ impl Aodv {
             _ => Receiver::All,
         };
         for unreachable in report.unreachable.chunks(Error::MOST) {
-            if self.errors.count(now).is_err() {
+            let is_counted = to != Receiver::All || self.config.errors == Errors::Rfc3561;
+            let may_send = if is_counted { self.errors.count(now) } else { self.errors.check(now) };
+            if may_send.is_err() {
                 return;
             }
             let error = Error { no_delete, unreachable: unreachable.to_vec() };
@@ -64,7 +71,11 @@ impl Aodv {
     /// RFC 3561 §6.11 (ii): a packet came for which there is no route. Its sender learns it at once, as in ns-3.
     pub(super) fn refuse(&mut self, now: Instant, destination: NodeId, from: NodeId) -> Verdict {
         let sequence = self.table.entry(now, destination).and_then(|entry| entry.sequence).unwrap_or_default();
-        if self.errors.count(now).is_ok() {
+        let may_send = match self.config.errors {
+            Errors::Rfc3561 => self.errors.count(now),
+            Errors::Ns3 => self.errors.check(now),
+        };
+        if may_send.is_ok() {
             let error = Error { no_delete: false, unreachable: vec![(destination, sequence)] };
             self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::Error(error)), 1);
         }
@@ -75,7 +86,9 @@ impl Aodv {
     pub(super) fn hear_error(&mut self, now: Instant, from: NodeId, error: &Error) {
         let mut report = Report::default();
         for &(destination, sequence) in &error.unreachable {
-            if self.table.valid(now, destination).is_none_or(|entry| entry.next_hop != from) {
+            let again = self.config.errors == Errors::Ns3;
+            let route = self.table.entry(now, destination).filter(|entry| entry.is_valid() || again);
+            if route.is_none_or(|entry| entry.next_hop != from) {
                 continue;
             }
             if error.no_delete {

@@ -105,16 +105,19 @@ impl RateLimit {
 
     /// Counts a message, or returns the time of the next second if there were too many in this one.
     pub(super) fn count(&mut self, now: Instant) -> Result<(), Instant> {
+        self.check(now)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    /// The time of the next second if there may be no more messages in this one.
+    pub(super) fn check(&mut self, now: Instant) -> Result<(), Instant> {
         let seconds = now.since(self.second).as_nanos() / Self::SECOND.as_nanos();
         if seconds > 0 {
             self.second += Self::SECOND * seconds;
             self.sent = 0;
         }
-        if self.sent == self.most {
-            return Err(self.second + Self::SECOND);
-        }
-        self.sent += 1;
-        Ok(())
+        if self.sent == self.most { Err(self.second + Self::SECOND) } else { Ok(()) }
     }
 }
 

@@ -28,7 +28,7 @@ mod table;
 mod tests;
 
 pub use agent::Aodv;
-pub use config::{Config, Hello, LinkBreakOn};
+pub use config::{Config, Errors, Hello, LinkBreakOn, Proof};
 pub use message::{Error, Message, Reply, Request};
 pub use sequence::Sequence;
 

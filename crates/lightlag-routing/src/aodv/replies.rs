@@ -1,7 +1,7 @@
 //! Route replies: RFC 3561 §6.6, §6.7 and §6.8, and HELLOs, §6.9.
 
-use super::table::Offer;
-use super::{Aodv, Message, Reply, Request};
+use super::table::{Entry, Offer};
+use super::{Aodv, Errors, Message, Reply, Request};
 use crate::Receiver;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
@@ -12,7 +12,7 @@ impl Aodv {
         if !request.unknown_sequence {
             self.sequence = self.sequence.newer(request.destination_sequence);
         }
-        let Some(back) = self.table.valid(now, request.origin) else { return };
+        let Some(back) = self.way_back(now, request.origin) else { return };
         let (next_hop, ttl) = (back.next_hop, back.hops);
         let reply = Reply {
             ack_required: false,
@@ -28,7 +28,7 @@ impl Aodv {
     /// RFC 3561 §6.6.2 and §6.6.3: the node knows a fresh route, tells the origin, and the destination if that is asked for.
     pub(super) fn reply_for_another(&mut self, now: Instant, request: &Request) {
         let (origin, destination) = (request.origin, request.destination);
-        let Some(back) = self.table.valid(now, origin) else { return };
+        let Some(back) = self.way_back(now, origin) else { return };
         let (back_hop, back_hops, back_expires, back_sequence) =
             (back.next_hop, back.hops, back.expires, back.sequence.unwrap_or_default());
         let Some(route) = self.table.valid(now, destination) else { return };
@@ -59,6 +59,12 @@ impl Aodv {
         }
     }
 
+    /// The route along which a reply goes to the origin of its request.
+    fn way_back(&mut self, now: Instant, origin: NodeId) -> Option<&mut Entry> {
+        let is_enough = !self.config.revive_way_back;
+        self.table.entry(now, origin).filter(|entry| entry.is_valid() || is_enough)
+    }
+
     fn send_reply(&mut self, to: NodeId, reply: Reply, ttl: u8) {
         self.outbox.send(Receiver::One(to), crate::Message::Aodv(Message::Reply(reply)), ttl);
     }
@@ -78,7 +84,12 @@ impl Aodv {
         let hops = reply.hop_count.saturating_add(1);
         let expires = now + reply.lifetime;
         let offer = Offer { sequence: reply.destination_sequence, next_hop: from, hops, expires };
-        self.table.offer(now, destination, offer);
+        if self.table.offer(now, destination, offer)
+            && self.config.errors == Errors::Ns3
+            && let Some(entry) = self.table.valid(now, destination)
+        {
+            entry.precursors.clear();
+        }
         if reply.ack_required {
             self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::ReplyAck), 1);
         }
@@ -90,7 +101,7 @@ impl Aodv {
     fn pass_on(&mut self, now: Instant, reply: Reply) {
         let Some(next_hop) = self.table.valid(now, reply.destination).map(|entry| entry.next_hop) else { return };
         let lifetime = self.lifetime(now);
-        let Some(back) = self.table.valid(now, reply.origin) else { return };
+        let Some(back) = self.way_back(now, reply.origin) else { return };
         let (back_hop, ttl) = (back.next_hop, back.hops);
         back.expires = back.expires.max(lifetime);
         back.precursors.insert(next_hop);

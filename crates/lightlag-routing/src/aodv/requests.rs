@@ -176,6 +176,9 @@ impl Aodv {
             .saturating_sub(self.config.node_traversal_time * 2 * u64::from(hops));
         let expires = now + minimal;
         let offer = Offer { sequence: request.origin_sequence, next_hop: from, hops, expires };
+        if !self.config.revive_way_back && self.table.lead_back(now, request.origin, offer) {
+            return;
+        }
         if !self.table.offer(now, request.origin, offer) {
             self.table.extend(now, request.origin, expires);
         }

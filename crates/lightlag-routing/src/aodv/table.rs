@@ -55,6 +55,7 @@ pub(super) struct Table {
     entries: ByNode<Entry>,
     delete_period: Duration,
     increment_on_expiry: bool,
+    increment_on_break: bool,
     changes: u64,
 }
 
@@ -64,6 +65,7 @@ impl Table {
             entries: ByNode::default(),
             delete_period: config.delete_period,
             increment_on_expiry: config.increment_on_expiry,
+            increment_on_break: config.increment_on_break,
             changes: 0,
         }
     }
@@ -125,6 +127,16 @@ impl Table {
         true
     }
 
+    /// Takes a route back to the origin of a request without making it valid, as ns-3 does. Returns whether an invalid one is
+    /// known.
+    pub(super) fn lead_back(&mut self, now: Instant, origin: NodeId, offer: Offer) -> bool {
+        let Some(entry) = self.entry(now, origin).filter(|entry| !entry.is_valid()) else { return false };
+        entry.sequence = Some(entry.sequence.map_or(offer.sequence, |known| known.newer(offer.sequence)));
+        (entry.next_hop, entry.hops) = (offer.next_hop, offer.hops);
+        entry.expires = entry.expires.max(offer.expires);
+        true
+    }
+
     /// A neighbour was heard: the route to it is direct. A number that is known stays known, because no loop leads
     /// through a destination.
     pub(super) fn meet(&mut self, now: Instant, node: NodeId, sequence: Option<Sequence>, expires: Instant) {
@@ -159,10 +171,12 @@ impl Table {
     /// (RFC 3561 §6.11).
     pub(super) fn invalidate(&mut self, now: Instant, destination: NodeId, told: Option<Sequence>) {
         let expires = now + self.delete_period;
+        let increment = self.increment_on_break;
         if let Some(entry) = self.valid(now, destination) {
             entry.state = State::Invalid;
             entry.expires = expires;
             entry.sequence = match (entry.sequence, told) {
+                (known, _) if !increment => known,
                 (Some(known), Some(told)) if told.is_newer_than(known) => Some(told),
                 (Some(known), _) => Some(known.next()),
                 (None, told) => told,

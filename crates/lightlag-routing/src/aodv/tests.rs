@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testbed::{Bed, End, Graph, at, wifi};
-use crate::{Agent, Identity, Kind};
+use crate::{Agent, Break, Identity, Kind};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;
 
@@ -526,5 +526,128 @@ fn a_request_from_the_next_hop_is_relayed_unless_it_shall_be_dropped() {
         bed.run(at(15.0));
         let relayed = bed.sent.iter().any(|(_, node, ..)| *node == NodeId(2));
         assert_eq!(relayed, !drop_returning);
+    }
+}
+
+fn error_about(destination: u32, sequence: u32) -> crate::Message {
+    crate::Message::Aodv(Message::Error(Error {
+        no_delete: false,
+        unreachable: vec![(NodeId(destination), Sequence(sequence))],
+    }))
+}
+
+/// A relay of a chain of four, over which a packet has gone, and the errors that it sends after `act`.
+fn errors_of_a_relay(config: Config, mut act: impl FnMut(&mut dyn Agent, Instant)) -> usize {
+    let mut bed = bed(Graph::chain(4), config, 1);
+    let packet = bed.send(0, 3);
+    bed.run(at(2.0));
+    assert!(bed.ends[&packet].is_delivery());
+    let relay = bed.agents[1].as_mut();
+    while relay.poll_action().is_some() {}
+    act(relay, bed.now);
+    relay.handle_timeout(at(2.05), &mut Graph::new(0));
+    let sent = std::iter::from_fn(|| relay.poll_action());
+    let is_error = |action: &crate::Action| {
+        matches!(action, crate::Action::Send { message: crate::Message::Aodv(Message::Error(_)), .. })
+    };
+    sent.filter(is_error).count()
+}
+
+#[test]
+fn errors_that_say_nothing_new_are_passed_on_again_as_in_ns3() {
+    for (errors, expected) in [(Errors::Rfc3561, 1), (Errors::Ns3, 5)] {
+        let sent = errors_of_a_relay(Config { errors, ..quiet() }, |relay, now| {
+            for _ in 0..5 {
+                let error = error_about(3, 9);
+                relay.hear(now, NodeId(2), crate::Receiver::One(NodeId(1)), &error, 30.0, &mut Graph::new(0));
+            }
+        });
+        assert_eq!(sent, expected);
+    }
+}
+
+#[test]
+fn each_packet_without_a_route_is_answered_until_errors_passed_on_reach_the_limit_as_in_ns3() {
+    let refuse = |relay: &mut dyn Agent, now: Instant| {
+        let heading = crate::Heading { origin: NodeId(0), destination: NodeId(9), ttl: 9, size: 100 };
+        let verdict = relay.route(now, &heading, Some(NodeId(0)), &mut crate::Extra::None, &mut Graph::new(0));
+        assert_eq!(verdict, crate::Verdict::Unreachable);
+    };
+    for (errors, expected) in [(Errors::Rfc3561, 10), (Errors::Ns3, 25)] {
+        let config = Config { errors, ..quiet() };
+        assert_eq!(errors_of_a_relay(config, |relay, now| (0..25).for_each(|_| refuse(relay, now))), expected);
+    }
+    let config = Config { errors: Errors::Ns3, ..quiet() };
+    let sent = errors_of_a_relay(config, |relay, now| {
+        for _ in 0..12 {
+            let error = error_about(3, 9);
+            relay.hear(now, NodeId(2), crate::Receiver::One(NodeId(1)), &error, 30.0, &mut Graph::new(0));
+        }
+        refuse(relay, now);
+    });
+    assert_eq!(sent, 10);
+}
+
+#[test]
+fn a_frame_given_up_breaks_no_link_to_a_neighbour_that_is_not_expected_in_ns3() {
+    let reply = |origin: u32, destination: u32| {
+        crate::Message::Aodv(Message::Reply(Reply {
+            ack_required: false,
+            hop_count: u8::from(origin != destination),
+            destination: NodeId(destination),
+            destination_sequence: Sequence(1),
+            origin: NodeId(origin),
+            lifetime: Duration::from_secs(5),
+        }))
+    };
+    for (proof, survives) in [(Proof::Acknowledged, false), (Proof::Forwarded, true)] {
+        let config = Config { proof, ..Config::default() };
+        let mut agent = Aodv::new(config, &Identity { node: NodeId(0), name: "n0", seed: 1 });
+        let tell = |agent: &mut Aodv, to, message: &crate::Message| {
+            agent.hear(at(1.0), NodeId(1), to, message, 30.0, &mut Graph::new(0));
+        };
+        tell(&mut agent, crate::Receiver::One(NodeId(0)), &reply(0, 2));
+        agent.broken(at(1.0), NodeId(1), Break::Retry, None);
+        assert_eq!(agent.routes(at(1.0)).iter().any(|route| route.destination == NodeId(2)), survives);
+        tell(&mut agent, crate::Receiver::All, &reply(1, 1));
+        agent.broken(at(1.0), NodeId(1), Break::Retry, None);
+        assert!(agent.routes(at(1.0)).is_empty());
+        // A packet that came over the neighbour shows that it is there, and acknowledgements show nothing.
+        let heading = crate::Heading { origin: NodeId(2), destination: NodeId(0), ttl: 9, size: 100 };
+        agent.delivered(at(1.0), &heading, NodeId(1), &crate::Extra::None);
+        agent.sent(at(3.0), NodeId(1));
+        assert_eq!(agent.neighbours.contains(at(3.9), NodeId(1)), survives);
+        assert!(!agent.neighbours.contains(at(4.0), NodeId(1)));
+    }
+}
+
+#[test]
+fn a_request_leaves_an_invalid_way_back_invalid_if_so_asked() {
+    for revive_way_back in [true, false] {
+        let mut bed = bed(Graph::chain(3), Config { revive_way_back, ..quiet() }, 1);
+        bed.send(0, 2);
+        bed.run(at(1.0));
+        assert!(bed.next_hop(2, 0).is_some());
+        bed.agents[2].broken(bed.now, NodeId(1), Break::Retry, None);
+        bed.agents[0].broken(bed.now, NodeId(1), Break::Retry, None);
+        let packet = bed.send(0, 2);
+        bed.run(at(2.0));
+        assert!(bed.ends[&packet].is_delivery());
+        assert_eq!(bed.next_hop(2, 0).is_some(), revive_way_back);
+    }
+}
+
+#[test]
+fn a_route_that_breaks_keeps_its_number_if_so_asked() {
+    for increment_on_break in [true, false] {
+        let mut bed = bed(Graph::chain(3), Config { increment_on_break, ..quiet() }, 1);
+        bed.send(0, 2);
+        bed.run(at(1.0));
+        bed.sent.clear();
+        bed.agents[0].broken(bed.now, NodeId(1), Break::Retry, None);
+        bed.send(0, 2);
+        bed.run(at(1.1));
+        let (.., crate::Message::Aodv(Message::Request(request))) = &bed.sent[0] else { panic!() };
+        assert_eq!(request.destination_sequence, Sequence(u32::from(increment_on_break)));
     }
 }
