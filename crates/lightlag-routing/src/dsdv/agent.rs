@@ -1,6 +1,6 @@
 //! DSDV on a node.
 
-use super::{Config, Entry, Update};
+use super::{Advertise, Config, Entry, Update};
 use crate::model::Model;
 use crate::outbox::Outbox;
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
@@ -15,6 +15,8 @@ const INFINITE: u32 = u32::MAX;
 /// The weight of the settling time so far against the last one, as in ns-3.
 const OLD_WEIGHT: u64 = 7;
 const WEIGHTS: u64 = 8;
+/// The longest delay of news that need not settle, as in ns-3.
+const AT_ONCE: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -136,8 +138,14 @@ impl Dsdv {
         }
     }
 
-    /// A neighbour's word about a destination.
-    fn learn(&mut self, now: Instant, from: NodeId, told: &Entry) {
+    /// When a newer number is passed on, or a route that was not known, where neither has to settle.
+    fn at_once(&mut self, now: Instant) -> Option<Instant> {
+        (self.config.advertise == Advertise::Newer)
+            .then(|| now + Duration::from_secs_f64(self.random.uniform() * AT_ONCE.as_secs_f64()))
+    }
+
+    /// A neighbour's word about a destination. News that need not settle are passed on at `soon`.
+    fn learn(&mut self, now: Instant, from: NodeId, told: &Entry, soon: Option<Instant>) {
         if told.destination == self.node {
             return self.hear_of_itself(now, told);
         }
@@ -145,7 +153,7 @@ impl Dsdv {
         let hops = if is_reachable { told.hops.saturating_add(1) } else { INFINITE };
         let Some(known) = self.table.get_mut(&told.destination) else {
             if is_reachable {
-                self.add(now, from, told, hops);
+                self.add(now, from, told, hops, soon);
             }
             return;
         };
@@ -176,18 +184,20 @@ impl Dsdv {
         self.changes += u64::from(has_changed);
         if is_news {
             self.change(told.destination, due);
+        } else if let Some(soon) = soon.filter(|_| is_new) {
+            self.change(told.destination, soon);
         }
         self.release(told.destination);
         self.check = earlier(self.check, now + self.config.hold());
     }
 
-    fn add(&mut self, now: Instant, from: NodeId, told: &Entry, hops: u32) {
+    fn add(&mut self, now: Instant, from: NodeId, told: &Entry, hops: u32, soon: Option<Instant>) {
         let settling = self.config.settling;
         let known =
             Known { next_hop: from, hops, sequence: told.sequence, first: now, heard: now, settling, due: None };
         self.table.insert(told.destination, known);
         self.changes += 1;
-        self.change(told.destination, now + settling);
+        self.change(told.destination, soon.unwrap_or(now + settling));
         self.release(told.destination);
         self.check = earlier(self.check, now + self.config.hold());
     }
@@ -298,8 +308,9 @@ impl Agent for Dsdv {
             return;
         }
         self.expire(now);
+        let soon = self.at_once(now);
         for entry in &update.entries {
-            self.learn(now, from, entry);
+            self.learn(now, from, entry, soon);
         }
     }
 

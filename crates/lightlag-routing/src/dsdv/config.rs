@@ -3,6 +3,16 @@
 use lightlag_core::{Duration, Unit};
 use lightlag_net::setting::{Described, Setting};
 
+/// The news that a node passes on between two dumps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Advertise {
+    /// A route that is new, longer or shorter, once it has settled (Perkins and Bhagwat 1994).
+    #[default]
+    Changed,
+    /// Each newer number within a millisecond, as in ns-3. A new route does not settle either.
+    Newer,
+}
+
 /// The parameters of DSDV.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
@@ -12,6 +22,8 @@ pub struct Config {
     pub settling: Duration,
     /// Whether that time follows the mean of the times that routes took to settle.
     pub weighted_settling: bool,
+    /// The news that a node passes on between two dumps.
+    pub advertise: Advertise,
     /// The dumps of a neighbour that may be missed.
     pub hold_times: u32,
     /// The longest random delay of a dump.
@@ -30,6 +42,7 @@ impl Default for Config {
             periodic_update: Duration::from_secs(15),
             settling: Duration::from_secs(5),
             weighted_settling: true,
+            advertise: Advertise::default(),
             hold_times: 3,
             jitter: Duration::from_millis(25),
             buffering: true,
@@ -56,6 +69,13 @@ impl Described for Config {
             Setting::time("periodic_update", |c: &mut Self| &mut c.periodic_update),
             Setting::time_or_zero("settling", |c: &mut Self| &mut c.settling),
             Setting::flag("weighted_settling", |c: &mut Self| &mut c.weighted_settling),
+            Setting::word(
+                "advertise",
+                "a choice of news",
+                &["changed", "newer"],
+                |c: &Self| c.advertise as usize,
+                |c, index| c.advertise = [Advertise::Changed, Advertise::Newer][index],
+            ),
             Setting::count("hold_times", |c: &mut Self| &mut c.hold_times, 1000, "a number of dumps", ""),
             Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter),
             Setting::flag("buffering", |c: &mut Self| &mut c.buffering),

@@ -9,6 +9,9 @@
 //! Three rules differ from the paper. A report that a destination cannot be reached counts only from the next hop to it;
 //! others are answered by the route that this node has, when it is said next. Forwarding and advertised table are one, so a
 //! full dump says routes that have not settled. The wait is the mean once, as in ns-3, not twice.
+//!
+//! ns-3 floods each newer number through the network at once, with or without a change of the route; [`Advertise::Newer`]
+//! does that, too.
 
 mod agent;
 mod config;
@@ -16,7 +19,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-pub use config::Config;
+pub use config::{Advertise, Config};
 pub use message::{Entry, Update};
 
 /// The UDP port of DSDV in ns-3.

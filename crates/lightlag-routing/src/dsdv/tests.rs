@@ -66,6 +66,29 @@ fn dumps_hold_the_whole_table_and_updates_the_changes() {
 }
 
 #[test]
+fn each_newer_number_is_passed_on_at_once_as_in_ns3() {
+    let config = Config { advertise: Advertise::Newer, ..Config::default() };
+    let mut bed = bed(Graph::chain(4), config, 1);
+    // Dumps leave within 25 ms, and news cross the chain in three hops of at most 1 ms and their time on the air.
+    bed.run(at(0.1));
+    assert!(knows_all(&bed));
+    bed.run(at(14.9));
+    bed.sent.clear();
+    bed.run(at(29.9));
+    let updates: Vec<_> = bed
+        .sent
+        .iter()
+        .filter_map(|(_, node, _, message)| match message {
+            crate::Message::Dsdv(update) if !update.is_full => Some((*node, update)),
+            _ => None,
+        })
+        .collect();
+    // Each of the three other nodes passes each of the four numbers on, and its own with it.
+    assert_eq!(updates.len(), 4 * 3);
+    assert!(updates.iter().all(|(node, update)| update.entries[0].destination == *node && update.size() == 2 * 12));
+}
+
+#[test]
 fn a_lost_neighbour_is_told_at_once_with_an_odd_number() {
     let mut bed = bed(Graph::chain(4), Config { link_feedback: true, ..Config::default() }, 1);
     bed.run(at(50.0));
