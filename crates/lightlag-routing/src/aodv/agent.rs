@@ -35,6 +35,8 @@ pub struct Aodv {
     pub(super) requests: RateLimit,
     pub(super) errors: RateLimit,
     pub(super) outbox: Outbox,
+    /// Messages that wait for a route to a neighbour.
+    waiting: Vec<(NodeId, crate::Message, u8)>,
     random: RandomStream,
     next_hello: Option<Instant>,
     /// The time of the last broadcast since the last HELLO was due.
@@ -58,6 +60,7 @@ impl Aodv {
             requests: RateLimit::new(config.rreq_rate_limit),
             errors: RateLimit::new(config.rerr_rate_limit),
             outbox: Outbox::default(),
+            waiting: Vec::new(),
             random: identity.stream("jitter"),
             next_hello: None,
             last_broadcast: None,
@@ -96,6 +99,39 @@ impl Aodv {
             Proof::Acknowledged => self.neighbours.extend_known(from, now + self.config.hello_timeout()),
             Proof::Forwarded => self.neighbours.extend(from, lifetime),
         }
+    }
+
+    /// A message came by unicast, which ns-3 takes for a packet like others.
+    fn prolong_way_to(&mut self, now: Instant, from: NodeId) {
+        let lifetime = self.lifetime(now);
+        if let Some(entry) = self.table.valid(now, from) {
+            entry.expires = entry.expires.max(lifetime);
+            let next_hop = entry.next_hop;
+            self.neighbours.extend(next_hop, lifetime);
+        }
+    }
+
+    /// Sends a message to a neighbour, or lets it wait for a route to that.
+    pub(super) fn send_to(&mut self, now: Instant, neighbour: NodeId, message: Message, ttl: u8) {
+        let message = crate::Message::Aodv(message);
+        if self.config.route_messages && self.table.valid(now, neighbour).is_none() {
+            self.waiting.push((neighbour, message, ttl));
+            self.search(now, neighbour);
+        } else {
+            self.outbox.send(Receiver::One(neighbour), message, ttl);
+        }
+    }
+
+    /// Sends the messages that wait for a route to a neighbour.
+    pub(super) fn send_waiting(&mut self, neighbour: NodeId) {
+        for (to, message, ttl) in self.waiting.extract_if(.., |(to, ..)| *to == neighbour) {
+            self.outbox.send(Receiver::One(to), message, ttl);
+        }
+    }
+
+    /// Forgets the messages that wait for a route to a neighbour.
+    pub(super) fn discard_waiting(&mut self, neighbour: NodeId) {
+        self.waiting.retain(|(to, ..)| *to != neighbour);
     }
 
     fn send_hello(&mut self, now: Instant) {
@@ -161,7 +197,7 @@ impl Agent for Aodv {
             return match from {
                 None => self.search(now, heading.destination),
                 Some(_) if self.is_repairing(heading.destination) => Verdict::Wait,
-                Some(from) => self.refuse(now, heading.destination, from),
+                Some(from) => self.refuse(now, heading, from),
             };
         };
         let next_hop = entry.next_hop;
@@ -189,7 +225,14 @@ impl Agent for Aodv {
         if to == Receiver::All && f64::from(snr_db) < self.config.min_snr {
             return;
         }
-        self.table.meet(now, from, None, self.lifetime(now));
+        if self.config.proof == Proof::Forwarded && to != Receiver::All {
+            self.prolong_way_to(now, from);
+        }
+        if self.config.route_messages && !self.searches.contains_key(&from) {
+            self.table.meet_anew(now, from, self.lifetime(now));
+        } else {
+            self.table.meet(now, from, None, self.lifetime(now));
+        }
         match message {
             Message::Request(request) => self.hear_request(now, from, request),
             Message::Reply(reply) if reply.is_hello() => self.hear_hello(now, from, reply),

@@ -31,8 +31,9 @@ pub enum Errors {
     /// Those of RFC 3561 §6.11: each counts towards `rerr_rate_limit`, and one that says nothing new ends here.
     #[default]
     Rfc3561,
-    /// Those of ns-3: each packet without a route is answered until errors passed on to one neighbour have reached the limit of
-    /// the second, and an error about a route that is invalid already is passed on again.
+    /// Those of ns-3: each packet without a route is answered, by broadcast without a valid route to its origin, until errors
+    /// passed on to one neighbour have reached the limit of the second, and an error about a route that is invalid already is
+    /// passed on again.
     Ns3,
 }
 
@@ -42,8 +43,8 @@ pub enum Proof {
     /// Packets that it sends, and those that it acknowledges (RFC 3561 §6.10).
     #[default]
     Acknowledged,
-    /// As in ns-3: packets that a node forwards to it or from it, whether they arrive or not. Frames that were given up mean a
-    /// break only while the neighbour is thought to be there.
+    /// As in ns-3: packets that a node forwards to it or from it, whether they arrive or not, and messages of it by unicast while
+    /// the route to it is valid. Frames that were given up mean a break only while the neighbour is thought to be there.
     Forwarded,
 }
 
@@ -108,6 +109,9 @@ pub struct Config {
     pub revive_way_back: bool,
     /// The packets that show that a neighbour is still there.
     pub proof: Proof,
+    /// Whether messages to one neighbour need a valid route to it and wait for one as data does, and only HELLOs and requests of a
+    /// neighbour make a route to it valid that is not. As in ns-3.
+    pub route_messages: bool,
     /// The least signal-to-noise ratio of a broadcast that is taken for a sign of a link, in dB.
     pub min_snr: f64,
 }
@@ -144,6 +148,7 @@ impl Default for Config {
             errors: Errors::default(),
             revive_way_back: true,
             proof: Proof::default(),
+            route_messages: false,
             min_snr: -100.0,
         }
     }
@@ -262,6 +267,7 @@ impl Described for Config {
                 |c: &Self| c.proof as usize,
                 |c, index| c.proof = [Proof::Acknowledged, Proof::Forwarded][index],
             ),
+            Setting::flag("route_messages", |c: &mut Self| &mut c.route_messages),
             Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0),
         ]
     }

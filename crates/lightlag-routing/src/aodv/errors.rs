@@ -2,7 +2,7 @@
 
 use super::table::State;
 use super::{Aodv, Error, Errors, Message, Sequence};
-use crate::{Receiver, Verdict};
+use crate::{Heading, Receiver, Verdict};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 use std::collections::BTreeSet;
@@ -56,6 +56,11 @@ impl Aodv {
             1 => Receiver::One(*report.precursors.first().expect("there is one")),
             _ => Receiver::All,
         };
+        if self.config.errors == Errors::Ns3
+            && !report.precursors.iter().any(|&node| self.table.valid(now, node).is_some())
+        {
+            return;
+        }
         for unreachable in report.unreachable.chunks(Error::MOST) {
             let is_counted = to != Receiver::All || self.config.errors == Errors::Rfc3561;
             let may_send = if is_counted { self.errors.count(now) } else { self.errors.check(now) };
@@ -68,16 +73,23 @@ impl Aodv {
         }
     }
 
-    /// RFC 3561 §6.11 (ii): a packet came for which there is no route. Its sender learns it at once, as in ns-3.
-    pub(super) fn refuse(&mut self, now: Instant, destination: NodeId, from: NodeId) -> Verdict {
+    /// RFC 3561 §6.11 (ii): a packet came over `from` for which there is no route. Its sender learns it at once, as in ns-3.
+    pub(super) fn refuse(&mut self, now: Instant, heading: &Heading, from: NodeId) -> Verdict {
+        let destination = heading.destination;
         let sequence = self.table.entry(now, destination).and_then(|entry| entry.sequence).unwrap_or_default();
-        let may_send = match self.config.errors {
-            Errors::Rfc3561 => self.errors.count(now),
-            Errors::Ns3 => self.errors.check(now),
+        let (may_send, to) = match self.config.errors {
+            Errors::Rfc3561 => (self.errors.count(now), Receiver::One(from)),
+            Errors::Ns3 => {
+                let back = self.table.valid(now, heading.origin).map(|entry| entry.next_hop);
+                (self.errors.check(now), back.map_or(Receiver::All, Receiver::One))
+            }
         };
         if may_send.is_ok() {
             let error = Error { no_delete: false, unreachable: vec![(destination, sequence)] };
-            self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::Error(error)), 1);
+            match to {
+                Receiver::One(neighbour) => self.send_to(now, neighbour, Message::Error(error), 1),
+                Receiver::All => self.outbox.send(to, crate::Message::Aodv(Message::Error(error)), 1),
+            }
         }
         Verdict::Unreachable
     }

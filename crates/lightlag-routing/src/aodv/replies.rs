@@ -2,7 +2,6 @@
 
 use super::table::{Entry, Offer};
 use super::{Aodv, Errors, Message, Reply, Request};
-use crate::Receiver;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 
@@ -22,7 +21,7 @@ impl Aodv {
             origin: request.origin,
             lifetime: self.config.my_route_timeout,
         };
-        self.send_reply(next_hop, reply, ttl);
+        self.send_reply(now, next_hop, reply, ttl);
     }
 
     /// RFC 3561 §6.6.2 and §6.6.3: the node knows a fresh route, tells the origin, and the destination if that is asked for.
@@ -45,7 +44,7 @@ impl Aodv {
         if ack_required && !self.config.blacklist_timeout.is_zero() {
             self.debtors.extend(back_hop, now + self.config.next_hop_wait);
         }
-        self.send_reply(back_hop, reply, back_hops);
+        self.send_reply(now, back_hop, reply, back_hops);
         if request.gratuitous {
             let reply = Reply {
                 ack_required: false,
@@ -55,7 +54,7 @@ impl Aodv {
                 origin: destination,
                 lifetime: back_expires.since(now),
             };
-            self.send_reply(next_hop, reply, hops);
+            self.send_reply(now, next_hop, reply, hops);
         }
     }
 
@@ -65,8 +64,8 @@ impl Aodv {
         self.table.entry(now, origin).filter(|entry| entry.is_valid() || is_enough)
     }
 
-    fn send_reply(&mut self, to: NodeId, reply: Reply, ttl: u8) {
-        self.outbox.send(Receiver::One(to), crate::Message::Aodv(Message::Reply(reply)), ttl);
+    fn send_reply(&mut self, now: Instant, to: NodeId, reply: Reply, ttl: u8) {
+        self.send_to(now, to, Message::Reply(reply), ttl);
     }
 
     fn add_precursor(&mut self, now: Instant, destination: NodeId, precursor: NodeId) {
@@ -91,7 +90,7 @@ impl Aodv {
             entry.precursors.clear();
         }
         if reply.ack_required {
-            self.outbox.send(Receiver::One(from), crate::Message::Aodv(Message::ReplyAck), 1);
+            self.send_to(now, from, Message::ReplyAck, 1);
         }
         if origin != self.node {
             self.pass_on(now, Reply { ack_required: false, hop_count: hops, ..*reply });
@@ -108,7 +107,7 @@ impl Aodv {
         for (destination, precursor) in [(reply.destination, back_hop), (next_hop, back_hop), (back_hop, next_hop)] {
             self.add_precursor(now, destination, precursor);
         }
-        self.send_reply(back_hop, reply, ttl);
+        self.send_reply(now, back_hop, reply, ttl);
     }
 
     /// RFC 3561 §6.9.

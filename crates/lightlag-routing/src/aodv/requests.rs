@@ -126,6 +126,7 @@ impl Aodv {
         }
         if search.wide >= config.rreq_retries {
             self.searches.remove(&destination);
+            self.discard_waiting(destination);
             return self.outbox.discard(destination);
         }
         if search.ttl < config.net_diameter {
@@ -145,6 +146,7 @@ impl Aodv {
             let Some(hops) = self.table.valid(now, destination).map(|entry| entry.hops) else { continue };
             let search = self.searches.remove(&destination);
             self.outbox.release(destination);
+            self.send_waiting(destination);
             if search.and_then(|search| search.repaired_hops).is_some_and(|before| hops > before) {
                 self.tell_of_detour(now, destination);
             }
@@ -162,6 +164,10 @@ impl Aodv {
         let request = Request { hop_count: request.hop_count.saturating_add(1), ..*request };
         self.learn_way_back(now, from, &request);
         self.watch(now, from);
+        if self.config.route_messages {
+            self.table.forget_sequence(now, from);
+            self.table.meet(now, from, None, self.lifetime(now));
+        }
         if request.destination == self.node {
             self.reply_as_destination(now, &request);
         } else if !self.answers(now, from, &request) {

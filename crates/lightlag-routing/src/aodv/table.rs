@@ -160,6 +160,26 @@ impl Table {
         self.changes += u64::from(changed);
     }
 
+    /// A message of a neighbour came that is no HELLO. As in ns-3, a route of one hop whose number is known stays as it is, and
+    /// others become a new one.
+    pub(super) fn meet_anew(&mut self, now: Instant, node: NodeId, expires: Instant) {
+        if self.entry(now, node).is_some_and(|entry| entry.hops == 1 && entry.sequence.is_some()) {
+            return;
+        }
+        self.forget_sequence(now, node);
+        self.meet(now, node, None, expires);
+        if let Some(entry) = self.valid(now, node) {
+            entry.precursors.clear();
+        }
+    }
+
+    /// The number of a destination is not known any more.
+    pub(super) fn forget_sequence(&mut self, now: Instant, node: NodeId) {
+        if let Some(entry) = self.entry(now, node) {
+            entry.sequence = None;
+        }
+    }
+
     /// A valid route lives at least until then.
     pub(super) fn extend(&mut self, now: Instant, destination: NodeId, expires: Instant) {
         if let Some(entry) = self.valid(now, destination) {

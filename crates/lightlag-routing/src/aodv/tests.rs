@@ -588,28 +588,34 @@ fn each_packet_without_a_route_is_answered_until_errors_passed_on_reach_the_limi
     assert_eq!(sent, 10);
 }
 
+/// A reply of node 1 to `origin`, a HELLO if that is the destination.
+fn reply(origin: u32, destination: u32, ack_required: bool) -> crate::Message {
+    crate::Message::Aodv(Message::Reply(Reply {
+        ack_required,
+        hop_count: u8::from(origin != destination),
+        destination: NodeId(destination),
+        destination_sequence: Sequence(1),
+        origin: NodeId(origin),
+        lifetime: Duration::from_secs(5),
+    }))
+}
+
+/// Node 0, alone.
+fn alone(config: Config) -> Aodv {
+    Aodv::new(config, &Identity { node: NodeId(0), name: "n0", seed: 1 })
+}
+
 #[test]
 fn a_frame_given_up_breaks_no_link_to_a_neighbour_that_is_not_expected_in_ns3() {
-    let reply = |origin: u32, destination: u32| {
-        crate::Message::Aodv(Message::Reply(Reply {
-            ack_required: false,
-            hop_count: u8::from(origin != destination),
-            destination: NodeId(destination),
-            destination_sequence: Sequence(1),
-            origin: NodeId(origin),
-            lifetime: Duration::from_secs(5),
-        }))
-    };
     for (proof, survives) in [(Proof::Acknowledged, false), (Proof::Forwarded, true)] {
-        let config = Config { proof, ..Config::default() };
-        let mut agent = Aodv::new(config, &Identity { node: NodeId(0), name: "n0", seed: 1 });
+        let mut agent = alone(Config { proof, ..Config::default() });
         let tell = |agent: &mut Aodv, to, message: &crate::Message| {
             agent.hear(at(1.0), NodeId(1), to, message, 30.0, &mut Graph::new(0));
         };
-        tell(&mut agent, crate::Receiver::One(NodeId(0)), &reply(0, 2));
+        tell(&mut agent, crate::Receiver::One(NodeId(0)), &reply(0, 2, false));
         agent.broken(at(1.0), NodeId(1), Break::Retry, None);
         assert_eq!(agent.routes(at(1.0)).iter().any(|route| route.destination == NodeId(2)), survives);
-        tell(&mut agent, crate::Receiver::All, &reply(1, 1));
+        tell(&mut agent, crate::Receiver::All, &reply(1, 1, false));
         agent.broken(at(1.0), NodeId(1), Break::Retry, None);
         assert!(agent.routes(at(1.0)).is_empty());
         // A packet that came over the neighbour shows that it is there, and acknowledgements show nothing.
@@ -618,6 +624,69 @@ fn a_frame_given_up_breaks_no_link_to_a_neighbour_that_is_not_expected_in_ns3() 
         agent.sent(at(3.0), NodeId(1));
         assert_eq!(agent.neighbours.contains(at(3.9), NodeId(1)), survives);
         assert!(!agent.neighbours.contains(at(4.0), NodeId(1)));
+    }
+}
+
+#[test]
+fn a_message_by_unicast_shows_that_a_neighbour_is_there_if_the_route_to_it_is_valid_in_ns3() {
+    for proof in [Proof::Acknowledged, Proof::Forwarded] {
+        let mut agent = alone(Config { proof, ..Config::default() });
+        for shows in [false, proof == Proof::Forwarded] {
+            let to = crate::Receiver::One(NodeId(0));
+            agent.hear(at(1.0), NodeId(1), to, &reply(0, 2, false), 30.0, &mut Graph::new(0));
+            assert_eq!(agent.neighbours.contains(at(3.9), NodeId(1)), shows);
+        }
+    }
+}
+
+#[test]
+fn a_message_without_a_route_to_its_neighbour_waits_for_one_if_so_asked() {
+    let sent = |agent: &mut Aodv, now: Instant| -> Vec<crate::Message> {
+        agent.handle_timeout(now, &mut Graph::new(0));
+        let messages = std::iter::from_fn(|| agent.poll_action()).filter_map(|action| match action {
+            crate::Action::Send { message, .. } => Some(message),
+            _ => None,
+        });
+        messages.collect()
+    };
+    let is_ack = |message: &crate::Message| matches!(message, crate::Message::Aodv(Message::ReplyAck));
+    for route_messages in [false, true] {
+        let mut agent = alone(Config { route_messages, ..Config::default() });
+        let tell = |agent: &mut Aodv, now, to, message: &crate::Message| {
+            agent.hear(now, NodeId(1), to, message, 30.0, &mut Graph::new(0));
+        };
+        tell(&mut agent, at(1.0), crate::Receiver::All, &reply(1, 1, false));
+        agent.broken(at(1.0), NodeId(1), Break::Retry, None);
+        tell(&mut agent, at(1.0), crate::Receiver::One(NodeId(0)), &reply(0, 2, true));
+        let first = sent(&mut agent, at(1.05));
+        assert_eq!(first.iter().any(is_ack), !route_messages);
+        let asks = |message: &crate::Message| match message {
+            crate::Message::Aodv(Message::Request(request)) => request.destination == NodeId(1),
+            _ => false,
+        };
+        assert_eq!(first.iter().any(asks), route_messages);
+        tell(&mut agent, at(1.1), crate::Receiver::All, &reply(1, 1, false));
+        assert_eq!(sent(&mut agent, at(1.15)).iter().any(is_ack), route_messages);
+    }
+}
+
+#[test]
+fn an_error_about_a_packet_is_a_broadcast_without_a_route_to_its_origin_in_ns3() {
+    for (errors, origin, expected) in [
+        (Errors::Rfc3561, 5, crate::Receiver::One(NodeId(1))),
+        (Errors::Ns3, 1, crate::Receiver::One(NodeId(1))),
+        (Errors::Ns3, 5, crate::Receiver::All),
+    ] {
+        let mut agent = alone(Config { errors, ..Config::default() });
+        agent.hear(at(1.0), NodeId(1), crate::Receiver::All, &reply(1, 1, false), 30.0, &mut Graph::new(0));
+        let heading = crate::Heading { origin: NodeId(origin), destination: NodeId(9), ttl: 9, size: 100 };
+        agent.route(at(1.0), &heading, Some(NodeId(1)), &mut crate::Extra::None, &mut Graph::new(0));
+        let Some(crate::Action::Send { to, message: crate::Message::Aodv(Message::Error(_)), .. }) =
+            agent.poll_action()
+        else {
+            panic!()
+        };
+        assert_eq!(to, expected);
     }
 }
 
