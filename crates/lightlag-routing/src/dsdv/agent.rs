@@ -86,8 +86,13 @@ fn earlier(a: Option<Instant>, b: Instant) -> Option<Instant> {
 }
 
 impl Dsdv {
+    /// A random time of at most `most`.
+    fn within(&mut self, most: Duration) -> Duration {
+        Duration::from_secs_f64(self.random.uniform() * most.as_secs_f64())
+    }
+
     fn jitter(&mut self) -> Duration {
-        Duration::from_secs_f64(self.random.uniform() * self.config.jitter.as_secs_f64())
+        self.within(self.config.jitter)
     }
 
     fn entry(destination: NodeId, known: &Known) -> Entry {
@@ -140,8 +145,7 @@ impl Dsdv {
 
     /// When a newer number is passed on, or a route that was not known, where neither has to settle.
     fn at_once(&mut self, now: Instant) -> Option<Instant> {
-        (self.config.advertise == Advertise::Newer)
-            .then(|| now + Duration::from_secs_f64(self.random.uniform() * AT_ONCE.as_secs_f64()))
+        (self.config.advertise == Advertise::Newer).then(|| now + self.within(AT_ONCE))
     }
 
     /// A neighbour's word about a destination. News that need not settle are passed on at `soon`.
@@ -207,8 +211,9 @@ impl Dsdv {
         if !told.sequence.is_multiple_of(2) && is_newer(told.sequence, self.sequence) {
             self.sequence = told.sequence.wrapping_add(1);
             let entry = self.own_entry();
+            let at = now + self.jitter();
             self.outbox.send_at(
-                now + Duration::from_secs_f64(self.random.uniform() * self.config.jitter.as_secs_f64()),
+                at,
                 Receiver::All,
                 crate::Message::Dsdv(Update { is_full: false, entries: vec![entry] }),
                 1,
@@ -272,7 +277,7 @@ impl Dsdv {
 
 impl Agent for Dsdv {
     fn start(&mut self, now: Instant) {
-        self.next_dump = Some(now + self.jitter());
+        self.next_dump = Some(now + self.within(self.config.first_dump));
     }
 
     fn route(

@@ -26,6 +26,8 @@ pub struct Config {
     pub advertise: Advertise,
     /// The dumps of a neighbour that may be missed.
     pub hold_times: u32,
+    /// The longest wait for the first dump.
+    pub first_dump: Duration,
     /// The longest random delay of a dump.
     pub jitter: Duration,
     /// Whether packets without a route wait for one.
@@ -44,6 +46,7 @@ impl Default for Config {
             weighted_settling: true,
             advertise: Advertise::default(),
             hold_times: 3,
+            first_dump: Duration::from_millis(25),
             jitter: Duration::from_millis(25),
             buffering: true,
             link_feedback: false,
@@ -77,6 +80,7 @@ impl Described for Config {
                 |c, index| c.advertise = [Advertise::Changed, Advertise::Newer][index],
             ),
             Setting::count("hold_times", |c: &mut Self| &mut c.hold_times, 1000, "a number of dumps", ""),
+            Setting::time_or_zero("first_dump", |c: &mut Self| &mut c.first_dump),
             Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter),
             Setting::flag("buffering", |c: &mut Self| &mut c.buffering),
             Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback),

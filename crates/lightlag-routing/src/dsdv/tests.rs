@@ -66,6 +66,16 @@ fn dumps_hold_the_whole_table_and_updates_the_changes() {
 }
 
 #[test]
+fn the_first_dump_has_a_wait_of_its_own() {
+    let config = Config { first_dump: Duration::from_millis(1), ..Config::default() };
+    let mut bed = bed(Graph::chain(4), config, 1);
+    bed.run(at(14.9));
+    let firsts: Vec<_> = bed.sent.iter().take(4).map(|(time, node, ..)| (*time, *node)).collect();
+    assert!(firsts.iter().all(|(time, _)| *time <= at(0.001)));
+    assert_eq!(firsts.iter().map(|(_, node)| *node).collect::<std::collections::BTreeSet<_>>().len(), 4);
+}
+
+#[test]
 fn each_newer_number_is_passed_on_at_once_as_in_ns3() {
     let config = Config { advertise: Advertise::Newer, ..Config::default() };
     let mut bed = bed(Graph::chain(4), config, 1);
