@@ -16,9 +16,22 @@ DISTANCES = (10, 20, 30, 38, 40, 41, 42, 43, 44, 45, 46, 47, 48, 50, 51, 52, 55,
 STEEP_M = 46
 """From here on some or all frames are lost."""
 STEEP_SEEDS = (1, 2, 3, 4, 5)
-LASTING_M = 48
+LOSSY_SEEDS = tuple(range(1, 21))
+LOSSY = (
+    ("nist", 1, 48),
+    ("nist", 1, 50),
+    ("nist", 1, 51),
+    ("yans", 0, 65),
+    ("yans", 0, 70),
+    ("table", 0, 65),
+    ("table", 0, 70),
+)
+"""Links that lose more than half of their frames, but not all: errors, detection of preambles, metres."""
+PATIENT = {"ns3::WifiMacQueue::MaxDelay": "100s"}
+"""Frames may wait for longer than the run."""
 SEEDS = (1, 2, 3)
 CHAIN_SEEDS = tuple(range(1, 6))
+SEARCHING_SEEDS = tuple(range(1, 41))
 DISCOVERY_SEEDS = tuple(range(1, 21))
 PROACTIVE_SEEDS = tuple(range(1, 6))
 BBR_SEEDS = SEEDS
@@ -35,6 +48,7 @@ def runs() -> Iterator[Run]:
     yield from saturation()
     yield from hidden()
     yield from distance()
+    yield from (lossy(traffic, *link, seed) for link in LOSSY for traffic in ("udp", "tcp") for seed in LOSSY_SEEDS)
     yield from chains()
     yield from discovery()
 
@@ -46,11 +60,17 @@ def saturation() -> Iterator[Run]:
             for options in LEGACY.values():
                 for retries in (7, UNLIMITED):
                     yield _saturation(**options, stations=stations, retries=retries, seed=seed)
-            yield _saturation(standard="n", mode="HtMcs7", stations=stations, retries=7, seed=seed)
+            yield aggregates(stations, seed)
+            yield aggregates(stations, seed, **PATIENT)
     for size in (2, 4, 8, 16, 28):
         # Subframes of 1540 B: a delimiter of 4 B, and 1538 B padded to 1540 B with 1500 B of payload.
         yield _saturation(standard="n", mode="HtMcs7", stations=1, aggregate=size * 1544, seed=1)
     yield _saturation(standard="n", mode="HtMcs7", stations=1, aggregate=0, seed=1)
+
+
+def aggregates(stations: int, seed: int, **options: str | float) -> Run:
+    """Stations that send A-MPDUs."""
+    return _saturation(standard="n", mode="HtMcs7", stations=stations, retries=7, seed=seed, **options)
 
 
 def hidden() -> Iterator[Run]:
@@ -76,10 +96,10 @@ def distance() -> Iterator[Run]:
                     yield _chain(traffic="tcp", **options)
 
 
-def lasting(seed: int) -> Run:
-    """A link that loses half of its frames, which may wait for longer than the run."""
-    options = {"gap": LASTING_M, "errors": "nist", "preamble": 1, "arp": 0, "seconds": 5, "seed": seed}
-    return _chain(traffic="udp", megabits=20, **options, **{"ns3::WifiMacQueue::MaxDelay": "100s"})
+def lossy(traffic: str, errors: str, preamble: int, gap: int, seed: int) -> Run:
+    """A link that loses more than half of its frames, and whose stations agree on no block acknowledgements."""
+    options = {"gap": gap, "errors": errors, "preamble": preamble, "arp": 0, "seconds": 5, "seed": seed, "aggregate": 0}
+    return _chain(traffic=traffic, **({"megabits": 20} if traffic == "udp" else {}), **options)
 
 
 def chains() -> Iterator[Run]:
@@ -94,9 +114,11 @@ def chains() -> Iterator[Run]:
             for traffic in ("udp", "tcp"):
                 for detection in DETECTION:
                     yield chain(traffic, **detection, **options)
-                yield searching(traffic, hops, seed)
                 if hops in BLIND_HOPS:
                     yield searching(traffic, hops, seed, arp=0)
+        for seed in searching_seeds(hops):
+            yield searching("udp", hops, seed)
+            yield searching("tcp", hops, seed)
         for seed in BBR_SEEDS:
             for ack_every in (1, 2):
                 yield bbr(hops, ack_every, seed)
@@ -104,7 +126,6 @@ def chains() -> Iterator[Run]:
             yield agreeing(hops, seed)
             for routing in ("static", "aodv"):
                 yield light(hops, routing, seed)
-    yield from map(lasting, STEEP_SEEDS)
     yield from proactive()
     yield from map(untriggered, PROACTIVE_SEEDS)
 
@@ -143,6 +164,11 @@ def light(hops: int, routing: str, seed: int) -> Run:
 def searching(traffic: str, hops: int, seed: int, *, arp: int = 1) -> Run:
     """A chain over AODV."""
     return chain(traffic, routing="aodv", arp=arp, hops=hops, seconds=10, seed=seed)
+
+
+def searching_seeds(hops: int) -> tuple[int, ...]:
+    """Over several hops the seeds differ much."""
+    return CHAIN_SEEDS if hops == 1 else SEARCHING_SEEDS
 
 
 def agreeing(hops: int, seed: int) -> Run:

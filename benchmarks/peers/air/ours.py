@@ -16,10 +16,23 @@ UDP_PAYLOAD, PACKET = 1472, 1500
 SENSITIVE_DBM = -101
 TCP = {"profile": "ns3", "mss": "1448 B", "initial_window": 10, "receive_buffer": "128 KiB"}
 RECORD = {"trace": "off", "queue": "off", "drops": False, "positions": "off"}
-AODV = {"protocol": "aodv", "link_break_on": "any", "drop_returning": True, "increment_on_expiry": False}
+AODV = {
+    "protocol": "aodv",
+    "link_break_on": "any",
+    "drop_returning": True,
+    "increment_on_expiry": False,
+    "increment_on_break": False,
+    "revive_way_back": False,
+    "errors": "ns3",
+    "proof": "forwarded",
+    "route_messages": True,
+    "blacklist_timeout": "0 s",
+}
+DSDV = {"protocol": "dsdv", "advertise": "newer", "first_dump": "1 ms"}
 """With the habits of ns-3."""
 ERRORS = {"nist": "nist", "yans": "yans", "table": "table-bcc"}
-RATES = {"OfdmRate24Mbps": "24 Mbit/s", "OfdmRate6Mbps": "6 Mbit/s"}
+RATES = {"OfdmRate24Mbps": "24 Mbit/s", "OfdmRate6Mbps": "6 Mbit/s", "HtMcs7": "mcs7"}
+MEGABITS = {"OfdmRate24Mbps": 24, "HtMcs7": 65}
 Options = Mapping[str, str | float]
 
 
@@ -68,7 +81,7 @@ def _chain(asked: str, changed: str) -> dict[str, Any]:
     if routing == "aodv":
         medium["routing"] = AODV | {"hello": "off" if options.get("hello", 1) == 0 else "always"}
     else:
-        medium["routing"] = routing
+        medium["routing"] = DSDV if routing == "dsdv" else routing
     flow: dict[str, Any] = {"from": "n0", "to": f"n{hops}", "start": f"{start:g} s"}
     parts: dict[str, Any] = {}
     if options["traffic"] == "udp":
@@ -118,9 +131,10 @@ def _saturation(asked: str, changed: str) -> dict[str, Any]:
         places = [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
     size = options.get("size", PACKET)
     payload = size - (PACKET - UDP_PAYLOAD)
-    # So few that none waits for longer than the lifetime of a frame, and always one that waits.
-    medium = _medium(options) | {"queue": 4} | json.loads(changed)
-    rate = f"{2 * 24 / stations:g} Mbit/s"
+    # With aggregates as many as in the program for ns-3; otherwise so few that none waits for longer than the lifetime of a
+    # frame, and always one that waits.
+    medium = _medium(options) | {"queue": 128 if "mode" in options else 4} | json.loads(changed)
+    rate = f"{2 * MEGABITS[str(options.get('mode', 'OfdmRate24Mbps'))] / stations:g} Mbit/s"
     traffic = {"kind": "constant", "rate": rate, "size": f"{payload} B"}
     flows = [{"from": f"n{at}", "to": "sink", "transport": "udp", "traffic": traffic} for at in range(stations)]
     nodes = [_node("sink", 0), *(_node(f"n{at}", x, y) for at, (x, y) in enumerate(places))]
