@@ -15,16 +15,17 @@ IMPORTS: dict[str, set[str]] = {
     "control": {"core"},
     "tcp": {"core", "control"},
     "mobility": {"core", "net"},
+    "orbit": {"core", "mobility", "net"},
     "radio": {"core", "mobility", "net"},
     "routing": {"core", "mobility", "net"},
     "wire": {"core", "net", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
-    "scenario": {"core", "net", "control", "tcp", "mobility", "radio", "routing", "wire"},
-    "sim": {"core", "net", "control", "tcp", "mobility", "radio", "routing", "wire", "scenario"},
+    "scenario": {"core", "net", "control", "tcp", "mobility", "orbit", "radio", "routing", "wire"},
+    "sim": {"core", "net", "control", "tcp", "mobility", "orbit", "radio", "routing", "wire", "scenario"},
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
-    "python": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim", "live"},
+    "python": {"core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "live"},
 }
 """The crates, each with those that it may import."""
 

@@ -7,6 +7,7 @@
 //! - [`frames`]: from the frame of SGP4 to that of the ground.
 //! - [`site`]: ground stations.
 //! - [`propagate`]: orbits: SGP4, its closed form without drag, circles with the drift of J2.
+//! - [`element_set`]: the elements of a satellite.
 //! - [`elements`]: files of orbital elements: two-line sets ([`tle`]) and OMM ([`omm`]).
 //! - [`course`]: passes, and ways over time.
 //! - [`cities`]: places of large cities.
@@ -18,6 +19,7 @@
 
 pub mod cities;
 pub mod course;
+pub mod element_set;
 pub mod elements;
 pub mod frames;
 pub mod grid;

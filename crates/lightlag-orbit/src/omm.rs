@@ -1,6 +1,6 @@
 //! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM), as JSON or CSV: the form for catalogue numbers of more than five digits.
 
-use crate::elements::{ElementSet, ElementsError, MOST_REVOLUTIONS};
+use crate::element_set::{ElementSet, ElementsError, MOST_REVOLUTIONS};
 use crate::time::Utc;
 use serde_json::{Map, Value};
 use sgp4::chrono::{NaiveDate, NaiveDateTime};

@@ -3,7 +3,7 @@
 //! Numbers are read by the crate `sgp4`, which checks columns and checksums. Here lines become sets, and errors name the line of
 //! the file. Catalogue numbers may have the letter of Alpha-5. Two forms are not mixed in one file.
 
-use crate::elements::{ElementSet, ElementsError, MOST_REVOLUTIONS};
+use crate::element_set::{ElementSet, ElementsError, MOST_REVOLUTIONS};
 use std::collections::BTreeMap;
 
 /// The length of a line of elements.

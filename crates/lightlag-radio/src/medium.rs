@@ -23,7 +23,8 @@ mod station;
 mod tracks;
 
 pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
-pub use station::{ClassCounters, StationCounters};
+pub use queue::ClassCounters;
+pub use station::StationCounters;
 
 use crate::class::Class;
 use crate::config::{MediumConfig, MissingBlockAck, StationConfig};

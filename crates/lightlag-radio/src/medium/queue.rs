@@ -2,9 +2,19 @@
 
 use super::aggregate::{Length, WINDOW};
 use super::frame::{Msdu, Station, To};
-use super::station::ClassCounters;
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
+
+/// The counters of a class at a station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClassCounters {
+    /// Frames with payload sent, each attempt counted.
+    pub sent: u64,
+    /// The sum of the times for which packets were in the queue; over the time of the run it is the mean number in it.
+    pub waited: Duration,
+    /// The most packets in the queue.
+    pub max_queue: u64,
+}
 
 /// A packet that waits or is being sent.
 #[derive(Debug)]

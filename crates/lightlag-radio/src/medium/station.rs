@@ -51,17 +51,6 @@ pub struct StationCounters {
     pub max_queue: u64,
 }
 
-/// The counters of a class at a station.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ClassCounters {
-    /// Frames with payload sent, each attempt counted.
-    pub sent: u64,
-    /// The sum of the times for which packets were in the queue; over the time of the run it is the mean number in it.
-    pub waited: Duration,
-    /// The most packets in the queue.
-    pub max_queue: u64,
-}
-
 impl StationCounters {
     /// Packets that the station dropped, whatever the cause.
     pub fn dropped(&self) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
 //! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
-//! - `space`: the constellation, its nodes, links and exits.
+//! - `space`, `aloft`: the constellation, its nodes, and then its links and exits.
 //! - `media`, `flights`: the nodes on radio media, their places, and movements that refer to files or other nodes.
 //! - `arrivals`, `tcp`: flows that are several; the TCP of each.
 //! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
@@ -12,6 +12,7 @@
 //! - `chance`: whether anything is drawn.
 //! - `place`: where the parts of a network stand in the file.
 
+mod aloft;
 mod arrivals;
 mod captures;
 mod chance;
