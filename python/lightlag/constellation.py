@@ -148,7 +148,6 @@ class Sky:
             }
         )
 
-
     def pairs(self, until_s: float) -> pl.DataFrame:
         """All pairs of stations over time, sampled every ``interval`` of the scenario, up to but without ``until_s``.
 

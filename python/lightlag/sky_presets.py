@@ -235,12 +235,10 @@ def starlink_measured(*, congestion: Congestion | None = None, duration: Time = 
     )
 
 
-FIELDS = (
-    ("Madrid", "Barcelona", "Lisbon", "Paris", "London")
-    + ("Dublin", "Brussels", "Zurich", "Munich", "Oslo")
-    + ("Stockholm", "Helsinki", "Warsaw", "Berlin", "Prague")
-    + ("Vienna", "Kyiv", "Rome", "Milan", "Athens")
-)
+FIELDS = """
+    Madrid Barcelona Lisbon Paris London Dublin Brussels Zurich Munich Oslo
+    Stockholm Helsinki Warsaw Berlin Prague Vienna Kyiv Rome Milan Athens
+""".split()
 """Where the sensors of :func:`leo_iot` stand."""
 
 

@@ -37,7 +37,8 @@ impl Scenario {
                 )
             });
         }
-        if spec.isls == Grid::None && !matches!(spec.selection.0, Selection::Shortest(_)) {
+        let relays = self.stations.iter().any(|station| station.relays);
+        if spec.isls == Grid::None && !relays && !matches!(spec.selection.0, Selection::Shortest(_)) {
             found.flow("own satellites", "constellation", ".selection", || {
                 "without links between satellites two stations exchange packets over one that both use, and each selects its \
                  own: they may have no way; \"shortest\" takes one that both see"

@@ -23,14 +23,14 @@ def round_trips() -> Chart:
         for number, fleet in enumerate(FLEETS):
             for slant in (True, False):
                 way = ll.sky(pairs_of(fleet, slant=slant)).way(start, end, DURATION_S, 0.2)
-                look = style.line_style(number) | ({} if slant else {"linestyle": ":"})
+                look = style.line_style(number) | {"linestyle": "-" if slant else ":"}
                 label = f"{fleet.name}, {'slant' if slant else 'mask'}"
                 one.plot(way["time_s"], way["rtt_ms"], label=label, **look)
         one.set_title(f"{start} – {end}")
         one.set_ylabel("RTT of light (ms)")
         one.set_xlim(0, DURATION_S)
     axes[-1].set_xlabel("time (s)")
-    axes[0].legend(ncols=2, fontsize="small")
+    axes[0].legend(ncols=3, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.15))
     return figure
 
 
@@ -66,7 +66,7 @@ def spreads(found: Mapping[tuple[str, bool], Spread]) -> Chart:
     for number, fleet in enumerate(FLEETS):
         for slant in (True, False):
             spread = found[fleet.name, slant]
-            look = style.line_style(number) | ({} if slant else {"linestyle": ":"})
+            look = style.line_style(number) | {"linestyle": "-" if slant else ":"}
             label = f"{fleet.name}, {'slant' if slant else 'mask'}"
             for one, values in zip(axes, (spread.greatest, spread.ratio), strict=True):
                 one.plot(np.sort(values), np.linspace(0, 1, len(values)), label=label, **look)

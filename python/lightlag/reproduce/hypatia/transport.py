@@ -73,7 +73,8 @@ class Flow:
         samples = self.trace.drop_nulls("rtt_s").filter(pl.col("time_s") < OUTAGE_S)
         known = ~np.isnan(self.light_ms)
         light = np.interp(samples["time_s"].to_numpy(), self.light_s[known], self.light_ms[known])
-        return samples["rtt_s"].to_numpy() * 1e3 - light
+        found: np.ndarray = samples["rtt_s"].to_numpy() * 1e3 - light
+        return found
 
     def goodput_mbps(self, begin: float, end: float) -> float:
         """Of a stretch of time."""
@@ -152,7 +153,10 @@ def split(congestion: str) -> ll.Scenario:
         plain,
         links=tuple(ll.Link(between=ends, rate="100 Mbit/s", delay="5 ms") for ends in hosts),
         flows=(ll.Flow(name="flow", from_="client", to="server"),),
-        proxies=(ll.Proxy(node=PATH[0], kind="split", buffer="2 MB"), ll.Proxy(node=PATH[1], kind="split", buffer="2 MB")),
+        proxies=(
+            ll.Proxy(node=PATH[0], kind="split", buffer="2 MB"),
+            ll.Proxy(node=PATH[1], kind="split", buffer="2 MB"),
+        ),
     )
 
 
@@ -188,7 +192,9 @@ def beyond(effort: Effort) -> Layout:
             )
         )
     header = ("algorithm", "goodput, Mbit/s", "mean RTT, ms", "retransmissions", "timeouts")
-    title = f"{PATH[0]} – {PATH[1]} over Kuiper, 10 Mbit/s, 100 packets, 200 s, mean of {len(effort.seeds_of(SEEDS))} seeds"
+    title = (
+        f"{PATH[0]} – {PATH[1]} over Kuiper, 10 Mbit/s, 100 packets, 200 s, mean of {len(effort.seeds_of(SEEDS))} seeds"
+    )
     return Layout("algorithms", title, header, tuple(lines))
 
 
@@ -223,7 +229,8 @@ def measured_rows(effort: Effort) -> list[Row]:
             f"{bbr:.0f} ({min(goodput['bbr']):.0f} to {max(goodput['bbr']):.0f}) and "
             f"{cubic:.0f} ({min(goodput['cubic']):.0f} to {max(goodput['cubic']):.0f}), {len(seeds)} seeds",
             Verdict.claim(bbr > LEAST_BBR and low <= cubic <= high),
-            f"above {LEAST_BBR:.0f}, and from {low:.0f} to {high:.0f} ({BEFOREHAND}); the bursts are those of picoquic's trace",
+            f"above {LEAST_BBR:.0f}, and from {low:.0f} to {high:.0f} ({BEFOREHAND}); "
+            "the bursts are those of picoquic's trace",
         ),
         Row(
             "Starlink as measured",
@@ -232,6 +239,7 @@ def measured_rows(effort: Effort) -> list[Row]:
             "",
             f"{least:.0f}; {mean:.0f}",
             Verdict.claim(15 <= least <= 40 and 40 <= mean <= 60),
-            f"the least from 15 to 40 ms, the mean between the quartiles ({BEFOREHAND}); the scheduler's delay is a choice",
+            f"the least from 15 to 40 ms, the mean between the quartiles ({BEFOREHAND}); "
+            "the scheduler's delay is a choice",
         ),
     ]

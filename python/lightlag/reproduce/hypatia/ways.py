@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,8 +94,8 @@ ALL_PAIRS = {
     ("Telesat", True): (59.5, 120.6, 1.024, 1.137, 1.97, 0.0),
     ("Telesat", False): (86.9, 145.5, 1.094, 1.258, 1.71, 0.0),
 }
-"""Of all 4950 pairs: median and 90th percentile of the greatest round trip in ms and of greatest over least, mean number
-of changes, share of time without a way; computed by the same second program."""
+"""Of all 4950 pairs: median and 90th percentile of the greatest round trip in ms and of greatest over least, mean
+number of changes, share of time without a way; computed by the same second program."""
 STORED = Series(25.2298, 40.1438, 48.1651, 5, 0)
 """Manila to Dalian over Kuiper in the data of Hypatia's own test, 2000 samples of 100 ms."""
 STORED_CHANGES = (18.0, 27.6, 74.3, 125.9, 128.7)
@@ -105,8 +106,10 @@ def series(sky: Sky, start: str, end: str, step_s: float = 1.0) -> Series:
     way = sky.way(start, end, DURATION_S - step_s, step_s)
     rtt = way["rtt_ms"].drop_nulls().to_numpy()
     sampled = [tuple(nodes) for nodes in _sampled(sky, start, end, way["time_s"].to_list())]
-    changes = sum(a != b for a, b in zip(sampled, sampled[1:], strict=False))
-    return Series(float(rtt.min()), float(rtt.mean()), float(rtt.max()), changes, round(way["rtt_ms"].null_count() * step_s))
+    changes = sum(a != b for a, b in itertools.pairwise(sampled))
+    return Series(
+        float(rtt.min()), float(rtt.mean()), float(rtt.max()), changes, round(way["rtt_ms"].null_count() * step_s)
+    )
 
 
 def _sampled(sky: Sky, start: str, end: str, times: Sequence[float]) -> list[list[int]]:
@@ -155,7 +158,9 @@ def stored_rows() -> list[Row]:
     ours = series(kuiper, "Manila", "Dalian", 0.1)
     worst = max(
         abs(a - b)
-        for a, b in zip((ours.least, ours.mean, ours.greatest), (STORED.least, STORED.mean, STORED.greatest), strict=True)
+        for a, b in zip(
+            (ours.least, ours.mean, ours.greatest), (STORED.least, STORED.mean, STORED.greatest), strict=True
+        )
     )
     changes = [since for since, _ in kuiper.courses("Manila", "Dalian", DURATION_S)[1:]]
     shown = [math.ceil(since * 10 - 1e-6) / 10 for since in changes]
