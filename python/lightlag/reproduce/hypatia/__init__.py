@@ -7,8 +7,8 @@ from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
 NOTES = (
     "**Claims** are what stands in Hypatia's repository (snkas/hypatia at 0ac531c): the series of its test, its file "
-    "of changes, and a number on its page. The paper's text was not at hand, so no sentence of it is judged; the rows on "
-    "TCP are own checks of what it is known to show.",
+    "of changes, and a number on its page. The paper's text was not at hand, so no sentence of it is judged; the rows "
+    "on TCP are own checks of what it is known to show.",
     "**The second program** was written from the equations alone, before this one. It has the closed form of SGP4 "
     "(WGS 72), the sidereal time of 1982, and Floyd and Warshall instead of trees.",
     "**Hypatia's visibility is a slant limit**, the distance that a flat Earth would give: Kuiper's 30 degrees are "
@@ -39,8 +39,8 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     flows = {"NewReno": transport.Flow.of("newreno"), "Vegas": transport.Flow.of("vegas")}
     caption = (
         "NewReno and Vegas from Rio de Janeiro to St Petersburg. NewReno halves its window at 146.6 and 178.8 s "
-        "without a loss: packets on the new, shorter path overtake those on the old one. Vegas takes the longer path at "
-        "32.9 s for queueing and hardly sends any more."
+        "without a loss: packets on the new, shorter path overtake those on the old one. Vegas takes the longer path "
+        "at 32.9 s for queueing and hardly sends any more."
     )
     reproduction.add(transport.rows(*flows.values()), [Picture("tcp", figures.windows(flows), caption)])
 
