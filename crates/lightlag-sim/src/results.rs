@@ -19,7 +19,7 @@ pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
-use lightlag_net::{NodeId, Waits};
+use lightlag_net::{Link, NodeId, Waits};
 use lightlag_scenario::{Network, Scenario, Traffic, Transport};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
@@ -367,47 +367,17 @@ impl RunResult {
         self.nodes.iter().map(String::as_str).collect()
     }
 
-    /// The tables move out of the world; its captures stay there.
+    /// The tables move out of the world; its captures stay there, and its links and connections as `parts` says.
     pub(crate) fn new(
         world: &mut World<impl Tap>,
         provenance: Provenance,
         end: Instant,
         events: u64,
         interrupted: bool,
+        parts: Parts,
     ) -> Self {
-        let flows: Vec<FlowSummary> = provenance
-            .flows
-            .into_iter()
-            .enumerate()
-            .map(|(flow, identity)| flow_summary(world, flow, identity, end))
-            .collect();
-        let links: Vec<LinkSummary> = provenance
-            .links
-            .into_iter()
-            .zip(&world.fabric.hops)
-            .map(|(LinkIdentity { name, from, to, rate_bps }, hop)| {
-                let (totals, counters) = (hop.link.totals(end), hop.link.counters());
-                let elapsed = end.as_nanos().max(1) as f64;
-                LinkSummary {
-                    name,
-                    from,
-                    to,
-                    rate_bps,
-                    carried_bytes: totals.carried_bytes,
-                    utilisation: totals.busy as f64 / elapsed,
-                    dropped_queue: counters.dropped_queue,
-                    dropped_aqm: counters.dropped_aqm,
-                    dropped_error: counters.dropped_error,
-                    dropped_acks: counters.dropped_acks,
-                    marked: counters.marked,
-                    duplicated: counters.duplicated,
-                    reordered: counters.reordered,
-                    mean_queue_packets: totals.queued as f64 / elapsed,
-                    max_queue_packets: counters.max_queue,
-                    queueing: hop.link.waits().map(Queueing::new),
-                }
-            })
-            .collect();
+        let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
+        let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
         let positions = positions(&provenance.radios, provenance.positions, end);
@@ -417,8 +387,8 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
-        let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
+        let flows = flow_summaries(world, provenance.flows, end, parts);
+        let links = link_summaries(world, provenance.links, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
@@ -481,6 +451,90 @@ impl RunResult {
             self.positions.hash_into(&mut hash);
         }
         hash.finish()
+    }
+}
+
+/// The fate of the links and connections of a world whose results are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// They are needed still.
+    Stay,
+    /// They go as their summaries come, so that both never stand in memory together.
+    Go,
+}
+
+/// Rows between two moments at which memory is given back.
+const ROWS: usize = 1 << 12;
+
+/// The last first, so that what they are made of goes from the end of its list. The list itself goes as a whole: to make it
+/// shorter would copy it.
+fn flow_summaries(
+    world: &mut World<impl Tap>,
+    mut identities: Vec<FlowIdentity>,
+    end: Instant,
+    parts: Parts,
+) -> Vec<FlowSummary> {
+    let mut summaries = Vec::with_capacity(identities.len());
+    while let Some(identity) = identities.pop() {
+        let flow = identities.len();
+        summaries.push(flow_summary(world, flow, identity, end));
+        if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
+            world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
+        }
+        if flow.is_multiple_of(ROWS) {
+            identities.shrink_to_fit();
+        }
+    }
+    if parts == Parts::Go {
+        world.hosts.endpoints = Vec::new();
+    }
+    summaries.reverse();
+    summaries
+}
+
+/// As [`flow_summaries`].
+fn link_summaries(
+    world: &mut World<impl Tap>,
+    mut identities: Vec<LinkIdentity>,
+    end: Instant,
+    parts: Parts,
+) -> Vec<LinkSummary> {
+    let mut summaries = Vec::with_capacity(identities.len());
+    while let Some(identity) = identities.pop() {
+        let at = identities.len();
+        summaries.push(link_summary(&world.fabric.hops[at].link, identity, end));
+        if parts == Parts::Go {
+            world.fabric.hops.truncate(at);
+        }
+        if at.is_multiple_of(ROWS) {
+            identities.shrink_to_fit();
+        }
+    }
+    summaries.reverse();
+    summaries
+}
+
+fn link_summary<B: Clone + Default>(link: &Link<B>, identity: LinkIdentity, end: Instant) -> LinkSummary {
+    let LinkIdentity { name, from, to, rate_bps } = identity;
+    let (totals, counters) = (link.totals(end), link.counters());
+    let elapsed = end.as_nanos().max(1) as f64;
+    LinkSummary {
+        name,
+        from,
+        to,
+        rate_bps,
+        carried_bytes: totals.carried_bytes,
+        utilisation: totals.busy as f64 / elapsed,
+        dropped_queue: counters.dropped_queue,
+        dropped_aqm: counters.dropped_aqm,
+        dropped_error: counters.dropped_error,
+        dropped_acks: counters.dropped_acks,
+        marked: counters.marked,
+        duplicated: counters.duplicated,
+        reordered: counters.reordered,
+        mean_queue_packets: totals.queued as f64 / elapsed,
+        max_queue_packets: counters.max_queue,
+        queueing: link.waits().map(Queueing::new),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::hosts::Outcome;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
 use crate::partition::windows::{Counts, Origin, Step, Windows};
-use crate::results::{Provenance, RunResult};
+use crate::results::{Parts, Provenance, RunResult};
 use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
@@ -248,11 +248,11 @@ impl Simulation {
             Watched::InParts(windows) => {
                 let (mut world, events) = windows.finish();
                 course.events = events;
-                results(&mut world, provenance, course)
+                results(&mut world, provenance, course, Parts::Go)
             }
-            Watched::By(mut world) => results(&mut world, provenance, course),
+            Watched::By(mut world) => results(&mut world, provenance, course, Parts::Go),
             Watched::ByCaptures(mut world) => {
-                let mut result = results(&mut world, provenance, course);
+                let mut result = results(&mut world, provenance, course, Parts::Stay);
                 if course.is_over {
                     close_connections(&mut world, course.end);
                 }
@@ -318,9 +318,9 @@ fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, mos
     (course.now, course.events) = (now, events);
 }
 
-fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course) -> RunResult {
+fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course, parts: Parts) -> RunResult {
     world.finish(course.now);
-    RunResult::new(world, provenance, course.now, course.events, !course.is_over)
+    RunResult::new(world, provenance, course.now, course.events, !course.is_over, parts)
 }
 
 /// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:
