@@ -14,6 +14,7 @@ use lightlag_net::{
 };
 use lightlag_scenario::{LinkDirection, Network};
 pub(crate) use overhead::{Overhead, Turned};
+use std::sync::Arc;
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {
@@ -29,7 +30,7 @@ pub(crate) struct Fabric<B> {
 }
 
 /// One direction of a link and the node it leads to.
-// Whole cache lines, with what every packet needs in the first three.
+// Two cache lines.
 #[repr(C, align(64))]
 pub(crate) struct Hop<B> {
     pub(crate) to: NodeId,
@@ -40,9 +41,10 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let space = network.space.as_ref();
+        let mut last = None;
         let link = |(at, direction): (usize, &LinkDirection)| {
             let beam = space.and_then(|space| space.beam(LinkId(at as u32)));
-            hop(direction, beam, seed)
+            hop(direction, beam, seed, &mut last)
         };
         let hops = network.links.iter().enumerate().map(link).collect();
         let mut fabric = Self {
@@ -178,8 +180,13 @@ impl<B: Clone + Default> Fabric<B> {
     }
 }
 
-/// An idle link direction.
-fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
+/// An idle link direction. It shares its constants with the computed link before, if they are the same.
+fn hop<B: Clone + Default + Send + 'static>(
+    direction: &LinkDirection,
+    beam: Option<Beam>,
+    seed: u64,
+    last: &mut Option<Arc<LinkConfig>>,
+) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);
@@ -194,7 +201,8 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        let link = ComputedLink::new(config, loss);
+        let shared = last.take().filter(|last| **last == config).unwrap_or_else(|| Arc::new(config));
+        let link = ComputedLink::new(last.insert(shared).clone(), loss);
         Link::Computed(match beam {
             Some(beam) => link.beaming(beam),
             None => link,
