@@ -27,7 +27,7 @@ pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events
             let shares = cut.shares().into_iter().enumerate();
             let partitions: Vec<Value> =
                 shares.map(|(partition, share)| json!({ "nodes": size(partition), "share": share })).collect();
-            let links: Vec<&str> = cut.links().map(|link| names[link.0 as usize]).collect();
+            let links: Vec<&str> = cut.links().map(|link| names[link.0 as usize].as_str()).collect();
             json!({ "partitions": partitions, "window_s": cut.window().as_secs_f64(), "cut": links })
         }
     };

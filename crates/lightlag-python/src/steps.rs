@@ -37,11 +37,10 @@ impl Steps {
         let start = wall_clock();
         let simulation =
             py.detach(|| scenario.simulation(Parallel::on(threads))).map_err(|errors| scenario_error(py, &errors))?;
-        let names = |names: Vec<&str>| Arc::new(StringArray::from(names));
         let dictionaries = Dictionaries {
-            flows: names(simulation.flow_names()),
-            links: names(simulation.link_names()),
-            nodes: names(simulation.node_names()),
+            flows: Arc::new(StringArray::from(simulation.flow_names())),
+            links: Arc::new(StringArray::from(simulation.link_names())),
+            nodes: Arc::new(StringArray::from(simulation.node_names())),
         };
         let records_acks = scenario.scenario.record.acks;
         let wall = start.elapsed();

@@ -31,7 +31,7 @@ use lightlag_tcp::{Connection, State};
 use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
-pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silent> {
+pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<Silent> {
     let mut fabric = Fabric::new(&network, seed);
     if record.queueing {
         fabric.hops.iter_mut().for_each(|hop| hop.link.measure_waits());
@@ -48,6 +48,11 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
         }
         nodes.start();
     }
+    let sources = Sources::new(&network);
+    let links = std::mem::take(&mut network.links);
+    let stations = Stations::new(&links, &fabric.hops, network.flows.len(), sources.is_some());
+    // Nothing else looks at them, and the connections are large.
+    drop(links);
     let numbers = Numbers::new(&network);
     let ends = ends::of_connections(&network, &numbers).enumerate();
     // As many as there are, not the next power of two: an endpoint is large.
@@ -58,8 +63,7 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     give_ids(&mut endpoints);
     share_cookies(&mut shared, &mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
-    let sources = Sources::new(&network);
-    let Network { links, flows, proxies, splits, ip, ttl, .. } = network;
+    let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
     let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
@@ -69,7 +73,6 @@ pub(crate) fn build(network: Network, record: &Record, seed: u64) -> World<Silen
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let stations = Stations::new(&links, &fabric.hops, flows.len(), sources.is_some());
     let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&endpoints, &flows)));
     let recorder = Recorder::new(
         record,

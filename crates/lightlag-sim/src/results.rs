@@ -3,6 +3,7 @@
 mod holes;
 mod legs;
 mod messages;
+mod origin;
 mod proxies;
 mod radios;
 mod signals;
@@ -19,10 +20,11 @@ pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
-use lightlag_net::{Link, NodeId, Waits};
-use lightlag_scenario::{Network, Scenario, Traffic, Transport};
+use lightlag_net::{Link, Waits};
+use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
+use origin::{FlowIdentity, FlowOrigin, LinkOrigin, NodeNames};
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 pub use radios::{ClassSummary, Positions, RadioSummary};
@@ -276,31 +278,16 @@ impl Queueing {
 pub(crate) struct Provenance {
     scenario: serde_json::Value,
     seed: u64,
-    flows: Vec<FlowIdentity>,
-    links: Vec<LinkIdentity>,
+    flows: Vec<FlowOrigin>,
+    links: Vec<LinkOrigin>,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
     radios: Vec<RadioIdentity>,
-    nodes: Vec<String>,
+    nodes: NodeNames,
+    /// Whether tables refer to nodes.
+    names_nodes: bool,
     /// The time between two samples of positions, if there are any.
     positions: Option<Duration>,
-}
-
-struct LinkIdentity {
-    name: String,
-    from: String,
-    to: String,
-    rate_bps: Option<f64>,
-}
-
-struct FlowIdentity {
-    name: String,
-    from: String,
-    to: String,
-    congestion: String,
-    bottleneck: Option<String>,
-    start: Instant,
-    is_web: bool,
 }
 
 impl Provenance {
@@ -308,49 +295,30 @@ impl Provenance {
         self.flows.iter().map(|flow| flow.name.as_str()).collect()
     }
 
-    pub(crate) fn link_names(&self) -> Vec<&str> {
-        let radios = self.radios.iter().map(|radio| radio.name.as_str());
-        self.links.iter().map(|link| link.name.as_str()).chain(radios).collect()
+    pub(crate) fn link_names(&self) -> Vec<String> {
+        let radios = self.radios.iter().map(|radio| radio.name.clone());
+        self.links.iter().map(|link| link.name(&self.nodes)).chain(radios).collect()
     }
 
-    pub(crate) fn node_names(&self) -> Vec<&str> {
-        self.nodes.iter().map(String::as_str).collect()
+    pub(crate) fn node_names(&self) -> Vec<String> {
+        if self.names_nodes { self.nodes.to_list() } else { Vec::new() }
     }
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
-        let node = |id: NodeId| network.nodes[id.0 as usize].clone();
-        let mut slowest = network.slowest_links();
-        let flows = network.flows.iter().map(|flow| FlowIdentity {
-            name: flow.name.clone(),
-            from: node(flow.from),
-            to: node(flow.to),
-            congestion: match flow.transport {
-                Transport::Tcp => flow.tcp.congestion.name().to_owned(),
-                Transport::Udp => "udp".to_owned(),
-            },
-            bottleneck: match flow.transport {
-                Transport::Tcp => slowest(flow).map(|link| network.links[link.0 as usize].name.clone()),
-                Transport::Udp => None,
-            },
-            start: flow.start,
-            is_web: matches!(*flow.traffic, Traffic::Web(_)),
-        });
-        let links = network.links.iter().map(|link| LinkIdentity {
-            name: link.name.clone(),
-            from: node(link.from),
-            to: node(link.to),
-            rate_bps: link.is_steady(Instant::ZERO + scenario.duration).then_some(link.rate.as_bps() as f64),
-        });
+        let nodes = NodeNames::of(&network.nodes);
+        let end = Instant::ZERO + scenario.duration;
+        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes, end)).collect();
         Self {
             scenario: scenario.to_json(),
             seed,
-            flows: flows.collect(),
-            links: links.collect(),
+            flows: FlowOrigin::all(network),
+            links,
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
             radios: RadioIdentity::all(network),
             positions: scenario.record.positions,
-            nodes: if network.media.is_empty() && network.space.is_none() { Vec::new() } else { network.nodes.clone() },
+            names_nodes: !network.media.is_empty() || network.space.is_some(),
+            nodes,
         }
     }
 }
@@ -376,6 +344,7 @@ impl RunResult {
         interrupted: bool,
         parts: Parts,
     ) -> Self {
+        let node_names = provenance.node_names();
         let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
@@ -387,8 +356,9 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let flows = flow_summaries(world, provenance.flows, end, parts);
-        let links = link_summaries(world, provenance.links, end, parts);
+        let Provenance { nodes, links, flows, .. } = provenance;
+        let flows = flow_summaries(world, flows, (&nodes, &links), end, parts);
+        let links = link_summaries(world, links, &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
@@ -413,7 +383,7 @@ impl RunResult {
             responses,
             paths,
             positions,
-            nodes: provenance.nodes,
+            nodes: node_names,
             captures: Vec::new(),
             capture_failure: None,
             interrupted,
@@ -463,66 +433,69 @@ pub(crate) enum Parts {
     Go,
 }
 
-/// Rows between two moments at which memory is given back.
-const ROWS: usize = 1 << 12;
+/// Summaries of flows that stand together until all are made: so few find room where the state of connections stood.
+const ROWS: usize = 1 << 6;
 
 /// The last first, so that what they are made of goes from the end of its list. The list itself goes as a whole: to make it
 /// shorter would copy it.
 fn flow_summaries(
     world: &mut World<impl Tap>,
-    mut identities: Vec<FlowIdentity>,
+    mut origins: Vec<FlowOrigin>,
+    (nodes, links): (&NodeNames, &[LinkOrigin]),
     end: Instant,
     parts: Parts,
 ) -> Vec<FlowSummary> {
-    let mut summaries = Vec::with_capacity(identities.len());
-    while let Some(identity) = identities.pop() {
-        let flow = identities.len();
-        summaries.push(flow_summary(world, flow, identity, end));
+    let mut groups: Vec<Vec<FlowSummary>> = Vec::with_capacity(origins.len().div_ceil(ROWS));
+    while let Some(origin) = origins.pop() {
+        let flow = origins.len();
+        if groups.last().is_none_or(|group| group.len() == ROWS) {
+            groups.push(Vec::with_capacity(ROWS.min(flow + 1)));
+        }
+        let summary = flow_summary(world, flow, origin.identity(nodes, links), end);
+        groups.last_mut().expect("there is a group").push(summary);
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
-        }
-        if flow.is_multiple_of(ROWS) {
-            identities.shrink_to_fit();
         }
     }
     if parts == Parts::Go {
         world.hosts.endpoints = Vec::new();
     }
-    summaries.reverse();
-    summaries
+    groups.into_iter().rev().flat_map(|group| group.into_iter().rev()).collect()
 }
 
 /// As [`flow_summaries`].
 fn link_summaries(
     world: &mut World<impl Tap>,
-    mut identities: Vec<LinkIdentity>,
+    mut origins: Vec<LinkOrigin>,
+    nodes: &NodeNames,
     end: Instant,
     parts: Parts,
 ) -> Vec<LinkSummary> {
-    let mut summaries = Vec::with_capacity(identities.len());
-    while let Some(identity) = identities.pop() {
-        let at = identities.len();
-        summaries.push(link_summary(&world.fabric.hops[at].link, identity, end));
+    let mut summaries = Vec::with_capacity(origins.len());
+    while let Some(origin) = origins.pop() {
+        let at = origins.len();
+        summaries.push(link_summary(&world.fabric.hops[at].link, &origin, nodes, end));
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
-        }
-        if at.is_multiple_of(ROWS) {
-            identities.shrink_to_fit();
         }
     }
     summaries.reverse();
     summaries
 }
 
-fn link_summary<B: Clone + Default>(link: &Link<B>, identity: LinkIdentity, end: Instant) -> LinkSummary {
-    let LinkIdentity { name, from, to, rate_bps } = identity;
+fn link_summary<B: Clone + Default>(
+    link: &Link<B>,
+    origin: &LinkOrigin,
+    nodes: &NodeNames,
+    end: Instant,
+) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
     let elapsed = end.as_nanos().max(1) as f64;
     LinkSummary {
-        name,
-        from,
-        to,
-        rate_bps,
+        name: origin.name(nodes),
+        from: nodes.get(origin.from).to_owned(),
+        to: nodes.get(origin.to).to_owned(),
+        rate_bps: origin.rate_bps,
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,
         dropped_queue: counters.dropped_queue,

@@ -196,12 +196,12 @@ impl Simulation {
     }
 
     /// Names of the link directions and of interfaces to media, in the order in which tables number them.
-    pub fn link_names(&self) -> Vec<&str> {
+    pub fn link_names(&self) -> Vec<String> {
         self.provenance.link_names()
     }
 
     /// Names of the nodes, in the order in which tables number them.
-    pub fn node_names(&self) -> Vec<&str> {
+    pub fn node_names(&self) -> Vec<String> {
         self.provenance.node_names()
     }
 

@@ -1,7 +1,8 @@
 //! Results of flows that are more than a transfer: datagrams, responses, pages.
 
+use super::origin::FlowIdentity;
 use super::table::{Names, recorded, rows};
-use super::{FlowIdentity, FlowSummary, LimitedSeconds};
+use super::{FlowSummary, LimitedSeconds};
 use crate::hosts::dialogue::Dialogue;
 use crate::tap::Tap;
 use crate::world::World;
