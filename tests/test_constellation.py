@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import lightlag as ll
-from lightlag import constellation_plot, presets
+from lightlag import constellation_player, constellation_plot, presets
 from lightlag.cli import app
 from lightlag.constellation import Sky
 
@@ -88,6 +94,82 @@ def test_figures_show_what_they_say(starlink: Sky) -> None:
     assert constellation_plot.map_of(starlink).axes[0].get_xlim() == (-180, 180)
 
 
+def _data(page: str) -> dict[str, Any]:
+    """What a player holds."""
+    found = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_a_player_holds_positions_links_and_ways(starlink: Sky, tmp_path: Path) -> None:
+    path = starlink.player(tmp_path / "globe.html", title="<Starlink>")
+    text = path.read_text("utf-8")
+    assert len(text) < 1_500_000
+    assert "<h1>&lt;Starlink&gt;</h1>" in text
+    assert not re.search(r"(src|href)=|https?://|@import|url\(", text)
+    data = _data(text)
+    places = np.frombuffer(base64.b64decode(data["places"]), "<i2").reshape(data["knots"], -1, 3) * data["unit"]
+    assert (data["knots"], data["step"], data["until"]) == (7, 10.0, 60.0)
+    # Two bytes a number are a resolution of 0.2 km.
+    assert np.abs(places[3, :1584] * 6371.0 - starlink.positions(30.0) / 1e3).max() < 0.2
+    assert np.linalg.norm(places[:, 1584:], axis=2) == pytest.approx(1.0, abs=1e-4)
+    links = np.asarray(data["links"]).reshape(-1, 4)
+    assert {(a, b) for a, b, *_ in links.tolist()} == set(starlink.isls(0.0))
+    assert (links[:, 2:] == [0, 7]).all()
+    assert [way["name"] for way in data["ways"]] == ["London – New York", "London – Singapore"]
+    courses = starlink.courses("London", "New York", 60.0)
+    assert [nodes for _, nodes in data["ways"][0]["courses"]] == [nodes for _, nodes in courses]
+    assert len(data["ways"][0]["rtt"]) == 601
+    assert data["ways"][0]["rtt"][:2] == starlink.way("London", "New York", 0.1, 0.1)["rtt_ms"].round(3).to_list()
+
+
+def test_a_player_knows_links_that_go_and_ways_that_are_not_there() -> None:
+    sky = ll.sky("iridium")
+    data = _data(constellation_player.page(sky, until_s=300.0, step_s=30.0))
+    links = np.asarray(data["links"]).reshape(-1, 4)
+    for at in (0, 4, 10):
+        up = links[(links[:, 2] <= at) & (at < links[:, 3]), :2]
+        assert set(map(tuple, up.tolist())) == set(sky.isls(30.0 * at))
+    assert len(links) > len(sky.isls(0.0))
+    apart = ll.sky(presets.oneweb(pairs=[("Dublin", "Tokyo")]))
+    (way,) = _data(constellation_player.page(apart, until_s=20.0))["ways"]
+    assert way["courses"] == [[0.0, []]]
+    assert set(way["rtt"]) == {None}
+
+
+def test_players_of_long_times_stay_small() -> None:
+    assert _data(constellation_player.player(ll.sky("iridium"), until_s=1000.0))["step"] == 10.0
+    times = constellation_player._knots(1600, 6000.0, None)
+    assert 60.0 < times[1] <= 120.0
+    assert len(times) * 1600 * 8 < 1_000_000
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+def test_the_script_of_a_player_can_be_read(tmp_path: Path) -> None:
+    page = constellation_player.page(ll.sky("iridium"), until_s=20.0)
+    script = tmp_path / "player.js"
+    script.write_text(page.split("<script>")[1].split("</script>")[0], "utf-8")
+    subprocess.run(["node", "--check", script], check=True)
+
+
+@pytest.mark.parametrize(
+    ("ask", "part"),
+    [
+        (lambda sky: constellation_player.page(sky, pairs=[("London", "Atlantis")]), "'Atlantis' is not a station"),
+        (lambda sky: constellation_player.page(sky, until_s=0.0), "until_s: 0 s is no time to play"),
+        (lambda sky: constellation_player.page(sky, until_s=float("nan")), "nan is not a time of the run"),
+        (lambda sky: constellation_player.page(sky, step_s=0.0), "step_s: 0 s between two positions"),
+        (lambda sky: constellation_player.page(sky, step_s=600.0), "at most 120"),
+        (lambda sky: constellation_player.page(sky, until_s=6000.0, step_s=1.0), "take a longer step_s"),
+        (lambda sky: sky.player("globe.pdf"), '".pdf" is not a format of players'),
+    ],
+)
+def test_players_refuse_what_they_cannot_show(starlink: Sky, ask: Callable[[Sky], object], part: str) -> None:
+    with pytest.raises(ll.InputError, match=re.escape(part)):
+        ask(starlink)
+
+
 def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
     call = CliRunner()
     done = call.invoke(app, ["orbit", "starlink-550", "--seconds", "60", "--json"])
@@ -100,7 +182,7 @@ def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "London: " in done.stdout
     written = {path.name for path in folder.iterdir()}
-    assert written == {"globe.pdf", "map.pdf", "passes.parquet", "sky.pdf", "timeline.pdf", "way.parquet"}
+    assert written == {"globe.html", "globe.pdf", "map.pdf", "passes.parquet", "sky.pdf", "timeline.pdf", "way.parquet"}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import bisect
 import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 from lightlag._text import printable
+from lightlag._writing import new_file
 from lightlag.errors import InputError
 from lightlag.scenario import ScenarioLike, read_scenario
 
@@ -147,6 +151,38 @@ class Sky:
                 "way": numbers,
             }
         )
+
+    def player(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        pairs: Sequence[tuple[str, str]] = (),
+        until_s: float = 60.0,
+        step_s: float | None = None,
+        title: str = "Constellation",
+    ) -> Path:
+        """Writes an HTML page with a globe that turns and plays; see :func:`lightlag.constellation_player.page`.
+
+        Parameters
+        ----------
+        path
+            The file, which is replaced if it exists.
+        pairs
+            Pairs of stations whose ways are drawn; by default the first station with each of the others.
+        until_s
+            The time at which the player ends, in seconds from the start on.
+        step_s
+            Seconds between two stored positions; by default 10, or more where the page would grow large.
+        """
+        from lightlag import constellation_player
+
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f'{path}: "{path.suffix}" is not a format of players; end the name in .html')
+        text = constellation_player.page(self, pairs=pairs, until_s=until_s, step_s=step_s, title=title)
+        with new_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+        return path
 
     def pairs(self, until_s: float) -> pl.DataFrame:
         """All pairs of stations over time, sampled every ``interval`` of the scenario, up to but without ``until_s``.

@@ -49,6 +49,16 @@ def _seen_from(north: float, east: float) -> Floats:
     return np.stack([right, np.cross(eye, right), eye])
 
 
+def view_of(places: Floats) -> tuple[float, float]:
+    """Latitude and longitude above which an eye sees most of some places, a row each; not from a pole."""
+    corners = _unit(places[:, 0], places[:, 1])
+    middle = corners.mean(axis=0)
+    if np.linalg.norm(middle) < 0.2:
+        middle = corners[0]
+    north = float(np.degrees(np.arcsin(middle[2] / np.linalg.norm(middle))))
+    return min(max(north, -60.0), 60.0), float(np.degrees(np.arctan2(middle[1], middle[0])))
+
+
 def _in_front(points: Floats) -> Any:
     """Which points of a view the Earth does not hide."""
     return (points[:, 2] > 0) | (np.hypot(points[:, 0], points[:, 1]) > 1.0)
@@ -67,12 +77,7 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
     """
     pairs = list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
     places = sky.places(time_s)
-    middle = _unit(places[:, 0], places[:, 1]).mean(axis=0)
-    length = float(np.linalg.norm(middle))
-    if length < 0.2:
-        middle, length = _unit(places[:1, 0], places[:1, 1])[0], 1.0
-    north, east = float(np.degrees(np.arcsin(middle[2] / length))), float(np.degrees(np.arctan2(middle[1], middle[0])))
-    axes_of_view = _seen_from(min(max(north, -60.0), 60.0), east)
+    axes_of_view = _seen_from(*view_of(places))
     figure, axes = style.chart(size=(6.4, 6.4))
     axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor=SEA, edgecolor=style.GREY, linewidth=0.7, zorder=1))
     for ring in _land():

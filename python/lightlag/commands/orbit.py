@@ -39,7 +39,10 @@ def orbit(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="DIR", help="Write tables as Parquet and figures as PDF into this new folder."
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Write tables as Parquet, figures as PDF, a player in HTML here, a new folder.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -50,7 +53,7 @@ def orbit(
     lightlag orbit starlink-550                              the way between the first two stations
     lightlag orbit starlink-550 --pair London,Singapore --seconds 3600
     lightlag orbit kuiper-630 --station Manila               who is in its sky, and for how long
-    lightlag orbit iridium -o iridium-sky                    globe, map, sky and timeline as figures
+    lightlag orbit iridium -o iridium-sky                    globe (also as a page that plays), map, sky, timeline
     """
     from lightlag.constellation import sky as sky_of
 
@@ -165,5 +168,7 @@ def _write(
     constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / "globe.pdf")
     constellation_plot.map_of(sky, at).save(out / "map.pdf")
     constellation_plot.sky_view(sky, station or start, at).save(out / "sky.pdf")
+    title = f"{start} – {end} through {len(sky.satellites)} satellites from {sky.start} on"
+    sky.player(out / "globe.html", pairs=[(start, end)], until_s=seconds, title=title)
     if passes is not None:
         passes.write_parquet(out / "passes.parquet")
