@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,56 @@ def test_figures_show_what_they_say(starlink: Sky) -> None:
     assert "19 satellites that it may use" in constellation_plot.sky_view(starlink, "London").axes[0].get_title()
     assert "the way changes" in constellation_plot.timeline(starlink, "London", "New York", 60.0).axes[0].get_title()
     assert constellation_plot.map_of(starlink).axes[0].get_xlim() == (-180, 180)
+
+
+@pytest.fixture(scope="module")
+def oneweb() -> ll.Result:
+    """A pair with so high a mask that there is no way at first, and again from 109 s to 127 s."""
+    scenario = presets.oneweb(duration="140 s")
+    assert scenario.constellation is not None
+    return ll.run(replace(scenario, constellation=replace(scenario.constellation, elevation="45 deg")))
+
+
+def test_handovers_stand_below_window_and_round_trips(oneweb: ll.Result, tmp_path: Path) -> None:
+    figure = constellation_plot.handovers(oneweb)
+    window, delay, below = figure.axes
+    assert window.get_title(loc="left") == "Handovers of Dublin->Munich"
+    assert window.get_title(loc="right") == "3 changes of the way, 25.5 s without · seed 1"
+    assert (window.get_ylabel(), delay.get_ylabel()) == ("cwnd (segments)", "round trip (ms)")
+    assert [text.get_text() for text in below.get_yticklabels()] == ["at Dublin", "at Munich"]
+    assert {axes.get_xlim() for axes in figure.axes} == {(0.0, 140.0)}
+    changes = sorted(set(oneweb.paths["time_s"]))[1:]
+    for axes in figure.axes:
+        places = [np.asarray(line.get_xdata()) for line in axes.lines]
+        upright = [line for line in places if len(line) == 2 and line[0] == line[1]]
+        assert [line[0] for line in upright] == pytest.approx(changes)
+    bars = [(bar.get_y() + 0.35, bar.get_x(), bar.get_width()) for bar in below.patches if bar.get_height() == 0.7]  # type: ignore[attr-defined]
+    first = [(since, width) for row, since, width in bars if row == pytest.approx(0)]
+    assert np.asarray(first) == pytest.approx(
+        np.asarray([(changes[0], changes[1] - changes[0]), (changes[2], 140 - changes[2])])
+    )
+    assert len(bars) == 4
+    names = {text.get_text() for text in below.texts}
+    assert names <= set(oneweb.paths["node"].cast(str))
+    # The round trip over the outage is cut off and noted.
+    assert delay.get_ylim()[1] < 1000
+    assert delay.texts[0].get_text().startswith("up to 18,")
+    drawn = np.asarray(window.lines[0].get_ydata())
+    assert drawn.max() == oneweb.trace("cwnd")["cwnd_segments"].max()
+    oneweb.save(tmp_path / "run")
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "run"), "-m", "handovers"])
+    assert done.exit_code == 0
+    assert (tmp_path / "run" / "handovers.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_handovers_are_those_of_a_flow_through_a_sky(oneweb: ll.Result, result: ll.Result) -> None:
+    with pytest.raises(ll.InputError, match='no flow "Dublin->Rome"; there are Dublin->Munich'):
+        oneweb.plot("handovers", flow="Dublin->Rome")
+    with pytest.raises(ll.InputError, match="no constellation; handovers are those"):
+        result.plot("handovers")
+    untraced = ll.run("iridium", duration="1 s", sets={"record.trace": "off"})
+    with pytest.raises(ll.InputError, match="no trace was recorded"):
+        untraced.plot("handovers")
 
 
 def _data(page: str) -> dict[str, Any]:

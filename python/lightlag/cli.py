@@ -332,8 +332,8 @@ def plot(
         typer.Option(
             "--metric",
             "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue; swarm, airtime or routes of radios; of a comparison"
-            " any of its figures.",
+            help="cwnd (default), goodput, sequence, rtt or queue; swarm, airtime or routes of radios; handovers of a"
+            " constellation; of a comparison any of its figures.",
         ),
     ] = None,
     out: Annotated[

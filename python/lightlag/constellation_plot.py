@@ -10,19 +10,25 @@ import importlib.resources
 import itertools
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from lightlag import style
+from lightlag import analyse, style
+from lightlag._text import printable
 from lightlag.constellation import Floats, Sky, _geographic
 from lightlag.errors import InputError
 from lightlag.style import Chart
 
-__all__ = ["globe", "map_of", "sky_view", "timeline"]
+if TYPE_CHECKING:
+    from lightlag.results import Result
 
+__all__ = ["globe", "handovers", "map_of", "sky_view", "timeline"]
+
+_POINTS = 4000
 EARTH = 6_371_000.0
 """The mean radius, metres."""
 LAND = "#d9d4c7"
@@ -221,17 +227,102 @@ def timeline(sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5
     out = float(way["rtt_ms"].is_null().mean() or 0.0)  # type: ignore[arg-type]
     note = f", no way for {100 * out:.3g} % of the time" if out else ""
     above.set_title(f"{start} – {end}: the way changes {changes} times in {until_s:g} s{note}")
-    for row, column in enumerate(("up", "down")):
-        names = way[column].to_list()
-        edges = [0] + [at for at in range(1, len(names)) if names[at] != names[at - 1]] + [len(names)]
-        for number, (first, last) in enumerate(itertools.pairwise(edges)):
-            if names[first] is not None:
-                until = time[last] if last < len(time) else until_s
-                colour = style.COLOURS[number % 2 * 4]
-                below.barh(row, until - time[first], left=time[first], height=0.7, color=colour, alpha=0.55)
+    ways = [(since, [sky.name(node) for node in nodes]) for since, nodes in sky.courses(start, end, until_s)]
+    _satellites(below, ways, until_s)
     below.set_yticks([0, 1], [f"at {start}", f"at {end}"])
     below.grid(visible=False)
     below.set_xlim(0, until_s)
     below.set_ylim(1.5, -0.5)
     below.set_xlabel("time (s)")
     return figure
+
+
+@style.styled
+def handovers(result: Result, flow: str | None = None) -> Chart:
+    """A flow through a sky: its window and round trips, and below them the satellites at both ends of its way.
+
+    A fine line is a change of the way; grey is time without a way.
+
+    Parameters
+    ----------
+    flow
+        Name of the flow; by default the first.
+    """
+    if not result.scenario.get("constellation"):
+        raise InputError(f"{result.name}: no constellation; handovers are those of a flow through a sky")
+    names = [entry["name"] for entry in result.summary["flows"]]
+    if not names:
+        raise InputError(f"{result.name}: no flow")
+    if flow is None:
+        flow = str(names[0])
+    if flow not in names:
+        raise InputError(f'no flow "{printable(flow)}"; there are {", ".join(map(printable, names[:10]))}')
+    trace = result.trace()
+    if trace.is_empty():
+        raise InputError(f"{result.name}: no trace was recorded; run it with --set record.trace=sampled")
+    trace = trace.filter(trace["flow"].cast(str) == flow)
+    if "leg" in trace.columns:
+        trace = trace.filter(trace["leg"] == 1)
+    end_s = result.simulated_s
+    courses = _courses_of(result, flow)
+    figure, (window, delay, below) = style.chart(3, 1, size=(6.4, 5.2), sharex=True, height_ratios=(3, 3, 1.7))
+    time = trace["time_s"].to_numpy()
+    cwnd = trace["cwnd_segments"].to_numpy().astype(np.float64)
+    look = style.line_style(0)
+    window.plot(*analyse.thinned(time, cwnd, _POINTS), drawstyle="steps-post", zorder=3, **look)
+    samples = analyse.thinned(time, 1e3 * trace["rtt_s"].to_numpy().astype(np.float64), _POINTS)
+    dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "color": style.COLOURS[5]}
+    delay.plot(*samples, markersize=2.5, rasterized=len(samples[0]) > 2000, zorder=2, **dots)
+    delay.plot([], [], markersize=8, label="sample", **dots)
+    smoothed = 1e3 * trace["srtt_s"].to_numpy().astype(np.float64)
+    delay.plot(*analyse.thinned(time, smoothed, _POINTS), label="SRTT", zorder=3, **look)
+    known = ~np.isnan(smoothed)
+    delay.set_ylim(bottom=0)
+    style.leave_out_peak(delay, [(time[known], smoothed[known])])
+    changes = [since for since, _ in courses[1:]]
+    for axes in (window, delay, below):
+        for since in changes:
+            axes.axvline(since, color=style.GREY, linewidth=0.5, alpha=0.6, zorder=1)
+        for (since, nodes), until in zip(courses, [*changes, end_s], strict=True):
+            if not nodes:
+                axes.axvspan(since, until, color="#cccccc", alpha=0.7, linewidth=0, zorder=0.5)
+    _satellites(below, courses, end_s)
+    out = sum(until - since for (since, nodes), until in zip(courses, [*changes, end_s], strict=True) if not nodes)
+    many = f"{len(changes)} change{'s' * (len(changes) != 1)} of the way" + (f", {out:.3g} s without" if out else "")
+    style.finish(window, f"Handovers of {flow}", f"{many} · seed {result.seed}", legend=False, end_s=end_s)
+    window.set_ylabel("cwnd (segments)")
+    style.leave_out_peak(window, [(time, cwnd)])
+    delay.set_ylabel("round trip (ms)")
+    delay.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
+    entry = result.summary["flows"][names.index(flow)]
+    below.set_yticks([0, 1], [f"at {entry['from']}", f"at {entry['to']}"])
+    below.grid(visible=False)
+    below.set_ylim(1.5, -0.5)
+    below.set_xlabel("time (s)")
+    return figure
+
+
+def _courses_of(result: Result, flow: str) -> list[tuple[float, list[str]]]:
+    """The ways of a flow in a run: since when, and the names of the nodes; none while there is no way."""
+    paths = result.paths.filter(result.paths["flow"].cast(str) == flow)
+    parts = paths.partition_by("time_s", maintain_order=True)
+    return [(float(part["time_s"][0]), part["node"].cast(str).to_list() if part["hops"][0] else []) for part in parts]
+
+
+def _satellites(axes: Axes, courses: Sequence[tuple[float, list[str]]], end_s: float) -> None:
+    """The first and the last satellite of ways as bars in two rows, with names where they fit."""
+    for row, of in enumerate((1, -2)):
+        used = [(since, nodes[of] if nodes else None) for since, nodes in courses]
+        turns = [at for at in range(len(used)) if at == 0 or used[at][1] != used[at - 1][1]]
+        number = 0
+        for first, last in itertools.pairwise([*turns, len(used)]):
+            since, name = used[first]
+            width = (used[last][0] if last < len(used) else end_s) - since
+            if name is None:
+                continue
+            number += 1
+            axes.barh(
+                row, width, left=since, height=0.7, color=style.COLOURS[(number + 1) % 2 * 4], alpha=0.55, zorder=2
+            )
+            if width / end_s > 0.013 * len(name):
+                axes.text(since + width / 2, row, name, ha="center", va="center", fontsize=7, zorder=3)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from lightlag import analyse, style, swarm_paths, swarm_plot
+from lightlag import analyse, constellation_plot, style, swarm_paths, swarm_plot
 from lightlag._summary import capacity, leg_name, legs_of
 from lightlag.errors import InputError
 from lightlag.results import Result
@@ -29,7 +29,7 @@ from lightlag.style import Chart, save
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FIGURES", "airtime", "cwnd", "goodput", "queue", "routes", "rtt", "save", "sequence", "swarm"]
+__all__ = ["FIGURES", "airtime", "cwnd", "goodput", "handovers", "queue", "routes", "rtt", "save", "sequence", "swarm"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -224,6 +224,17 @@ def routes(result: Result, *, flow: str | None = None) -> Chart:
     return swarm_plot.route_timeline(result.paths, result.simulated_s, flows=None if flow is None else [flow])
 
 
+def handovers(result: Result, *, flow: str | None = None) -> Chart:
+    """Window and round trips of a flow through a constellation above the satellites at both ends of its way.
+
+    Parameters
+    ----------
+    flow
+        Name of the flow; by default the first.
+    """
+    return constellation_plot.handovers(result, flow)
+
+
 FIGURES: dict[str, Callable[..., Chart]] = {
     "cwnd": cwnd,
     "goodput": goodput,
@@ -233,6 +244,7 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "swarm": swarm,
     "airtime": airtime,
     "routes": routes,
+    "handovers": handovers,
 }
 """Figures of a result by metric."""
 

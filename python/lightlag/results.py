@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
-Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes"]
+Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes", "handovers"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
@@ -241,7 +241,7 @@ class Result:
         ----------
         metric
             ``"cwnd"``, ``"goodput"``, ``"sequence"``, ``"rtt"`` or ``"queue"``; with radio media also ``"swarm"``,
-            ``"airtime"`` and ``"routes"``.
+            ``"airtime"`` and ``"routes"``, with a constellation ``"handovers"``.
         path
             Where to write the figure; the suffix decides the format (.pdf, .svg, .png).
         """
