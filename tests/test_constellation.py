@@ -95,6 +95,32 @@ def test_figures_show_what_they_say(starlink: Sky) -> None:
     assert constellation_plot.map_of(starlink).axes[0].get_xlim() == (-180, 180)
 
 
+def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
+    from PIL import Image
+
+    sky = ll.sky("iridium")
+    paths = [constellation_plot.film(sky, tmp_path / f"{name}.gif", until_s=60.0, every_s=20.0) for name in "ab"]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    with Image.open(paths[0]) as film:
+        assert film.n_frames == 4  # type: ignore[attr-defined]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "b.gif"]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"path": "x.avi"}, '".avi" is not a format of films'),
+        ({"every_s": 0.0}, "every_s: 0 s between two pictures"),
+        ({"every_s": 1e-3}, "5000 at most"),
+        ({"until_s": -1.0}, "-1.0 is not a time of the run"),
+        ({"ways": [("London", "Atlantis")]}, "'Atlantis' is not a station"),
+    ],
+)
+def test_films_refuse_what_they_cannot_show(starlink: Sky, options: dict[str, Any], part: str) -> None:
+    with pytest.raises(ll.InputError, match=re.escape(part)):
+        constellation_plot.film(starlink, **({"path": "x.gif"} | options))
+
+
 @pytest.fixture(scope="module")
 def oneweb() -> ll.Result:
     """A pair with so high a mask that there is no way at first, and again from 109 s to 127 s."""

@@ -9,7 +9,9 @@ import functools
 import importlib.resources
 import itertools
 import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -17,17 +19,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from lightlag import analyse, style
+from lightlag import _films, analyse, style
 from lightlag._text import printable
-from lightlag.constellation import Floats, Sky, _geographic
+from lightlag.constellation import Floats, Sky, _geographic, _times
 from lightlag.errors import InputError
 from lightlag.style import Chart
 
 if TYPE_CHECKING:
     from lightlag.results import Result
 
-__all__ = ["globe", "handovers", "map_of", "sky_view", "timeline"]
+__all__ = ["MOST_PICTURES", "film", "globe", "handovers", "map_of", "sky_view", "timeline"]
 
+MOST_PICTURES = 5000
+"""Of a film."""
 _POINTS = 4000
 EARTH = 6_371_000.0
 """The mean radius, metres."""
@@ -81,10 +85,70 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
     ways
         Pairs of stations; by default the first station with each of the others.
     """
-    pairs = list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
-    places = sky.places(time_s)
-    axes_of_view = _seen_from(*view_of(places))
+    pairs = _pairs(sky, ways)
     figure, axes = style.chart(size=(6.4, 6.4))
+    nodes = [_way_at(sky.courses(*pair, time_s + 0.1), time_s) for pair in pairs]
+    _scene(axes, sky, time_s, view_of(sky.places(time_s)), pairs, nodes)
+    return figure
+
+
+def film(
+    sky: Sky,
+    path: str | os.PathLike[str],
+    *,
+    ways: Sequence[tuple[str, str]] = (),
+    until_s: float = 60.0,
+    every_s: float = 1.0,
+    per_second: int = 10,
+) -> Path:
+    """Writes the globe over time as a film; the suffix decides the format (.gif, .mp4).
+
+    Parameters
+    ----------
+    ways
+        Pairs of stations whose ways are drawn; by default the first station with each of the others.
+    until_s
+        The simulated time of the last picture at the latest, in seconds from the start on.
+    every_s
+        Simulated time between two pictures.
+    per_second
+        Pictures shown in a second.
+    """
+    path = _films.writable(path)
+    if not every_s > 0:
+        raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
+    times = _times(until_s, every_s)
+    if len(times) > MOST_PICTURES:
+        raise InputError(f"every_s: {len(times)} pictures; {MOST_PICTURES} at most, so take a longer every_s")
+    pairs = _pairs(sky, ways)
+    courses = [sky.courses(*pair, until_s) for pair in pairs]
+    eye = view_of(sky.places())
+    with matplotlib.rc_context(style.RC):
+        figure, axes = style.chart(size=(6.4, 6.4))
+
+        def draw(time_s: float) -> None:
+            axes.clear()
+            _scene(axes, sky, time_s, eye, pairs, [_way_at(found, time_s) for found in courses])
+
+        _films.write(figure, draw, times, path, per_second)
+    return path
+
+
+def _pairs(sky: Sky, ways: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
+
+
+def _scene(
+    axes: Axes,
+    sky: Sky,
+    time_s: float,
+    eye: tuple[float, float],
+    pairs: Sequence[tuple[str, str]],
+    ways: Sequence[Sequence[int]],
+) -> None:
+    """The globe from above a place, with the nodes of the ways of pairs."""
+    axes_of_view = _seen_from(*eye)
+    places = sky.places(time_s)
     axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor=SEA, edgecolor=style.GREY, linewidth=0.7, zorder=1))
     for ring in _land():
         corners = _unit(ring[:, 1], ring[:, 0]) @ axes_of_view.T
@@ -102,11 +166,10 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
     axes.scatter(points[seen, 0], points[seen, 1], s=3, color=style.GREY, linewidths=0, zorder=4)
     ground = _unit(places[:, 0], places[:, 1]) @ axes_of_view.T
     everything = np.concatenate([points, ground])
-    for number, (start, end) in enumerate(pairs):
-        nodes = _way_at(sky, start, end, time_s)
+    for number, ((start, end), nodes) in enumerate(zip(pairs, ways, strict=True)):
         look = style.line_style(number)
         label = f"{start} – {end}" + ("" if nodes else ": no way")
-        line = everything[nodes, :2] if nodes else np.empty((0, 2))
+        line = everything[list(nodes), :2] if nodes else np.empty((0, 2))
         axes.plot(line[:, 0], line[:, 1], linewidth=1.8, marker="o", markersize=3, zorder=6, label=label, **look)
     for name, point in zip(sky.stations, ground, strict=True):
         if point[2] > 0:
@@ -119,13 +182,12 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
     axes.axis("off")
     axes.set_title(f"{len(sky.satellites)} satellites, {time_s:g} s after {sky.start}")
     axes.legend(loc="lower left")
-    return figure
 
 
-def _way_at(sky: Sky, start: str, end: str, time_s: float) -> list[int]:
-    """The nodes of the way between two stations at a time."""
+def _way_at(courses: Sequence[tuple[float, list[int]]], time_s: float) -> list[int]:
+    """The nodes of the way at a time, of the ways between two stations."""
     found: list[int] = []
-    for since, nodes in sky.courses(start, end, time_s + 0.1):
+    for since, nodes in courses:
         if since <= time_s:
             found = nodes
     return found

@@ -21,8 +21,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from lightlag import style
-from lightlag._writing import new_file
+from lightlag import _films, style
 from lightlag.analyse import mean_interval
 from lightlag.errors import InputError
 from lightlag.style import Chart
@@ -35,7 +34,6 @@ __all__ = ["airtime", "animate", "route_timeline", "snapshot", "sweep"]
 
 STRONG_DB = 30.0
 """SNR of the darkest links."""
-WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
 
 
 @style.styled
@@ -144,14 +142,7 @@ def animate(
     per_second
         Pictures shown in a second.
     """
-    from matplotlib.animation import FuncAnimation, writers
-
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in WRITERS:
-        raise InputError(f'{path}: "{suffix}" is not a format of films; end the name in {", ".join(WRITERS)}')
-    if not writers.is_available(WRITERS[suffix]):
-        raise InputError(f"{path}: {WRITERS[suffix]} is not installed; write a .gif")
+    path = _films.writable(path)
     if not every_s > 0:
         raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
     swarm = Swarm(positions)
@@ -159,17 +150,11 @@ def animate(
     with matplotlib.rc_context(style.RC):
         figure, axes = style.chart(size=(5.6, 5.6))
 
-        def draw(time_s: float) -> list[Any]:
+        def draw(time_s: float) -> None:
             axes.clear()
-            _scene(axes, swarm, float(time_s), radio or Radio(), paths, flows)
-            return []
+            _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
 
-        film = FuncAnimation(figure, draw, frames=times.tolist(), blit=False, init_func=lambda: [])
-        with new_file(path) as partial:
-            # The writer takes its format from the suffix, which the unfinished file lacks.
-            named = partial.with_name(partial.name + suffix)
-            film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100)
-            named.replace(partial)
+        _films.write(figure, draw, times.tolist(), path, per_second)
     return path
 
 

@@ -1,0 +1,47 @@
+"""Films of figures, as GIF or MP4."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from lightlag._writing import new_file
+from lightlag.errors import InputError
+
+__all__ = ["WRITERS", "writable", "write"]
+
+WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """The path of a film, whose suffix decides the format (.gif, .mp4)."""
+    from matplotlib.animation import writers
+
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in WRITERS:
+        raise InputError(f'{path}: "{suffix}" is not a format of films; end the name in {", ".join(WRITERS)}')
+    if not writers.is_available(WRITERS[suffix]):
+        raise InputError(f"{path}: {WRITERS[suffix]} is not installed; write a .gif")
+    return path
+
+
+def write(figure: Figure, draw: Callable[[float], None], times: Sequence[float], path: Path, per_second: int) -> None:
+    """Writes a film: `draw` draws the picture of a time into the figure."""
+    from matplotlib.animation import FuncAnimation
+
+    def picture(time_s: float) -> list[Any]:
+        draw(float(time_s))
+        return []
+
+    film = FuncAnimation(figure, picture, frames=list(times), blit=False, init_func=lambda: [])
+    suffix = path.suffix.lower()
+    with new_file(path) as partial:
+        # The writer takes its format from the suffix, which the unfinished file lacks.
+        named = partial.with_name(partial.name + suffix)
+        film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100)
+        named.replace(partial)
