@@ -25,7 +25,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "br", "use"):
+        if tag not in ("meta", "br", "input", "use"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -147,3 +147,16 @@ def test_a_painter_that_ends_leaves_no_gap(comparison: ll.Comparison) -> None:
     assert [kind for kind, _ in drawn] == comparison.figures
     assert all(data.lstrip().startswith(b"<?xml") for data in drawn.values())
     assert helpers[1]._process.poll() is not None
+
+
+def test_a_constellation_plays_in_the_report(comparison: ll.Comparison, text: str, tmp_path: Path) -> None:
+    assert 'id="sky"' not in text
+    sky = ll.compare("iridium", ["cubic"], replications=1, duration="5 s")
+    page = comparison_report.report(sky)
+    Page(page)
+    assert page.count('id="sky"') == 1
+    assert "66 satellites for 5 s from 2026-01-01T00:00:00Z on." in page
+    assert '"name":"Anchorage \\u2013 Oslo"' in page
+    assert not re.search(r"(src|href)=.?https?://", page)
+    sky.scenario["constellation"] = {"file": str(tmp_path / "gone.tle")}
+    assert "The sky cannot be drawn: " in comparison_report.report(sky)

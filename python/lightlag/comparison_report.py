@@ -16,11 +16,14 @@ from typing import Any
 from lightlag import _drawing, _engine
 from lightlag._writing import new_folder
 from lightlag.comparison import MEASURES, Comparison
-from lightlag.errors import InputError
+from lightlag.errors import InputError, ScenarioError
 
 __all__ = ["report", "save"]
 
 FORMATS = ("pdf", "svg", "png")
+_MOST_PAIRS = 8
+_LONGEST_SKY = 600.0
+"""Seconds of a constellation that a report plays."""
 
 
 def save(
@@ -81,6 +84,7 @@ def _page(comparison: Comparison, figures: Mapping[str, str], command: str) -> s
         *_shares_table(comparison),
         '<h2 id="figures">Figures</h2>',
         *(_figure(kind, vector, caption(kind)) for kind, vector in figures.items()),
+        *_sky(comparison),
         "<h2>Algorithms</h2>",
         _algorithms(comparison),
         "<h2>Measures</h2>",
@@ -188,6 +192,30 @@ def _algorithms(comparison: Comparison) -> str:
 
 def _figure(kind: str, vector: str, caption: str) -> str:
     return f'<figure id="{_text(kind)}">{_inline(vector, kind)}<figcaption>{_text(caption)}</figcaption></figure>'
+
+
+def _sky(comparison: Comparison) -> list[str]:
+    """The globe of a scenario with a constellation, with the ways of its first pairs."""
+    if not comparison.scenario.get("constellation"):
+        return []
+    from lightlag import constellation, constellation_player
+
+    try:
+        sky = constellation.sky(comparison.scenario)
+    except (InputError, ScenarioError) as error:
+        # A report may be written where the file with the orbits no longer is.
+        return ["<h2>Constellation</h2>", f"<p>The sky cannot be drawn: {_text(error)}</p>"]
+    flows = ((flow["from"], flow["to"]) for flow in comparison.scenario["flows"])
+    pairs = [pair for pair in dict.fromkeys(flows) if set(pair) <= set(sky.stations)][:_MOST_PAIRS]
+    longest = max((one.simulated_s for one in comparison.outcomes), default=0.0) or 60.0
+    until_s = min(longest, _LONGEST_SKY)
+    which = "The first scenario: " if any(one.label for one in comparison.design.variables) else ""
+    about = f"{which}{len(sky.satellites)} satellites for {until_s:g} s from {sky.start} on."
+    return [
+        "<h2>Constellation</h2>",
+        f"<p>{_text(about)}</p>",
+        constellation_player.player(sky, pairs=pairs, until_s=until_s),
+    ]
 
 
 def _inline(vector: str, kind: str) -> str:

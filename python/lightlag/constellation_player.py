@@ -50,7 +50,8 @@ def page(
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{name}</title>\n<style>{_PAGE_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n"
+        f"<title>{name}</title>\n<style>{_PAGE_STYLE}</style>\n</head>\n"
+        f'<body class="alone">\n<h1>{name}</h1>\n'
         f"{inside}\n</body>\n</html>\n"
     )
 
@@ -462,6 +463,8 @@ _SCRIPT = """
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // In a longer page the keys are those of the page until the reader comes here.
+    if (!document.body.classList.contains("alone") && !root.contains(document.activeElement)) return;
     const field = event.target.closest && event.target.closest("input:not([type=range]), select, textarea, button, a");
     if (field) return;
     const keys = {
