@@ -104,6 +104,9 @@ pub(super) struct Attachments {
     of: Vec<Vec<u32>>,
 }
 
+/// Degrees by which another satellite must be higher at least: of two that rise and set as one, the last digit decides nothing.
+const EQUAL: f64 = 1e-6;
+
 /// Step and limit with which a satellite is followed until it sets.
 const STEP: Duration = Duration::from_secs(10);
 const FARTHEST: u64 = 6 * 3600 / 10;
@@ -136,7 +139,7 @@ impl Attachments {
             Selection::Shortest(_) | Selection::Keep(_) => false,
         };
         if may_leave || kept.len() < rules.interfaces as usize {
-            let bonus = if let Selection::Hysteresis(Hysteresis { margin }) = rules.selection { margin } else { 0.0 };
+            let bonus = if let Selection::Hysteresis(Hysteresis { margin }) = rules.selection { margin } else { EQUAL };
             let mut ranked: Vec<(f64, u32)> = visible
                 .iter()
                 .map(|(satellite, _)| {
