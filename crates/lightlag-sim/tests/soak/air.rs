@@ -311,7 +311,7 @@ fn links(draw: &mut Draw, named: &Named) -> String {
     text
 }
 
-fn flow(draw: &mut Draw, from: &str, to: &str) -> String {
+pub fn flow(draw: &mut Draw, from: &str, to: &str) -> String {
     let mut text = format!("\n[[flows]]\nfrom = {from:?}\nto = {to:?}\n");
     if draw.flag() {
         writeln!(text, "start = \"{} ms\"", draw.magnitude(1, 200)).unwrap();

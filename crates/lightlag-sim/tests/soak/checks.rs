@@ -63,6 +63,22 @@ pub fn swarm(result: &RunResult) {
     }
 }
 
+/// Asserts everything of a constellation. That packets are conserved the run itself asserts at its end.
+pub fn sky(result: &RunResult) {
+    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let network = scenario.expand().unwrap();
+    assert!(!result.interrupted, "{} events and no end", result.summary.events);
+    for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
+        arrived(flow, asked);
+    }
+    trace(result, &network);
+    about(&scenario, &network);
+    let paths = &result.paths;
+    for row in 0..paths.time_s.len() {
+        assert!(paths.hop[row] <= paths.hops[row], "row {row}: hop {} of {}", paths.hop[row], paths.hops[row]);
+    }
+}
+
 /// What is said of a scenario before it runs can be said of any.
 fn about(scenario: &Scenario, network: &Network) {
     for warning in scenario.warnings(network) {

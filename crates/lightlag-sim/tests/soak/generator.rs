@@ -128,7 +128,7 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
 }
 
 /// A queue, with any discipline.
-fn queue(draw: &mut Draw) -> String {
+pub fn queue(draw: &mut Draw) -> String {
     let limit = match draw.between(0, 5) {
         0 | 1 => format!("\"{} packets\"", draw.between(1, 8)),
         2 => format!("\"{} packets\"", draw.magnitude(8, 1_000)),

@@ -3,11 +3,12 @@
 //! `cargo test` runs the first 500, `make soak` 20,000 or `SOAK_COUNT`, from number `SOAK_FIRST` on. A scenario that
 //! fails is printed with its number; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it alone.
 //!
-//! Of swarms there are a tenth as many, and `SOAK_SWARM=NUMBER` runs one of them alone.
+//! Of swarms and of constellations there are a tenth as many, and `SOAK_SWARM=NUMBER` or `SOAK_SKY=NUMBER` runs one of them alone.
 
 mod air;
 mod checks;
 mod generator;
+mod sky;
 mod tcp;
 
 use lightlag_sim::{Control, Parallel, RunResult, Simulation};
@@ -22,7 +23,7 @@ const COUNT: u64 = 500;
 const REPEATED: u64 = 10;
 /// Each is run once more in one of these numbers of partitions.
 const PARTITIONS: [usize; 3] = [2, 3, 8];
-/// Scenarios for each swarm.
+/// Scenarios for each swarm, and for each constellation.
 const FOR_A_SWARM: u64 = 10;
 /// Each of so many swarms is run once more with its packets captured.
 const CAPTURED: u64 = 4;
@@ -102,6 +103,17 @@ fn one_swarm(number: u64) -> RunResult {
         let captured = captured.capture_to(&mut |_| Ok(Box::new(std::io::sink()))).unwrap();
         assert_eq!(result.summary.result_hash, finished(captured).summary.result_hash, "watching changes nothing");
     }
+    result
+}
+
+/// Runs the constellation of this number.
+fn one_sky(number: u64) -> RunResult {
+    let text = sky::scenario(number);
+    let result = run(&text);
+    checks::sky(&result);
+    let (in_parts, is_cut) = run_in_parts(&text, 2);
+    assert!(!is_cut, "a sky is not cut");
+    assert_eq!(result.summary.result_hash, in_parts.summary.result_hash, "two threads give the same result");
     result
 }
 
@@ -212,6 +224,28 @@ fn random_swarms_hold_their_promises() {
         total.events
     );
     assert!(total.broken.is_empty(), "{} swarms fail: {:?}", total.broken.len(), total.broken);
+}
+
+#[test]
+fn random_constellations_hold_their_promises() {
+    if let Some(number) = asked("SOAK_SKY") {
+        println!("{}", sky::scenario(number));
+        println!("{:#?}", one_sky(number).summary.flows);
+        return;
+    }
+    let first = asked("SOAK_FIRST").unwrap_or(0) / FOR_A_SWARM;
+    let end = first + asked("SOAK_COUNT").unwrap_or(COUNT) / FOR_A_SWARM;
+    let fails = |number| format!("SOAK_SKY={number} fails:\n{}", sky::scenario(number));
+    let total = all(first, end, |number| (one_sky(number), false), fails);
+    println!(
+        "{} constellations: {} flows, {} of them reached their receivers, {} packet-hops, {} events",
+        end - first,
+        total.flows,
+        total.reached,
+        total.packet_hops,
+        total.events
+    );
+    assert!(total.broken.is_empty(), "{} constellations fail: {:?}", total.broken.len(), total.broken);
 }
 
 /// Scenarios in which something was wrong once: a repair that new data overtakes, or that joins a burst, asked for no tokens.
