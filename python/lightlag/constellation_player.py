@@ -92,6 +92,7 @@ def player(
         "links": _links(sky, times),
         "land": [ring.tolist() for ring in _land()],
         "view": [north, east],
+        "reach": min(float(np.linalg.norm(nodes[0], axis=1).max()), 1.6) + 0.06,
         "ways": [_way(sky, start, end, until_s) for start, end in ways],
         "colours": list(style.COLOURS),
     }
@@ -243,7 +244,7 @@ _SCRIPT = """
     axes = [right, up, eye];
   };
   const seen = (x, y, z) => axes.map((axis) => axis[0] * x + axis[1] * y + axis[2] * z);
-  const scale = () => side * 0.5 / 1.18 * zoom;
+  const scale = () => side * 0.5 / data.reach * zoom;
   const flat = (point) => [side / 2 + point[0] * scale(), side / 2 - point[1] * scale()];
   const inFront = (point) => point[2] > 0 || Math.hypot(point[0], point[1]) > 1;
 
