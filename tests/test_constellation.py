@@ -247,6 +247,13 @@ def test_players_refuse_what_they_cannot_show(starlink: Sky, ask: Callable[[Sky]
         ask(starlink)
 
 
+def test_land_behind_the_horizon_follows_it() -> None:
+    flat = constellation_plot._outline(np.asarray([[0.5, 0, 0.8], [0.6, 0.1, -0.8], [-0.1, 0.6, -0.8], [0, 0.5, 0.8]]))
+    assert flat[[0, -1]].tolist() == [[0.5, 0], [0, 0.5]]
+    assert np.hypot(*flat[1:-1].T) == pytest.approx(1.0)
+    assert np.hypot(*np.diff(flat[1:-1], axis=0).T).max() < 0.1
+
+
 def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
     call = CliRunner()
     done = call.invoke(app, ["orbit", "starlink-550", "--seconds", "60", "--json"])

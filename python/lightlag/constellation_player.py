@@ -276,9 +276,19 @@ _SCRIPT = """
       const corners = ring.map((corner) => seen(...corner));
       if (!corners.some((corner) => corner[2] > 0)) continue;
       pen.beginPath();
+      let last = null;
       corners.forEach((corner, at) => {
-        // Corners behind the horizon move to it.
+        // Corners behind the horizon move to it, and what joins two of them follows it.
         const reach = corner[2] > 0 ? 1 : Math.max(Math.hypot(corner[0], corner[1]), 1e-9);
+        const angle = corner[2] > 0 ? null : Math.atan2(corner[1], corner[0]);
+        if (angle !== null && last !== null) {
+          const turned = ((angle - last) / Math.PI + 3) % 2 - 1, parts = Math.floor(Math.abs(turned) * 60);
+          for (let part = 1; part < parts; part++) {
+            const between = last + turned * Math.PI * part / parts;
+            pen.lineTo(...flat([Math.cos(between), Math.sin(between)]));
+          }
+        }
+        last = angle;
         const [x, y] = flat([corner[0] / reach, corner[1] / reach]);
         if (at) pen.lineTo(x, y); else pen.moveTo(x, y);
       });

@@ -74,6 +74,24 @@ def _in_front(points: Floats) -> Any:
     return (points[:, 2] > 0) | (np.hypot(points[:, 0], points[:, 1]) > 1.0)
 
 
+def _outline(corners: Floats) -> Floats:
+    """The corners of land in a view: those behind the horizon move to it, and what joins two of them follows it."""
+    behind = corners[:, 2] <= 0
+    angles = np.arctan2(corners[:, 1], corners[:, 0])
+    parts: list[Floats] = []
+    for at, corner in enumerate(corners):
+        if not behind[at]:
+            parts.append(corner[None, :2])
+            continue
+        arc = angles[at : at + 1]
+        if at and behind[at - 1]:
+            turned = (angles[at] - angles[at - 1] + np.pi) % (2 * np.pi) - np.pi
+            steps = max(int(abs(turned) * 20), 1)
+            arc = angles[at - 1] + turned * np.arange(1, steps + 1) / steps
+        parts.append(np.stack([np.cos(arc), np.sin(arc)], axis=1))
+    return np.concatenate(parts)
+
+
 @style.styled
 def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()) -> Chart:
     """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
@@ -153,11 +171,7 @@ def _scene(
     for ring in _land():
         corners = _unit(ring[:, 1], ring[:, 0]) @ axes_of_view.T
         if (corners[:, 2] > 0).any():
-            # Corners behind the horizon move to it.
-            behind = corners[:, 2] <= 0
-            flat = corners[:, :2].copy()
-            reach = np.hypot(flat[behind, 0], flat[behind, 1])
-            flat[behind] /= np.maximum(reach, 1e-9)[:, None]
+            flat = _outline(corners)
             axes.fill(flat[:, 0], flat[:, 1], facecolor=LAND, edgecolor=style.GREY, linewidth=0.4, zorder=2)
     points = sky.positions(time_s) / EARTH @ axes_of_view.T
     seen = _in_front(points)
