@@ -6,7 +6,7 @@ Examples
 >>> sky = ll.sky("starlink-550")
 >>> way = sky.way("London", "New York", until_s=60.0)
 >>> way["rtt_ms"].round(1).to_list()[:2]
-[45.6, 45.6]
+[43.0, 42.9]
 """
 
 from __future__ import annotations
