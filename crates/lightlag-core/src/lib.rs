@@ -24,7 +24,7 @@ pub use dscp::Dscp;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;
-pub use prefetch::{prefetch, prefetch_value};
+pub use prefetch::{prefetch, prefetch_bytes, prefetch_value};
 pub use random::RandomStream;
 pub use ring::Ring;
 pub use time::{Duration, Instant};

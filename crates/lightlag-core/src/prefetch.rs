@@ -27,6 +27,12 @@ pub fn prefetch<T>(place: *const T) {
     let _ = place;
 }
 
+/// The same of the first bytes of a value.
+#[inline(always)]
+pub fn prefetch_bytes<const BYTES: usize>(value: &impl Sized) {
+    prefetch(std::ptr::from_ref(value).cast::<[u8; BYTES]>());
+}
+
 /// The same of a value whose size is known only as the program runs.
 #[inline]
 pub fn prefetch_value<T: ?Sized>(value: &T) {
@@ -45,6 +51,7 @@ mod tests {
         let lines = [7_u64; 40];
         prefetch(&lines);
         prefetch_value(&lines[..7]);
+        prefetch_bytes::<100>(&lines);
         assert_eq!(lines, [7; 40]);
         prefetch(std::ptr::null::<[u64; 40]>());
         prefetch(std::ptr::without_provenance::<[u64; 40]>(usize::MAX));

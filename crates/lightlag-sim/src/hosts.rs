@@ -2,7 +2,7 @@
 
 use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
-use lightlag_core::Instant;
+use lightlag_core::{Instant, prefetch, prefetch_bytes};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::{Connection, Failure, Segment};
@@ -108,7 +108,6 @@ pub(crate) struct Share {
 // Whole cache lines: neighbours do not share one.
 #[repr(C, align(64))]
 pub(crate) struct Endpoint {
-    pub(crate) connection: Connection,
     pub(crate) node: NodeId,
     pub(crate) peer_node: NodeId,
     /// The endpoint at the other end of its connection.
@@ -121,6 +120,7 @@ pub(crate) struct Endpoint {
     pub(crate) task: Task,
     /// An application that does more than write everything and read at once.
     pub(crate) application: Option<Box<Application>>,
+    pub(crate) connection: Connection,
 }
 
 impl Endpoint {
@@ -128,6 +128,17 @@ impl Endpoint {
         let End { flow, role, peer, node, peer_node } = end;
         debug_assert!(node != peer_node, "a connection joins two nodes");
         Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
+    }
+
+    /// Fetches from memory what a packet to it needs.
+    #[inline(always)]
+    pub(crate) fn prefetch_for(&self, packet: &Packet) {
+        if packet.flags.carries_payload() {
+            prefetch_bytes::<{ std::mem::offset_of!(Self, connection) }>(self);
+            self.connection.prefetch_to_receive();
+        } else {
+            prefetch(self);
+        }
     }
 
     /// Instant at which it next has something to do by itself.

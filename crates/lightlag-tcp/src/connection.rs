@@ -10,7 +10,7 @@ use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Sender};
 use lightlag_control::congestion::{CongestionControl, Needs, Phase};
-use lightlag_core::{Duration, Instant, prefetch_value};
+use lightlag_core::{Duration, Instant, prefetch_bytes, prefetch_value};
 use std::sync::Arc;
 
 mod adjust;
@@ -92,6 +92,12 @@ pub struct Connection {
     ecn: Option<Box<Ecn>>,
     /// `None` if it is off.
     keep_alive: Option<Box<KeepAlive>>,
+    /// The state of the handshake beyond its flags, if there is any.
+    opening: Option<Box<handshake::Opening>>,
+    /// `None` with a peer without SCPS-TP.
+    scps: Option<Box<scps::Agreement>>,
+    /// `None` if segments leave unchanged and without tokens.
+    gate: Option<Box<limited::Gate>>,
     config: Arc<Config>,
     account: Box<Account>,
     receiver: Receiver,
@@ -103,12 +109,6 @@ pub struct Connection {
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
     sender: Sender,
-    /// The state of the handshake beyond its flags, if there is any.
-    opening: Option<Box<handshake::Opening>>,
-    /// `None` with a peer without SCPS-TP.
-    scps: Option<Box<scps::Agreement>>,
-    /// `None` if segments leave unchanged and without tokens.
-    gate: Option<Box<limited::Gate>>,
 }
 
 impl Connection {
@@ -256,6 +256,14 @@ impl Connection {
         }
         // Segments without data go to an end that sends.
         self.predicts = segment.len > 0 && self.can_predict();
+    }
+
+    /// Fetches from memory the parts of the connection that a segment with data needs at an end that only receives: neither
+    /// repair nor the estimates of the sending half.
+    #[inline]
+    pub fn prefetch_to_receive(&self) {
+        prefetch_bytes::<{ std::mem::offset_of!(Self, sender) }>(self);
+        self.sender.prefetch_idle();
     }
 
     /// Fetches from memory what most segments need beside the connection itself, before one of them is handled.

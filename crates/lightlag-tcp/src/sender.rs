@@ -10,7 +10,7 @@ use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
 use lightlag_control::rtt::RttEstimator;
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, prefetch_bytes};
 use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;
@@ -40,6 +40,9 @@ mod validation;
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
 pub(crate) use timeouts::Expiry;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// The purposes of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +110,8 @@ pub(crate) struct Sender {
     written: u64,
     /// The largest window that the peer advertised.
     max_window: u64,
+    pacer: Pacer,
+    tail: Tail,
     board: Scoreboard,
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
@@ -119,8 +124,6 @@ pub(crate) struct Sender {
     /// The most data in flight in the current round, and the end of that round.
     round_flight: u64,
     round_end: u64,
-    pacer: Pacer,
-    tail: Tail,
     recovery: Recovery,
     /// Time at which data last left.
     last_sent: Instant,
@@ -303,6 +306,13 @@ impl Sender {
     /// Whether the application wrote anything.
     pub(crate) fn has_data(&self) -> bool {
         self.written > 0
+    }
+
+    /// Fetches from memory what an end that only receives looks at: the timers, and that nothing is in flight.
+    #[inline]
+    pub(crate) fn prefetch_idle(&self) {
+        prefetch_bytes::<{ std::mem::offset_of!(Self, board) + LINE }>(self);
+        prefetch_bytes::<LINE>(&self.recovery);
     }
 
     pub(crate) fn board(&self) -> &Scoreboard {

@@ -76,7 +76,7 @@ impl<T: Tap, B: Border> World<T, B> {
         if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.to == packet.destination)
             && let Some(endpoint) = self.hosts.endpoints.get(at)
         {
-            prefetch(endpoint);
+            endpoint.prefetch_for(packet);
             self.agenda.prefetch(Due::Connection(at));
         }
     }
