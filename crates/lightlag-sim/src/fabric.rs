@@ -14,7 +14,6 @@ use lightlag_net::{
 };
 use lightlag_scenario::{LinkDirection, Network};
 pub(crate) use overhead::{Overhead, Turned};
-use std::sync::Arc;
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {
@@ -30,7 +29,7 @@ pub(crate) struct Fabric<B> {
 }
 
 /// One direction of a link and the node it leads to.
-// Two cache lines.
+// Whole cache lines, with what every packet needs in the first three.
 #[repr(C, align(64))]
 pub(crate) struct Hop<B> {
     pub(crate) to: NodeId,
@@ -41,10 +40,9 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let space = network.space.as_ref();
-        let mut last = None;
         let link = |(at, direction): (usize, &LinkDirection)| {
             let beam = space.and_then(|space| space.beam(LinkId(at as u32)));
-            hop(direction, beam, seed, &mut last)
+            hop(direction, beam, seed)
         };
         let hops = network.links.iter().enumerate().map(link).collect();
         let mut fabric = Self {
@@ -180,13 +178,8 @@ impl<B: Clone + Default> Fabric<B> {
     }
 }
 
-/// An idle link direction. It shares its constants with the computed link before, if they are the same.
-fn hop<B: Clone + Default + Send + 'static>(
-    direction: &LinkDirection,
-    beam: Option<Beam>,
-    seed: u64,
-    last: &mut Option<Arc<LinkConfig>>,
-) -> Hop<B> {
+/// An idle link direction.
+fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
     let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);
@@ -201,8 +194,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        let shared = last.take().filter(|last| **last == config).unwrap_or_else(|| Arc::new(config));
-        let link = ComputedLink::new(last.insert(shared).clone(), loss);
+        let link = ComputedLink::new(config, loss);
         Link::Computed(match beam {
             Some(beam) => link.beaming(beam),
             None => link,

@@ -9,8 +9,7 @@
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant, Ring, prefetch};
-use std::sync::Arc;
+use lightlag_core::{Duration, Instant, Rate, Ring, prefetch};
 
 /// What the link counts of every packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,8 +21,9 @@ struct Counts {
     transmitting: u64,
 }
 
-/// What it counts where a packet waits, or is lost.
+/// What it counts where there is a queue, or a loss.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, packed(8))]
 struct Rare {
     dropped_queue: u64,
     dropped_error: u64,
@@ -50,8 +50,6 @@ struct Moving {
     beam: Beam,
     /// The delay beside the light.
     delay: Duration,
-    /// The delay of the last packet. It changes by less than a nanosecond in a millisecond.
-    last: Duration,
     last_arrival: Instant,
 }
 
@@ -60,7 +58,6 @@ impl Moving {
     fn delay(&mut self, start: Instant, end: Instant) -> Duration {
         // Where light takes no time any more, because a satellite has decayed, no packet overtakes those before it.
         let delay = (self.delay + self.beam.light_time(start)).max(self.last_arrival.since(end));
-        self.last = delay;
         self.last_arrival = end + delay;
         delay
     }
@@ -80,9 +77,7 @@ pub struct ComputedLink<B> {
     /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
     /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
     pub(super) departed: u32,
-    /// The size of the last frame, and its [`Self::transmission`]: frames of one size follow each other, and a division
-    /// costs more than all else.
-    frame: u32,
+    header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
     pub(super) ring: Ring<InFlight<B>>,
     /// When the last accepted packet has left the transmitter.
@@ -90,16 +85,20 @@ pub struct ComputedLink<B> {
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
     /// that back-to-back packets keep the exact rate.
     remainder: u64,
+    /// The size of the last frame, and its [`Self::transmission`]: frames of one size follow each other, and a division
+    /// costs more than all else.
+    frame: u64,
     transmission: (u64, u64),
-    /// Links of one kind share them.
-    config: Arc<LinkConfig>,
-    /// Losses and waits to keep: none, in one test for the packets of most links.
-    extras: Option<Box<Extras>>,
+    /// Where the far end moves, that of the last packet. It changes by less than a nanosecond in a millisecond.
+    delay: Duration,
+    rate: Rate,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     counts: Counts,
-    /// `None` while no packet has waited or was lost.
-    rare: Option<Box<Rare>>,
+    /// Losses and waits to keep: none, in one test for the packets of most links.
+    extras: Option<Box<Extras>>,
+    queue: QueueLimit,
+    rare: Rare,
 }
 
 impl Extras {
@@ -117,21 +116,25 @@ impl<B: Clone + Default> ComputedLink<B> {
     ///
     /// # Panics
     /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
-    pub fn new(config: impl Into<Arc<LinkConfig>>, loss: LossProcess) -> Self {
+    pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), ..Extras::default() }));
+        let LinkConfig { rate, delay, queue, header } = config;
         Self {
             departed: 0,
-            frame: 0,
+            header: u32::try_from(header).expect("a header is short"),
             ring: Ring::new(),
             busy_until: Instant::ZERO,
             remainder: 0,
+            frame: 0,
             transmission: (0, 0),
-            config: config.into(),
-            extras,
+            delay,
+            rate,
             undeparted_bytes: 0,
             counts: Counts::default(),
-            rare: None,
+            extras,
+            queue,
+            rare: Rare::default(),
         }
     }
 
@@ -142,33 +145,21 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[must_use]
     pub fn beaming(mut self, beam: Beam) -> Self {
         assert!(beam.has_one_end(), "a computed link has one far end");
-        let delay = self.config.delay;
-        let moving = Moving { beam, delay, last: delay, last_arrival: Instant::ZERO };
+        let moving = Moving { beam, delay: self.delay, last_arrival: Instant::ZERO };
         self.extras.get_or_insert_default().moving = Some(moving);
         self
     }
 
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
-        LinkConfig { delay: self.delay(), ..*self.config }
-    }
-
-    /// The delay: where the far end moves, that of the last packet.
-    fn delay(&self) -> Duration {
-        let moving = self.extras.as_ref().and_then(|extras| extras.moving.as_ref());
-        moving.map_or(self.config.delay, |moving| moving.last)
-    }
-
-    /// What was counted of packets that waited or were lost.
-    #[inline]
-    fn rare(&self) -> Rare {
-        self.rare.as_deref().copied().unwrap_or_default()
+        let Self { rate, delay, queue, header, .. } = *self;
+        LinkConfig { rate, delay, queue, header: u64::from(header) }
     }
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
         let (Counts { offered, .. }, in_flight) = (self.counts, self.ring.len() as u64);
-        let Rare { dropped_queue, dropped_error, max_queue, .. } = self.rare();
+        let Rare { dropped_queue, dropped_error, max_queue, .. } = self.rare;
         // Nothing else can have happened to a packet.
         let delivered = offered - dropped_queue - dropped_error - in_flight;
         LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
@@ -189,7 +180,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// When the last packet of all that were taken reaches the far end.
     #[inline]
     pub fn last_arrival(&self) -> Instant {
-        self.busy_until + self.delay()
+        self.busy_until + self.delay
     }
 
     /// The packet behind so many others.
@@ -235,30 +226,31 @@ impl<B: Clone + Default> ComputedLink<B> {
             now
         } else {
             self.admit(now, u64::from(packet.size))?;
-            self.rare.get_or_insert_default().waiting += u128::from(self.busy_until.since(now).as_nanos());
+            self.rare.waiting += u128::from(self.busy_until.since(now).as_nanos());
             self.busy_until
         };
-        let frame = u64::from(packet.size) + self.config.header;
+        let frame = u64::from(packet.size) + u64::from(self.header);
         let (mut nanos, remainder) = self.transmission(frame);
         self.remainder += remainder;
-        let rate = self.config.rate.as_bps();
-        if self.remainder >= rate {
-            self.remainder -= rate;
+        if self.remainder >= self.rate.as_bps() {
+            self.remainder -= self.rate.as_bps();
             nanos += 1;
         }
         self.busy_until = start + Duration::from_nanos(nanos);
-        let (delay, lost) = match &mut self.extras {
-            None => (self.config.delay, false),
+        let lost = match &mut self.extras {
+            None => false,
             Some(extras) => {
-                let moving = extras.moving.as_mut().map(|moving| moving.delay(start, self.busy_until));
-                (moving.unwrap_or(self.config.delay), extras.examine(now, start, frame, packet.flags))
+                if let Some(moving) = &mut extras.moving {
+                    self.delay = moving.delay(start, self.busy_until);
+                }
+                extras.examine(now, start, frame, packet.flags)
             }
         };
         self.counts.sent_bytes += frame;
         self.counts.transmitting += nanos;
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
-        let arrival = self.busy_until + delay;
+        let arrival = self.busy_until + self.delay;
         let place = self.ring.push();
         place.packet = copy(packet);
         place.packet.cross();
@@ -272,12 +264,11 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate.
     #[inline(always)]
     fn transmission(&mut self, frame: u64) -> (u64, u64) {
-        if frame != u64::from(self.frame) {
+        if frame != self.frame {
             // At most 2^16 · 8 · 10^9 and the header's part, well inside 64 bits.
             let work = frame * 8 * 1_000_000_000;
-            let rate = self.config.rate.as_bps();
-            self.frame = u32::try_from(frame).expect("a header is short");
-            self.transmission = (work / rate, work % rate);
+            self.frame = frame;
+            self.transmission = (work / self.rate.as_bps(), work % self.rate.as_bps());
         }
         self.transmission
     }
@@ -297,32 +288,29 @@ impl<B: Clone + Default> ComputedLink<B> {
     fn admit(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
         // An upper bound of what would wait, this packet included, is enough most of the time.
         let bound = (self.ring.len() - self.departed as usize) as u64;
-        let (queue, most) = (self.config.queue, self.rare().max_queue);
-        let at_stake = match queue {
-            QueueLimit::Packets(limit) => bound > limit.min(most),
-            QueueLimit::Bytes(limit) => bound > most || self.undeparted_bytes + size > limit,
+        let at_stake = match self.queue {
+            QueueLimit::Packets(limit) => bound > limit.min(self.rare.max_queue),
+            QueueLimit::Bytes(limit) => bound > self.rare.max_queue || self.undeparted_bytes + size > limit,
         };
         if at_stake {
             let backlog = self.backlog(now);
-            let full = match queue {
+            let full = match self.queue {
                 QueueLimit::Packets(limit) => backlog.packets >= limit,
                 QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
             };
-            let rare = self.rare.get_or_insert_default();
             if full {
-                rare.dropped_queue += 1;
+                self.rare.dropped_queue += 1;
                 return Err(QueueFull);
             }
-            rare.max_queue = rare.max_queue.max(backlog.packets + 1);
+            self.rare.max_queue = self.rare.max_queue.max(backlog.packets + 1);
         }
         Ok(())
     }
 
     /// What waits now.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        let delay = self.delay();
         while let Some(next) = self.ring.get(self.departed as usize) {
-            if next.arrival > now + delay {
+            if next.arrival > now + self.delay {
                 break;
             }
             self.undeparted_bytes -= u64::from(next.packet.size);
@@ -361,17 +349,17 @@ impl<B: Clone + Default> ComputedLink<B> {
         let mut totals = LinkTotals {
             carried_bytes: self.counts.sent_bytes,
             busy: u128::from(self.counts.transmitting),
-            queued: self.rare().waiting,
+            queued: self.rare.waiting,
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;
         for InFlight { arrival, packet } in self.ring.iter().rev() {
-            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay());
+            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay);
             if departure <= end {
                 break;
             }
-            let frame = u64::from(packet.size) + self.config.header;
-            let start = departure.since(Instant::ZERO + self.config.rate.time_to_send(lightlag_core::Bytes(frame)));
+            let frame = u64::from(packet.size) + u64::from(self.header);
+            let start = departure.since(Instant::ZERO + self.rate.time_to_send(lightlag_core::Bytes(frame)));
             let start = Instant::ZERO + start;
             totals.busy -= u128::from(finish.since(start.max(end)).as_nanos().min(finish.since(start).as_nanos()));
             if start > end {
@@ -386,14 +374,14 @@ impl<B: Clone + Default> ComputedLink<B> {
 
 /// A packet leaves the ring at its far end.
 #[inline(always)]
-fn note_arrival<B>(packet: &Packet<B>, departed: &mut u32, undeparted_bytes: &mut u64, rare: &mut Option<Box<Rare>>) {
+fn note_arrival<B>(packet: &Packet<B>, departed: &mut u32, undeparted_bytes: &mut u64, rare: &mut Rare) {
     if *departed > 0 {
         *departed -= 1;
     } else {
         *undeparted_bytes -= u64::from(packet.size);
     }
     if packet.flags.is_corrupted() {
-        rare.get_or_insert_default().dropped_error += 1;
+        rare.dropped_error += 1;
     }
 }
 
