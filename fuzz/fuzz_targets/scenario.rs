@@ -47,7 +47,6 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
         let whole = network.flows.iter().filter(|flow| flow.part == Part::Whole || flow.part == Part::Connection(0));
         assert!(whole.count() as u64 <= scenario.flow_count());
         scenario.warnings(&network);
-        let size = results_size(&scenario).expect("what can be expanded has a size");
-        assert!(size.is_finite() && size >= 0.0 && least_memory(&scenario) > 0, "{size} B");
+        assert!(results_size(&scenario, &network).0 < 1 << 60 && least_memory(&scenario).0 > 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Files of orbital elements: two-line sets ([`tle`](crate::tle)), or OMM as JSON or CSV ([`omm`](crate::omm)).
+//! Files of orbital elements: two-line sets ([`tle`]), or OMM as JSON or CSV ([`omm`]).
 
 pub use crate::element_set::{ElementSet, ElementsError};
 use crate::{omm, tle};
