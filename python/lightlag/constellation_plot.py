@@ -70,7 +70,7 @@ def view_of(places: Floats) -> tuple[float, float]:
 
 
 def _in_front(points: Floats) -> Any:
-    """Which points of a view the Earth does not hide."""
+    """The points of a view that the Earth does not hide."""
     return (points[:, 2] > 0) | (np.hypot(points[:, 0], points[:, 1]) > 1.0)
 
 

@@ -1,4 +1,4 @@
-//! What an observer asks of a sky: the passes of a station, and the way between two stations over time.
+//! Questions of an observer to a sky: the passes of a station, and the way between two stations over time.
 
 use crate::plan::{Planner, Rules};
 use crate::sky::Sky;

@@ -1,4 +1,4 @@
-//! What a handover does to packets.
+//! The effects of a handover on packets.
 
 use lightlag_core::{Duration, Probability};
 use lightlag_net::setting::{Described, Setting};

@@ -25,7 +25,7 @@ pub struct Satellite {
     pub orbit: Propagator,
 }
 
-/// Which satellites a station may use.
+/// The satellites that a station may use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Visibility {
     /// Those at least so many degrees above the horizon.

@@ -91,7 +91,7 @@ fn windows_begin_below_64_kilobytes_and_grow_by_two_segments_each() {
     assert_eq!(windows[..8], [65_160, 67, 70, 73, 75, 78, 79, 79]);
 }
 
-/// What BBR without SACK sends in a transfer of 100 segments, until the receiver has them all.
+/// The number of segments that BBR without SACK sends in a transfer of 100 segments, until the receiver has them all.
 fn sent_by_bbr(rtt_ms: u64, lost: impl Fn(usize) -> bool + 'static) -> Vec<Sent> {
     let (receive_buffer, receive_buffer_initial) = (Bytes(20 << 20), Some(Bytes(20 << 20)));
     let linux = Profile::Linux.config();

@@ -82,7 +82,7 @@ def _pair(pair: str | None, sky: Sky) -> tuple[str, str]:
 
 
 def _summary(sky: Sky, start: str, end: str, seconds: float, way: pl.DataFrame) -> dict[str, object]:
-    """What a pair meets; the handovers of an end are changes of the satellite that it uses."""
+    """The summary of a pair; the handovers of an end are changes of the satellite that it uses."""
     courses = sky.courses(start, end, seconds)
     ends = [(nodes[1], nodes[-2]) for _, nodes in courses if nodes]
     times = [since for since, _ in courses] + [seconds]

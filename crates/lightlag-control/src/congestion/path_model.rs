@@ -68,7 +68,7 @@ pub(super) struct Aggregation {
     since: Option<Instant>,
     acked: f64,
     filter: MaxFilter,
-    /// What is expected counts in whole multiples of so many bytes, if that is not zero.
+    /// Expected bytes count in whole multiples of this many, if that is not zero.
     unit: f64,
 }
 

@@ -32,7 +32,7 @@ pub type RatesByElevation = Arc<[(f64, Rate)]>;
 pub struct Unrest {
     /// Nothing leaves before.
     pub held_until: Instant,
-    /// What is sent before is lost.
+    /// Packets sent before are lost.
     pub lost_until: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! Which of the satellites above it a station uses.
+//! The choice of a station among the satellites above it.
 
 use super::Rules;
 use super::tree::Length;

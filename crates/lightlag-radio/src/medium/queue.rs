@@ -148,7 +148,7 @@ impl<P> Queue<P> {
         if self.front().is_some_and(|pending| pending.came + self.lifetime < now) { self.pop(now) } else { None }
     }
 
-    /// What it has counted until now; none if no packet ever came.
+    /// Its counters until now; none if no packet ever came.
     pub(super) fn counters(&self, now: Instant) -> Option<ClassCounters> {
         let waited = self.packets.iter().fold(self.waited, |waited, pending| waited + now.since(pending.came));
         let Self { sent, longest, .. } = *self;

@@ -30,7 +30,7 @@ pub struct Constellation {
     pub shells: Vec<ShellSpec>,
     /// A file of orbital elements, beside or instead of shells.
     pub file: Option<String>,
-    /// Which satellites have links.
+    /// The links between satellites.
     pub isls: Grid,
     /// Degrees of latitude beyond which links between planes are off.
     pub polar_limit: f64,

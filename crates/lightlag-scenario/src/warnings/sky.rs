@@ -1,4 +1,4 @@
-//! What surprises in a constellation: old elements, stations below no orbit, satellites that two stations do not share.
+//! Surprises of a constellation: old elements, stations below no orbit, satellites that two stations do not share.
 
 use super::Found;
 use crate::network::Network;

@@ -82,7 +82,7 @@ pub(super) struct User {
 }
 
 impl User {
-    /// Whose first data is this.
+    /// A user with its first data.
     pub(super) fn new(now: Instant, seq: SeqNumber) -> Self {
         Self { last: now, seq, told: None }
     }

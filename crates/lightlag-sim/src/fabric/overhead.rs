@@ -28,7 +28,7 @@ struct Way {
     nodes: Vec<u32>,
 }
 
-/// What is to be done at links after the tables have turned.
+/// The work at links after the tables have turned.
 #[derive(Debug)]
 pub(crate) struct Turned<B> {
     /// Links whose next arrival may have changed.
@@ -187,7 +187,7 @@ impl Overhead {
     }
 }
 
-/// What a handover does to the packets of a station.
+/// The effects of a handover on the packets of a station.
 struct Effects {
     unrest: Unrest,
     lose_flight: bool,

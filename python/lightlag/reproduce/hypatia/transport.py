@@ -94,7 +94,7 @@ class Flow:
 
 
 def rows(newreno: Flow, vegas: Flow) -> list[Row]:
-    """What TCP does on the path."""
+    """The behaviour of TCP on the path."""
     queueing = float(np.nanmax(newreno.queueing_ms()))
     spent = QUEUED * PACKET_MS
     cuts = newreno.reductions()

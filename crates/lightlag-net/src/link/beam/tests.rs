@@ -43,7 +43,7 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// What arrives: microsecond, body, node.
+/// Arrivals: microsecond, body, node.
 fn arrivals(link: &mut QueuedLink<u32>) -> Vec<(u64, u32, u32)> {
     let mut arrivals = Vec::new();
     while let Some(now) = link.next_wake() {
