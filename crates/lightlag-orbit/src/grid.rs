@@ -53,16 +53,20 @@ pub fn plus_grid(shell: &Shell, first: u32) -> Result<Vec<Isl>, String> {
     Ok(links)
 }
 
+/// The square of the least distance from the centre of the Earth at which light passes.
+const LOWEST: f64 = (RADIUS + GRAZING) * (RADIUS + GRAZING);
+
 /// Whether light passes between two positions above the atmosphere.
 pub fn sees_above_the_air(a: Vector, b: Vector) -> bool {
-    let lowest = (RADIUS + GRAZING) * (RADIUS + GRAZING);
-    let (of_a, of_b, between) = (a.square(), b.square(), (a - b).square());
-    // Nearer than the two half chords of the lower one: most links, without a root.
-    if between <= 4.0 * (of_a.min(of_b) - lowest) {
-        return true;
-    }
-    let half_chord = |square: f64| libm::sqrt((square - lowest).max(0.0));
-    libm::sqrt(between) <= half_chord(of_a) + half_chord(of_b)
+    let half_chord = |square: f64| libm::sqrt((square - LOWEST).max(0.0));
+    a.distance(b) <= half_chord(a.square()) + half_chord(b.square())
+}
+
+/// The square of a distance up to which all these positions see each other above the atmosphere: that of two half chords of the
+/// lowest one.
+pub fn square_of_sure_sight(positions: &[Vector]) -> f64 {
+    let lowest = positions.iter().map(|at| at.square()).fold(f64::INFINITY, f64::min);
+    4.0 * (lowest - LOWEST)
 }
 
 /// The sine of the geocentric latitude of a position.

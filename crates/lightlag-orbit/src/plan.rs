@@ -15,6 +15,7 @@ mod tree;
 
 pub use selection::{Highest, Hysteresis, Keep, Selection, Shortest};
 
+use crate::grid::square_of_sure_sight;
 use crate::sky::{LIGHT, Sky};
 use ephemeris::Ephemeris;
 use lightlag_core::{Duration, Instant};
@@ -141,6 +142,8 @@ struct Exit {
     /// The next node of each node, now.
     table: Vec<Number>,
     tree: Tree,
+    /// Whether the tree is the one of the table.
+    is_settled: bool,
 }
 
 /// A change of the table of an exit.
@@ -181,15 +184,20 @@ impl Metric {
     /// The length of a link.
     fn length(self, metres: f64) -> Length {
         match self {
-            Self::Delay => libm::round(metres * UNITS_A_METRE) as Length,
-            Self::Hops => HOP + libm::round(metres) as Length,
+            Self::Delay => whole(metres * UNITS_A_METRE),
+            Self::Hops => HOP + whole(metres),
         }
     }
 
     /// A detour of so many metres.
     fn detour(self, metres: f64) -> Length {
-        libm::round(metres * if self == Self::Delay { UNITS_A_METRE } else { 1.0 }) as Length
+        whole(metres * if self == Self::Delay { UNITS_A_METRE } else { 1.0 })
     }
+}
+
+/// The nearest whole number.
+fn whole(units: f64) -> Length {
+    (units + 0.5) as Length
 }
 
 impl Planner {
@@ -216,6 +224,7 @@ impl Planner {
                 used: used.into_iter().collect(),
                 table: vec![NONE; nodes],
                 tree: Tree::new(satellites + relays.len()),
+                is_settled: false,
             }
         };
         let mut planner = Self {
@@ -237,6 +246,7 @@ impl Planner {
         };
         planner.see(Instant::ZERO, None);
         for exit in 0..planner.exits.len() {
+            planner.grow(exit);
             planner.exits[exit].table = planner.table(exit);
         }
         planner
@@ -330,8 +340,12 @@ impl Planner {
         self.see(until, None);
         let mut differing = Vec::new();
         for exit in 0..self.exits.len() {
-            let table = self.table(exit);
-            let entries = differences(&self.exits[exit].table, &table);
+            let tree_changes = self.grow(exit);
+            if !tree_changes && self.exits[exit].is_settled && self.entries_hold(exit) {
+                continue;
+            }
+            let entries = differences(&self.exits[exit].table, &self.table(exit));
+            self.exits[exit].is_settled = entries.is_empty();
             if !entries.is_empty() {
                 differing.push((exit, entries));
             }
@@ -364,6 +378,7 @@ impl Planner {
                     break;
                 }
                 self.see(middle, Some(exit));
+                self.grow(exit);
                 let table = self.table(exit);
                 if self.ways_differ(exit, &before, &table) {
                     (hi, found) = (middle, Some(table));
@@ -402,13 +417,36 @@ impl Planner {
         used.iter().any(differs)
     }
 
-    /// The table of an exit for what was seen last.
-    fn table(&mut self, exit: usize) -> Vec<Number> {
-        let Self { view, exits, active, relays, sky, graph, straight, .. } = self;
-        let Exit { station, senders, tree, .. } = &mut exits[exit];
+    /// Makes the tree of an exit for what was seen last. Returns false only if it leads as before.
+    fn grow(&mut self, exit: usize) -> bool {
+        let Self { view, exits, active, graph, straight, .. } = self;
+        let Exit { station, tree, .. } = &mut exits[exit];
+        let usable = &view.usable[active.binary_search(station).unwrap_or_default()];
+        tree.update(graph, &view.lengths, usable, straight)
+    }
+
+    /// The satellite to which a station, by its place among the active ones, sends for an exit.
+    fn entry(&self, exit: usize, sender: usize) -> Number {
+        let tree = &self.exits[exit].tree;
+        let ways = self.view.usable[sender].iter().filter_map(|(satellite, length)| {
+            let rest = tree.distance(*satellite)?;
+            Some((length.checked_add(rest)?, *satellite))
+        });
+        ways.min().map_or(NONE, |(_, satellite)| satellite as Number)
+    }
+
+    /// Whether the stations that send to an exit use the satellites of its table.
+    fn entries_hold(&self, exit: usize) -> bool {
+        let Exit { senders, table, .. } = &self.exits[exit];
+        let node = |sender: usize| self.sky.node_of_station(self.active[sender] as usize) as usize;
+        senders.iter().all(|sender| table[node(*sender)] == self.entry(exit, *sender))
+    }
+
+    /// The table of an exit by its tree.
+    fn table(&self, exit: usize) -> Vec<Number> {
+        let Self { exits, active, relays, sky, .. } = self;
+        let Exit { station, senders, tree, .. } = &exits[exit];
         let (satellites, end) = (sky.satellites().len(), sky.node_of_station(*station as usize));
-        let usable = |station: u32| &view.usable[active.binary_search(&station).unwrap_or_default()];
-        tree.update(graph, &view.lengths, usable(*station), straight);
         let node = |next: Number| match next {
             tree::GROUND => end as Number,
             tree::NONE => NONE,
@@ -420,12 +458,7 @@ impl Planner {
         let mut table: Vec<Number> = tree.next()[..satellites].iter().map(|next| node(*next)).collect();
         table.resize(satellites + sky.stations().len(), NONE);
         for sender in senders {
-            let ways = view.usable[*sender].iter().filter_map(|(satellite, length)| {
-                let rest = tree.distance(*satellite)?;
-                Some((length.checked_add(rest)?, *satellite))
-            });
-            table[satellites + active[*sender] as usize] =
-                ways.min().map_or(NONE, |(_, satellite)| satellite as Number);
+            table[satellites + active[*sender] as usize] = self.entry(exit, *sender);
         }
         table
     }
@@ -436,9 +469,16 @@ impl Planner {
         let View { positions, lengths, usable } = view;
         ephemeris.positions(sky, at, positions);
         lengths.clear();
+        // Most links are shorter, and need no look at the air between.
+        let sure = if sky.has_polar_zones() { f64::NEG_INFINITY } else { square_of_sure_sight(positions) };
         lengths.extend(sky.isls().iter().map(|isl| {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
-            if sky.isl_is_up(isl, a, b) { rules.metric.length(a.distance(b)) } else { Length::MAX }
+            let square = (a - b).square();
+            if square <= sure || sky.isl_is_up(isl, a, b) {
+                rules.metric.length(libm::sqrt(square))
+            } else {
+                Length::MAX
+            }
         }));
         let penalty = rules.load_penalty.as_secs_f64() * LIGHT;
         for (length, load) in lengths.iter_mut().zip(loads) {

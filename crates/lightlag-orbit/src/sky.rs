@@ -231,10 +231,15 @@ impl Sky {
     /// Whether a link between satellites at these positions is up.
     pub fn isl_is_up(&self, isl: &Isl, a: Vector, b: Vector) -> bool {
         let in_polar_zone = |at: Vector| libm::fabs(sine_of_latitude(at)) > self.polar;
-        if isl.crosses && self.polar < 1.0 && (in_polar_zone(a) || in_polar_zone(b)) {
+        if isl.crosses && self.has_polar_zones() && (in_polar_zone(a) || in_polar_zone(b)) {
             return false;
         }
         sees_above_the_air(a, b)
+    }
+
+    /// Whether there are latitudes at which links between planes are off.
+    pub fn has_polar_zones(&self) -> bool {
+        self.polar < 1.0
     }
 
     /// Where a satellite stands in the sky of a station.

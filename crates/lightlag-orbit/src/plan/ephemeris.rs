@@ -18,6 +18,8 @@ pub(super) struct Ephemeris {
     /// The number of the first.
     first: u64,
     points: [Vec<Vector>; POINTS],
+    /// Whether one of them is that of a satellite that has decayed.
+    has_decayed: bool,
 }
 
 impl Ephemeris {
@@ -37,8 +39,7 @@ impl Ephemeris {
         ];
         positions.clear();
         positions.extend(a.iter().zip(b).zip(c).zip(d).map(|(((a, b), c), d)| {
-            // One that has decayed, or will soon.
-            if [*a, *b, *c, *d].contains(&Vector::ZERO) {
+            if self.has_decayed && [*a, *b, *c, *d].contains(&Vector::ZERO) {
                 return Vector::ZERO;
             }
             *a * weights[0] + *b * weights[1] + *c * weights[2] + *d * weights[3]
@@ -57,6 +58,7 @@ impl Ephemeris {
         for (number, points) in (first..).zip(&mut self.points).skip(kept) {
             sky.positions(Instant::from_nanos(number * STEP), points);
         }
+        self.has_decayed = self.points.iter().any(|points| points.contains(&Vector::ZERO));
     }
 }
 

@@ -84,25 +84,31 @@ impl Tree {
     }
 
     /// Makes the tree that holds with these lengths of links, and with these satellites above the station. `straight` is room for
-    /// the distance of each satellite straight to the station.
+    /// the distance of each satellite straight to the station. Returns false only if each next node is the one before.
     pub(super) fn update(
         &mut self,
         graph: &Graph,
         lengths: &[Length],
         usable: &[(u32, Length)],
         straight: &mut Vec<Length>,
-    ) {
+    ) -> bool {
         straight.clear();
         straight.resize(self.distances.len(), Length::MAX);
         for (satellite, length) in usable {
             straight[*satellite as usize] = *length;
         }
         self.follow_old_branches(graph, lengths, straight);
-        self.shorten(graph, lengths);
-        if self.choose_next(graph, lengths, straight) {
+        let mut open = BinaryHeap::new();
+        let mut changes = self.relax(graph, lengths, straight, &mut open);
+        if !open.is_empty() {
+            self.repair(graph, lengths, &mut open);
+            changes |= self.relax(graph, lengths, straight, &mut open);
+        }
+        if changes {
             let distances = &self.distances;
             self.order.sort_by_key(|satellite| (distances[*satellite as usize], *satellite));
         }
+        changes
     }
 
     /// Upper bounds of all distances: those along the branches until now, and straight down.
@@ -121,19 +127,33 @@ impl Tree {
         }
     }
 
-    /// Shortens distances until no link shortens one.
-    fn shorten(&mut self, graph: &Graph, lengths: &[Length]) {
-        let mut open = BinaryHeap::new();
-        for satellite in 0..self.distances.len() as Number {
-            let mut best = self.distances[satellite as usize];
+    /// Looks at each satellite's links once: shortens its distance where one of them does, and finds the next node. Satellites whose
+    /// distances became shorter are `open`; where there is none, all next nodes are final. Returns whether one changed.
+    fn relax(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length], open: &mut Open) -> bool {
+        let mut changes = false;
+        for (satellite, straight) in (0..).zip(straight) {
+            let (mut best, mut next) = (Length::MAX, NONE);
             for (to, link) in graph.of(satellite) {
-                best = best.min(self.distances[*to as usize].saturating_add(lengths[*link as usize]));
+                let way = self.distances[*to as usize].saturating_add(lengths[*link as usize]);
+                if way < best {
+                    (best, next) = (way, *to);
+                }
             }
-            if best < self.distances[satellite as usize] {
-                self.distances[satellite as usize] = best;
+            let distance = &mut self.distances[satellite as usize];
+            if best < *distance {
+                *distance = best;
                 open.push(Reverse((best, satellite)));
+            } else if *distance != Length::MAX && distance == straight {
+                next = GROUND;
             }
+            changes |= self.next[satellite as usize] != next;
+            self.next[satellite as usize] = next;
         }
+        changes
+    }
+
+    /// Shortens distances, from those of open satellites on, until no link shortens one.
+    fn repair(&mut self, graph: &Graph, lengths: &[Length], open: &mut Open) {
         while let Some(Reverse((distance, satellite))) = open.pop() {
             if distance > self.distances[satellite as usize] {
                 continue;
@@ -147,28 +167,10 @@ impl Tree {
             }
         }
     }
-
-    /// Finds the next node of each satellite by the distances. Returns whether one is another than before.
-    fn choose_next(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length]) -> bool {
-        let mut changes = false;
-        for satellite in 0..self.distances.len() as Number {
-            let distance = self.distances[satellite as usize];
-            let next = if distance == Length::MAX {
-                NONE
-            } else if distance == straight[satellite as usize] {
-                GROUND
-            } else {
-                let leads = |(to, link): &&(Number, u32)| {
-                    self.distances[*to as usize].saturating_add(lengths[*link as usize]) == distance
-                };
-                graph.of(satellite).iter().find(leads).map_or(NONE, |(to, _)| *to)
-            };
-            changes |= self.next[satellite as usize] != next;
-            self.next[satellite as usize] = next;
-        }
-        changes
-    }
 }
+
+/// Satellites whose distances became shorter, the nearest first.
+type Open = BinaryHeap<Reverse<(Length, Number)>>;
 
 #[cfg(test)]
 mod tests {
