@@ -4,9 +4,9 @@ Examples
 --------
 >>> import lightlag as ll
 >>> sky = ll.sky("starlink-550")
->>> way = sky.way("London", "New York", until_s=60.0)
->>> way["rtt_ms"].round(1).to_list()[:2]
-[43.0, 42.9]
+>>> way = sky.way("London", "New York", until_s=10.0)
+>>> way["rtt_ms"].round(2).to_list()[:2]
+[42.96, 42.95]
 """
 
 from __future__ import annotations
