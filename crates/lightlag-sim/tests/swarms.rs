@@ -324,3 +324,18 @@ fn senders_that_are_told_of_their_route_resume_with_a_probe() {
     assert!(frozen > 8, "{frozen} of 16 keep their windows");
     assert!(alone > 1.5 * told, "{alone} s without notification, {told} s with it");
 }
+
+#[test]
+fn a_proxy_at_a_gateway_splits_what_comes_over_the_air() {
+    let rest = "placement = { kind = \"line\", spacing = \"20 m\", height = \"10 m\" }\nflows = 0\n\
+                [[links]]\nbetween = [\"uav1\", \"server\"]\nrate = \"5 Mbit/s\"\ndelay = \"300 ms\"\n\
+                [[proxies]]\nnode = \"uav1\"\nkind = \"split\"\nbuffer = \"1 MB\"\n\
+                [[flows]]\nfrom = \"uav3\"\nto = \"server\"\ntransfer = \"200 kB\"\n\
+                [[flows]]\nfrom = \"server\"\nto = \"uav2\"\ntransfer = \"200 kB\"\n";
+    let result = run(&swarm(3, "60 s", "routing = \"aodv\"", rest));
+    assert!(result.summary.flows.iter().all(|flow| flow.delivered_bytes == 200_000));
+    let round_trips: Vec<f64> = result.summary.legs.iter().filter_map(|leg| leg.min_rtt_s).collect();
+    let (air, space) = (0.0..0.02, 0.6..0.62);
+    let [a, b, c, d] = round_trips[..] else { panic!("{round_trips:?}") };
+    assert!(air.contains(&a) && space.contains(&b) && space.contains(&c) && air.contains(&d), "{round_trips:?}");
+}
