@@ -20,7 +20,7 @@ pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
-use lightlag_net::{Link, Waits};
+use lightlag_net::{Link, LinkId, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
@@ -56,6 +56,8 @@ pub struct RunResult {
     pub positions: Positions,
     /// Names of the nodes, to which these tables refer.
     nodes: Vec<String>,
+    /// Names of all link directions, where the summary leaves some out.
+    all_links: Option<Vec<String>>,
     /// Names of the captures that were written.
     pub captures: Vec<String>,
     /// The capture that could not be written to its end, and why. The others end there too.
@@ -79,14 +81,15 @@ pub struct Summary {
     pub events: u64,
     /// Packets through links, dropped ones included, and hops over media.
     pub packet_hops: u64,
-    /// Packets that a node dropped because their TTL had run out; left out while there is none.
+    /// Packets that a node dropped because their TTL had run out or, in a constellation, because no way led on; left out while
+    /// there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub expired_packets: u64,
     /// Hash of every recorded number: equal for the same scenario, seed and version, on any machine.
     pub result_hash: String,
     /// One object a flow.
     pub flows: Vec<FlowSummary>,
-    /// One object a link direction.
+    /// One object a link direction. Links of a constellation to which no packet came are left out.
     pub links: Vec<LinkSummary>,
     /// One object for each flow at each proxy; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -224,6 +227,10 @@ rows! {
         dropped_error: u64 ["packets"],
         /// ACKs that the queue thinned out.
         dropped_acks: u64 ["packets", rare 2],
+        /// Packets for which a transmitter of a constellation had no far end, or no longer had one while they waited.
+        dropped_route: u64 ["packets", rare 3],
+        /// Packets that waited at a transmitter of a constellation when it turned away, and went another way.
+        withdrawn: u64 ["packets", rare 3],
         /// Packets that the queue discipline marked (ECN).
         marked: u64 ["packets", rare 1],
         /// Copies that the link made of packets.
@@ -327,7 +334,10 @@ impl RunResult {
     /// Names of the link directions and of interfaces to media, in the order in which tables number them.
     pub fn link_names(&self) -> Vec<&str> {
         let radios = self.summary.radios.iter().map(|radio| radio.name.as_str());
-        self.summary.links.iter().map(|link| link.name.as_str()).chain(radios).collect()
+        match &self.all_links {
+            Some(all) => all.iter().map(String::as_str).collect(),
+            None => self.summary.links.iter().map(|link| link.name.as_str()).chain(radios).collect(),
+        }
     }
 
     /// Names of the nodes, in the order in which tables number them; none where there is neither a medium nor a constellation.
@@ -345,6 +355,7 @@ impl RunResult {
         parts: Parts,
     ) -> Self {
         let node_names = provenance.node_names();
+        let all_links = world.fabric.overhead.as_ref().map(|_| provenance.link_names());
         let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
         let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
@@ -384,6 +395,7 @@ impl RunResult {
             paths,
             positions,
             nodes: node_names,
+            all_links,
             captures: Vec::new(),
             capture_failure: None,
             interrupted,
@@ -474,7 +486,15 @@ fn link_summaries(
     let mut summaries = Vec::with_capacity(origins.len());
     while let Some(origin) = origins.pop() {
         let at = origins.len();
-        summaries.push(link_summary(&world.fabric.hops[at].link, &origin, nodes, end));
+        let link = &world.fabric.hops[at].link;
+        let is_idle = world
+            .fabric
+            .overhead
+            .as_ref()
+            .is_some_and(|overhead| link.counters().offered == 0 && overhead.has(LinkId(at as u32)));
+        if !is_idle {
+            summaries.push(link_summary(link, &origin, nodes, end));
+        }
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
         }
@@ -502,6 +522,8 @@ fn link_summary<B: Clone + Default>(
         dropped_aqm: counters.dropped_aqm,
         dropped_error: counters.dropped_error,
         dropped_acks: counters.dropped_acks,
+        dropped_route: counters.dropped_route,
+        withdrawn: counters.withdrawn,
         marked: counters.marked,
         duplicated: counters.duplicated,
         reordered: counters.reordered,

@@ -3,7 +3,7 @@
 mod text;
 
 use lightlag_sim::RunResult;
-use lightlag_sim::results::DropCause;
+use lightlag_sim::results::{DropCause, LinkSummary};
 use text::run;
 
 /// Hypatia's shell of Kuiper with two of its stations: by slant limit, from the year 2000 on.
@@ -111,6 +111,23 @@ fn packets_that_wait_at_a_handover_go_on_as_they_are_told() {
     }
     let delivered = |result: &RunResult| result.summary.flows[0].delivered_bytes;
     assert!(delivered(&kept) >= delivered(&requeued) && delivered(&requeued) > delivered(&lost));
+    let counted = |result: &RunResult, of: fn(&LinkSummary) -> u64| result.summary.links.iter().map(of).sum::<u64>();
+    let withdrawn = [&requeued, &kept, &lost].map(|result| counted(result, |link| link.withdrawn));
+    // A dish turns and keeps its queue; a satellite that hands over gives back what waits.
+    assert!((100..=300).contains(&withdrawn[0]) && withdrawn[1..] == [0, 0], "{withdrawn:?}");
+    let without_way = counted(&lost, |link| link.dropped_route) + lost.summary.expired_packets;
+    assert_eq!(without_way, dropped(&lost, DropCause::NoRoute) as u64);
+    assert_eq!(lost.summary.expired_packets, 0, "they waited at links");
+}
+
+#[test]
+fn links_of_the_sky_that_carry_nothing_are_not_listed() {
+    let result = run(&kuiper("", "transfer = \"300 kB\""));
+    assert!(result.link_names().len() > 1156 * 5);
+    let links = &result.summary.links;
+    assert!((6..100).contains(&links.len()) && links.iter().all(|link| link.carried_bytes > 0), "{}", links.len());
+    // Numbers in tables are those of all links.
+    assert!(result.link_names().contains(&links[0].name.as_str()));
 }
 
 #[test]

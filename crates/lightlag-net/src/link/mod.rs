@@ -61,7 +61,7 @@ pub struct LinkCounters {
     pub marked: u64,
     /// Packets that arrived corrupted.
     pub dropped_error: u64,
-    /// Packets for which a beam had no far end.
+    /// Packets for which a beam had no far end, or no longer had one while they waited.
     pub dropped_route: u64,
     /// Packets that waited and were taken back, to go another way.
     pub withdrawn: u64,

@@ -238,6 +238,15 @@ impl<B: Clone> QueuedLink<B> {
         withdrawn
     }
 
+    /// Drops the packets that wait and `leave`: there is no way for them any more.
+    pub fn drop_waiting(&mut self, now: Instant, leave: &mut dyn FnMut(&Packet<B>) -> bool) {
+        self.catch_up(now);
+        self.count_waiting(now);
+        for packet in self.discipline.withdraw(leave) {
+            self.verdicts.go_astray(now, packet);
+        }
+    }
+
     /// Loses those packets between the transmitter and the far end that are `hit`.
     pub fn lose_in_flight(&mut self, now: Instant, hit: &mut dyn FnMut(&Packet<B>) -> bool) {
         self.catch_up(now);

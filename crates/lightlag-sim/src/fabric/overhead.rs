@@ -35,8 +35,6 @@ pub(crate) struct Turned<B> {
     pub(crate) links: BTreeSet<LinkId>,
     /// Packets that have to find another way, each with the node at which it is.
     pub(crate) astray: Vec<(NodeId, Packet<B>)>,
-    /// Packets that are dropped, each with the link at which it waited.
-    pub(crate) dropped: Vec<(LinkId, Packet<B>)>,
 }
 
 impl Overhead {
@@ -79,6 +77,11 @@ impl Overhead {
         }
     }
 
+    /// Whether a link belongs to the sky: there are thousands of these, and few carry something.
+    pub(crate) fn has(&self, link: LinkId) -> bool {
+        self.space.beam(link).is_some()
+    }
+
     /// The time of the next change.
     pub(super) fn next_change(&mut self) -> Option<Instant> {
         self.planner.next_change()
@@ -94,7 +97,7 @@ impl Overhead {
         self.note_loads(now, hops);
         let changes = self.planner.advance().to_vec();
         let Self { space, seed, .. } = self;
-        let mut turned = Turned { links: BTreeSet::new(), astray: Vec::new(), dropped: Vec::new() };
+        let mut turned = Turned { links: BTreeSet::new(), astray: Vec::new() };
         for change in &changes {
             let (node, exit) = (change.node, change.exit);
             let leaves = |packet: &Packet<B>| space.exit(packet.destination) == Some(exit);
@@ -106,8 +109,7 @@ impl Overhead {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
                 if space.handover.waiting == Waiting::Drop {
-                    let dropped = link.withdraw(now, &mut |packet| leaves(packet));
-                    turned.dropped.extend(dropped.into_iter().map(|packet| (dish, packet)));
+                    link.drop_waiting(now, &mut |packet| leaves(packet));
                 }
                 link.aim(now, exit, change.next.map(|next| space.far_end(next)), effects.unrest);
                 turned.links.insert(dish);
@@ -123,14 +125,15 @@ impl Overhead {
                 if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
-                if space.handover.waiting != Waiting::Keep {
-                    let withdrawn = link.withdraw(now, &mut |packet| leaves(packet));
-                    let at = space.node(node);
-                    if space.handover.waiting == Waiting::Requeue {
-                        turned.astray.extend(withdrawn.into_iter().map(|packet| (at, packet)));
-                    } else {
-                        turned.dropped.extend(withdrawn.into_iter().map(|packet| (before, packet)));
+                match space.handover.waiting {
+                    Waiting::Requeue => {
+                        let withdrawn = link.withdraw(now, &mut |packet| leaves(packet));
+                        turned.astray.extend(withdrawn.into_iter().map(|packet| (space.node(node), packet)));
                     }
+                    Waiting::Drop => link.drop_waiting(now, &mut |packet| leaves(packet)),
+                    Waiting::Keep => {}
+                }
+                if space.handover.waiting != Waiting::Keep {
                     link.aim(now, exit, None, Unrest::default());
                 }
                 turned.links.insert(before);

@@ -15,13 +15,9 @@ impl<T: Tap, B: Border> World<T, B> {
     pub(super) fn sky_turns(&mut self, now: Instant) {
         let fabric = &mut self.fabric;
         let Some(overhead) = &mut fabric.overhead else { return };
-        let Turned { links, astray, dropped } = overhead.turn(now, &mut fabric.hops, &mut fabric.routes);
+        let Turned { links, astray } = overhead.turn(now, &mut fabric.hops, &mut fabric.routes);
         for link in links {
             self.link_turned(link);
-        }
-        for (link, packet) in dropped {
-            self.expired += 1;
-            self.drop(now, link, &packet, DropCause::NoRoute);
         }
         for (node, mut packet) in astray {
             // The link that it leaves had taken it as one that crosses.
