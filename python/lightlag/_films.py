@@ -30,7 +30,14 @@ def writable(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def write(figure: Figure, draw: Callable[[float], None], times: Sequence[float], path: Path, per_second: int) -> None:
+def write(
+    figure: Figure,
+    draw: Callable[[float], None],
+    times: Sequence[float],
+    path: Path,
+    per_second: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
     """Writes a film: `draw` draws the picture of a time into the figure."""
     from matplotlib.animation import FuncAnimation
 
@@ -43,5 +50,5 @@ def write(figure: Figure, draw: Callable[[float], None], times: Sequence[float],
     with new_file(path) as partial:
         # The writer takes its format from the suffix, which the unfinished file lacks.
         named = partial.with_name(partial.name + suffix)
-        film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100)
+        film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100, progress_callback=progress)
         named.replace(partial)

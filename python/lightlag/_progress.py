@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["of_capture", "of_comparison", "of_run"]
+__all__ = ["of_capture", "of_comparison", "of_pictures", "of_run"]
 
 
 @contextmanager
@@ -51,6 +51,13 @@ def of_comparison(name: str, *, shown: bool) -> Iterator[Callable[[int, int], No
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def of_pictures(name: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar for a film."""
+    with of_comparison(name, shown=True) as progress:
+        yield progress
 
 
 @contextmanager

@@ -44,7 +44,7 @@ class Source(Protocol):
     def head(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
-    def save(self, folder: Path, force: bool, jobs: int) -> None: ...
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None: ...
 
 
 class Live:
@@ -82,11 +82,12 @@ class Live:
     def captures(self) -> list[Path]:
         return [] if self._captures is None else [self._captures / name for name in self._run.captures]
 
-    def save(self, folder: Path, force: bool, jobs: int) -> None:
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
             self._run.write(partial, folder, jobs, self._captures)
+            _write(pages, partial)
         if failure := self._run.capture_failure:
             raise OSError(f"{folder}/captures/{failure}; captures end there, everything else is complete")
 
@@ -159,11 +160,17 @@ class Folder:
     def captures(self) -> list[Path]:
         return sorted((self._folder / "captures").glob("*.pcapng"))
 
-    def save(self, folder: Path, force: bool, jobs: int) -> None:
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
             shutil.copytree(self._folder, partial, dirs_exist_ok=True)
+            _write(pages, partial)
+
+
+def _write(pages: Mapping[str, str], folder: Path) -> None:
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _is_number(value: object) -> bool:

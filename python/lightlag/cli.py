@@ -218,7 +218,7 @@ def run(
         elif not quiet:
             _print_result(result)
         if folder is not None:
-            result.save(folder, force=force, jobs=jobs)
+            result.save(folder, force=force, jobs=jobs, pages=True)
             if not quiet:
                 say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
         if acks:
@@ -332,18 +332,23 @@ def plot(
         typer.Option(
             "--metric",
             "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue; swarm, airtime or routes of radios; handovers of a"
-            " constellation; of a comparison any of its figures.",
+            help="cwnd (default), goodput, sequence, rtt or queue; swarm, airtime or routes of radios; globe or"
+            " handovers of a constellation; of a comparison any of its figures.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Figure to write: .pdf, .svg or .png. Default: DIR/METRIC.pdf"
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Figure to write: .pdf, .svg or .png; of globe and swarm also a film, .gif or .mp4, or a page that"
+            " plays, .html. Default: DIR/METRIC.pdf",
         ),
     ] = None,
 ) -> None:
     """Draw a figure of a results folder."""
+    from lightlag import _progress, moving
     from lightlag.comparison import load_comparison
     from lightlag.results import load
 
@@ -351,7 +356,11 @@ def plot(
     if metric is None:
         metric = compared.figures[0] if compared else "cwnd"
     path = folder / f"{metric}.pdf" if out is None else out
-    (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
+    if compared is None and moving.is_moving(path):
+        with _progress.of_pictures(path.name) as progress:
+            moving.write(load(folder), metric, path, progress)
+    else:
+        (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
     say(path)
 
 

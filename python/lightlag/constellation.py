@@ -29,6 +29,7 @@ from lightlag.scenario import ScenarioLike, read_scenario
 
 if TYPE_CHECKING:
     from lightlag import _engine
+    from lightlag.results import Result
 
 __all__ = ["Sky", "sky"]
 
@@ -160,6 +161,7 @@ class Sky:
         until_s: float = 60.0,
         step_s: float | None = None,
         title: str = "Constellation",
+        result: Result | None = None,
     ) -> Path:
         """Writes an HTML page with a globe that turns and plays; see :func:`lightlag.constellation_player.page`.
 
@@ -173,13 +175,15 @@ class Sky:
             The time at which the player ends, in seconds from the start on.
         step_s
             Seconds between two stored positions; by default 10, or more where the page would grow large.
+        result
+            A run through this sky, whose flows are drawn instead of pairs, with their round trips, goodput and windows.
         """
         from lightlag import constellation_player
 
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise InputError(f'{path}: "{path.suffix}" is not a format of players; end the name in .html')
-        text = constellation_player.page(self, pairs=pairs, until_s=until_s, step_s=step_s, title=title)
+        text = constellation_player.page(self, pairs=pairs, until_s=until_s, step_s=step_s, title=title, result=result)
         with new_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
         return path

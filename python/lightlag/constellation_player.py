@@ -10,14 +10,18 @@ import html
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from lightlag import style
+from lightlag import analyse, style
 from lightlag.constellation import Sky, _time
-from lightlag.constellation_plot import EARTH, _land, _unit, view_of
+from lightlag.constellation_plot import EARTH, _land, _unit, courses_of_flows, view_of
 from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    from lightlag.results import Result
 
 __all__ = ["MOST_BYTES", "page", "player"]
 
@@ -28,6 +32,13 @@ _LONGEST_STEP = 120.0
 """Seconds between two positions. At 120 s a low satellite is at most 2 km from where it is drawn."""
 _SAMPLES = 600
 """Of the round trip of a pair."""
+_INTERVALS = 120
+"""In which goodput is counted."""
+
+_LIGHT = {"title": "round trip of light (ms)", "short": "", "unit": "ms", "zero": False}
+_SRTT = {"title": "round trip (ms): SRTT, and thin that of light", "short": "SRTT", "unit": "ms", "zero": False}
+_GOODPUT = {"title": "goodput (Mbit/s)", "short": "goodput", "unit": "Mbit/s", "zero": True}
+_CWND = {"title": "cwnd (segments)", "short": "cwnd", "unit": "segments", "zero": True}
 
 
 def page(
@@ -37,15 +48,16 @@ def page(
     until_s: float = 60.0,
     step_s: float | None = None,
     title: str = "Constellation",
+    result: Result | None = None,
 ) -> str:
     """The player as a whole page.
 
     Parameters
     ----------
-    pairs, until_s, step_s
+    pairs, until_s, step_s, result
         As in :func:`player`.
     """
-    inside = player(sky, pairs=pairs, until_s=until_s, step_s=step_s)
+    inside = player(sky, pairs=pairs, until_s=until_s, step_s=step_s, result=result)
     name = html.escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -62,6 +74,7 @@ def player(
     pairs: Sequence[tuple[str, str]] = (),
     until_s: float = 60.0,
     step_s: float | None = None,
+    result: Result | None = None,
 ) -> str:
     """The player as a part of a page; a page has one at most.
 
@@ -74,8 +87,17 @@ def player(
     step_s
         Seconds between two stored positions, up to 120; by default 10, or more where the page would grow large.
         Ways change at their own times, whatever the step.
+    result
+        A run through this sky: its first flows and their ways instead of pairs, with their round trips, goodput and
+        windows, as far as they were recorded. The player ends where the run ended.
     """
-    ways = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
+    if result is not None:
+        until_s = result.simulated_s
+        ways, charts = _of_run(sky, result)
+    else:
+        between = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
+        ways = [_way(sky, start, end, until_s) for start, end in between]
+        charts = [{**_LIGHT, "series": [{"way": at, "values": way["rtt"]} for at, way in enumerate(ways)]}]
     times = _knots(len(sky.satellites) + len(sky.stations), until_s, step_s)
     nodes = np.stack([_nodes(sky, time) for time in times])
     unit = float(np.abs(nodes).max()) / 32767
@@ -93,16 +115,21 @@ def player(
         "land": [ring.tolist() for ring in _land()],
         "view": [north, east],
         "reach": min(float(np.linalg.norm(nodes[0], axis=1).max()), 1.6) + 0.06,
-        "ways": [_way(sky, start, end, until_s) for start, end in ways],
+        "ways": ways,
+        "charts": charts,
         "colours": list(style.COLOURS),
     }
+    of = ' class="chart small"' if len(charts) > 1 else ' class="chart"'
+    canvases = "".join(
+        f'<canvas{of} role="img" aria-label="{html.escape(str(chart["title"]))} over time"></canvas>\n'
+        for chart in charts
+    )
     # A closing tag inside a name would end the script.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<div id="sky">\n<style>{_STYLE}</style>\n<div class="sides">\n'
         '<canvas class="globe" tabindex="0" role="img" aria-label="globe with satellites, links and ways"></canvas>\n'
-        '<div class="side"><ul></ul>\n<canvas class="chart" role="img" aria-label="round trips over time"></canvas>\n'
-        "</div>\n</div>\n"
+        f'<div class="side"><ul></ul>\n{canvases}</div>\n</div>\n'
         '<p class="controls"><button type="button">play</button> '
         '<select aria-label="speed"><option value="1">1 ×</option><option value="5">5 ×</option>'
         '<option value="20">20 ×</option><option value="100">100 ×</option></select> '
@@ -152,14 +179,59 @@ def _links(sky: Sky, times: Sequence[float]) -> list[int]:
     return done
 
 
-def _way(sky: Sky, start: str, end: str, until_s: float) -> dict[str, object]:
-    """The ways between two stations with their times, and samples of the round trip in ms."""
-    way = sky.way(start, end, until_s, until_s / _SAMPLES)
+def _way(sky: Sky, start: str, end: str, until_s: float) -> dict[str, Any]:
+    """The ways between two stations with their times, and samples of the round trip of light in ms."""
     return {
         "name": f"{start} – {end}",
         "courses": [[round(since, 3), nodes] for since, nodes in sky.courses(start, end, until_s)],
-        "rtt": way["rtt_ms"].round(3).to_list(),
+        "rtt": _light(sky, start, end, until_s),
     }
+
+
+def _light(sky: Sky, start: str, end: str, until_s: float) -> list[float | None]:
+    """Samples of the round trip of light in ms."""
+    return sky.way(start, end, until_s, until_s / _SAMPLES)["rtt_ms"].round(3).to_list()
+
+
+def _of_run(sky: Sky, result: Result) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The first flows of a run through a sky, each with its ways, and the charts of these flows."""
+    until_s = result.simulated_s
+    # Ways that depend on the load are not those of a sky without traffic.
+    has_light = not result.scenario["constellation"].get("load_penalty", 0)
+    ways: list[dict[str, Any]] = []
+    for name, courses in courses_of_flows(sky, result).items():
+        rtt: list[float | None] = [None] * (_SAMPLES + 1)
+        if has_light and (nodes := next((nodes for _, nodes in courses if nodes), None)):
+            rtt = _light(sky, sky.name(nodes[0]), sky.name(nodes[-1]), until_s)
+        ways.append({"name": name, "courses": [[round(since, 3), nodes] for since, nodes in courses], "rtt": rtt})
+    light_series = [{"way": at, "values": way["rtt"], "thin": True} for at, way in enumerate(ways) if has_light]
+    trace = result.trace()
+    if trace.is_empty():
+        return ways, [{**_LIGHT, "series": light_series}]
+    if "leg" in trace.columns:
+        trace = trace.filter(trace["leg"] == 1)
+    rates = analyse.goodput(result.trace("goodput"), max(until_s / _INTERVALS, 0.1), until_s)
+    charts = [
+        {**_SRTT, "series": [*light_series, *_sampled(trace, "srtt_s", 1e3, ways, until_s)]},
+        {**_GOODPUT, "series": _sampled(rates, "goodput_bps", 1e-6, ways, until_s)},
+        {**_CWND, "series": _sampled(trace, "cwnd_segments", 1.0, ways, until_s)},
+    ]
+    return ways, charts
+
+
+def _sampled(
+    table: pl.DataFrame, column: str, factor: float, ways: Sequence[dict[str, Any]], until_s: float
+) -> list[dict[str, Any]]:
+    """A column of a table at equal distances of time, for each way: the value that held then."""
+    times = np.linspace(0.0, until_s, _SAMPLES + 1)
+    series = []
+    for at, way in enumerate(ways):
+        rows = table.filter((table["flow"].cast(pl.String) == way["name"]) & table[column].is_not_null())
+        values = rows[column].to_numpy() * factor
+        place = np.searchsorted(rows["time_s"].to_numpy(), times, side="right") - 1
+        known = [float(f"{values[row]:.5g}") if row >= 0 else None for row in place]
+        series.append({"way": at, "values": known})
+    return series
 
 
 _PAGE_STYLE = """
@@ -181,7 +253,8 @@ _STYLE = """
   cursor: grab; }
 #sky .side { flex: 2 1 300px; min-width: 0; }
 #sky .chart { width: 100%; height: 220px; cursor: pointer; }
-#sky ul { list-style: none; margin: 0 0 0.6em; padding: 0; min-height: 8em; }
+#sky .small { height: 150px; }
+#sky ul { list-style: none; margin: 0 0 0.6em; padding: 0; min-height: 6em; }
 #sky li { margin-bottom: 0.5em; overflow-wrap: anywhere; }
 #sky li b::before { content: ""; display: inline-block; width: 1.6em; border-top: 4px solid var(--colour);
   margin-right: 0.5em; vertical-align: middle; }
@@ -195,8 +268,8 @@ _SCRIPT = """
 (() => {
   const root = document.getElementById("sky"), find = (name) => root.querySelector(name);
   const data = JSON.parse(find("script").textContent);
-  const [globe, chart, list, button, speed, slider, told] =
-    [".globe", ".chart", "ul", "button", "select", "input", "output"].map(find);
+  const [globe, list, button, speed, slider, told] =
+    [".globe", "ul", "button", "select", "input", "output"].map(find);
   const count = data.satellites.length, total = count + data.stations.length;
   const bytes = Uint8Array.from(atob(data.places), (letter) => letter.charCodeAt(0));
   const stored = new DataView(bytes.buffer), places = new Float32Array(bytes.length / 2);
@@ -261,7 +334,7 @@ _SCRIPT = """
     for (const [since, nodes] of way.courses) if (since <= time) found = nodes;
     return found;
   };
-  const sample = (way) => way.rtt[Math.min(Math.round(time / data.until * (way.rtt.length - 1)), way.rtt.length - 1)];
+  const sample = (values) => values[Math.min(Math.round(time / data.until * (values.length - 1)), values.length - 1)];
 
   let dots = [];
   const drawGlobe = () => {
@@ -330,7 +403,8 @@ _SCRIPT = """
       const [x, y] = dots[count + at];
       pen.fillStyle = colours.ink; pen.fillRect(x - 3, y - 3, 6, 6);
       pen.lineWidth = 3; pen.lineJoin = "round"; pen.strokeStyle = colours.sea;
-      pen.strokeText(name, x + 6, y - 6); pen.fillText(name, x + 6, y - 6);
+      const from = Math.min(x + 6, side - pen.measureText(name).width - 2);
+      pen.strokeText(name, from, y - 6); pen.fillText(name, from, y - 6);
     });
   };
 
@@ -343,19 +417,25 @@ _SCRIPT = """
     for (let at = Math.ceil(low / every); at * every <= high * (1 + 1e-9); at++) found.push(at * every);
     return [found, Math.max(0, -Math.floor(Math.log10(every) + 1e-9))];
   };
-  const known = data.ways.flatMap((way) => way.rtt).filter((value) => value !== null);
-  const middle = known.reduce((low, value) => Math.min(low, value), Infinity);
-  const highest = known.reduce((high, value) => Math.max(high, value), -Infinity);
-  const room = Math.max((highest - middle) * 0.08, 0.5);
-  const low = Math.max(0, middle - room), high = highest + room, left = 44;
+  const left = 44;
+  const charts = data.charts.map((chart, at) => {
+    const known = chart.series.flatMap((one) => one.values).filter((value) => value !== null).sort((a, b) => a - b);
+    // The peak of a start may not flatten the rest.
+    const end = known.length && known[Math.floor(known.length * 0.99)] * 3 < known[known.length - 1]
+      ? known[Math.floor(known.length * 0.99)] * 1.2 : known[known.length - 1];
+    const room = Math.max((end - known[0]) * 0.08, chart.zero ? 0 : 0.5);
+    const low = chart.zero ? 0 : Math.max(0, known[0] - room), high = end + room || 1;
+    return { ...chart, canvas: root.querySelectorAll(".chart")[at], known: known.length > 0, low, high };
+  });
   const across = (width, at) => left + at / data.until * (width - left - 14);
-  const drawChart = () => {
-    const [pen, width, height] = fit(chart), top = 18, base = height - 32;
-    const y = (value) => base - (value - low) / (high - low) * (base - top);
+  const drawChart = (chart, isLast) => {
+    const [pen, width, height] = fit(chart.canvas), top = 18, base = height - (isLast ? 32 : 18);
+    const { low, high } = chart;
+    const y = (value) => base - (Math.min(value, high) - low) / (high - low) * (base - top);
     pen.font = "11px system-ui, sans-serif"; pen.fillStyle = colours.quiet; pen.strokeStyle = colours.line;
     pen.lineWidth = 1; pen.textAlign = "left";
-    pen.fillText(known.length ? "round trip of light (ms)" : "no way at any time", 0, 10);
-    if (known.length) {
+    pen.fillText(chart.known ? chart.title : chart.title + ": none at any time", 0, 10);
+    if (chart.known) {
       const [marks, digits] = ticks(low, high);
       pen.textAlign = "right"; pen.textBaseline = "middle";
       for (const mark of marks) {
@@ -366,20 +446,20 @@ _SCRIPT = """
     const [marks, digits] = ticks(0, data.until);
     pen.textAlign = "center"; pen.textBaseline = "alphabetic";
     for (const mark of marks) pen.fillText(mark.toFixed(digits), across(width, mark), base + 14);
-    pen.fillText("time (s)", (left + width) / 2, height - 4);
-    data.ways.forEach((way, number) => {
-      pen.strokeStyle = wayColour(number); pen.lineWidth = 1.6; pen.beginPath();
+    if (isLast) pen.fillText("time (s)", (left + width) / 2, height - 4);
+    chart.series.forEach(({ way, values, thin }) => {
+      pen.strokeStyle = wayColour(way); pen.lineWidth = thin ? 0.8 : 1.6; pen.beginPath();
       let open = false;
-      way.rtt.forEach((value, at) => {
+      values.forEach((value, at) => {
         if (value === null) { open = false; return; }
-        const x = across(width, at / (way.rtt.length - 1) * data.until);
+        const x = across(width, at / (values.length - 1) * data.until);
         if (open) pen.lineTo(x, y(value)); else pen.moveTo(x, y(value));
         open = true;
       });
       pen.stroke();
-      const value = sample(way);
-      if (value !== null) {
-        pen.fillStyle = wayColour(number); pen.beginPath();
+      const value = sample(values);
+      if (value !== null && !thin) {
+        pen.fillStyle = wayColour(way); pen.beginPath();
         pen.arc(across(width, time), y(value), 3.5, 0, 2 * Math.PI); pen.fill();
       }
     });
@@ -398,10 +478,14 @@ _SCRIPT = """
   const name = (node) => node < count ? data.satellites[node] : data.stations[node - count];
   const tell = () => {
     data.ways.forEach((way, number) => {
-      const [entry, value, through] = entries[number], nodes = course(way), rtt = sample(way);
+      const [entry, value, through] = entries[number], nodes = course(way), rtt = sample(way.rtt);
       entry.style.setProperty("--colour", wayColour(number));
-      const ms = rtt === null ? "" : `${rtt.toFixed(1)} ms, `;
-      value.textContent = nodes.length ? `: ${ms}${nodes.length - 1} links` : ": no way";
+      const ms = rtt === null ? "" : `${rtt.toFixed(1)} ms of light, `;
+      // Of a run, what its flow measures now.
+      const measured = charts.filter((chart) => chart.short !== "").flatMap((chart) => chart.series
+        .filter((one) => one.way === number && !one.thin && sample(one.values) !== null)
+        .map((one) => `, ${chart.short} ${Number(sample(one.values).toPrecision(3))} ${chart.unit}`)).join("");
+      value.textContent = nodes.length ? `: ${ms}${nodes.length - 1} links${measured}` : ": no way";
       through.textContent = nodes.slice(1, -1).map(name).join(" · ");
     });
     told.textContent = `${time.toFixed(1)} s of ${data.until} s`;
@@ -410,7 +494,12 @@ _SCRIPT = """
   const draw = () => {
     if (asked) return;
     asked = true;
-    requestAnimationFrame(() => { asked = false; drawGlobe(); drawChart(); tell(); });
+    requestAnimationFrame(() => {
+      asked = false;
+      drawGlobe();
+      charts.forEach((chart, at) => drawChart(chart, at === charts.length - 1));
+      tell();
+    });
   };
   const go = (to) => {
     time = Math.min(Math.max(to, 0), data.until);
@@ -465,12 +554,14 @@ _SCRIPT = """
     event.preventDefault();
     closer(Math.exp(-event.deltaY / 600));
   }, { passive: false });
-  const point = (event) => {
-    const box = chart.getBoundingClientRect();
-    go((event.clientX - box.left - left) / (box.width - left - 14) * data.until);
-  };
-  chart.addEventListener("pointerdown", (event) => { chart.setPointerCapture(event.pointerId); point(event); });
-  chart.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
+  for (const { canvas } of charts) {
+    const point = (event) => {
+      const box = canvas.getBoundingClientRect();
+      go((event.clientX - box.left - left) / (box.width - left - 14) * data.until);
+    };
+    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); point(event); });
+    canvas.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
+  }
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

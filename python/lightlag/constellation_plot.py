@@ -10,7 +10,7 @@ import importlib.resources
 import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +93,9 @@ def _outline(corners: Floats) -> Floats:
 
 
 @style.styled
-def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()) -> Chart:
+def globe(
+    sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = (), result: Result | None = None
+) -> Chart:
     """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
 
     Parameters
@@ -102,11 +104,12 @@ def globe(sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = ()
         Seconds since the start of a run.
     ways
         Pairs of stations; by default the first station with each of the others.
+    result
+        A run through this sky, whose flows are drawn instead of pairs.
     """
-    pairs = _pairs(sky, ways)
     figure, axes = style.chart(size=(6.4, 6.4))
-    nodes = [_way_at(sky.courses(*pair, time_s + 0.1), time_s) for pair in pairs]
-    _scene(axes, sky, time_s, view_of(sky.places(time_s)), pairs, nodes)
+    courses = _courses(sky, ways, time_s + 0.1, result)
+    _scene(axes, sky, time_s, view_of(sky.places(time_s)), courses)
     return figure
 
 
@@ -118,6 +121,8 @@ def film(
     until_s: float = 60.0,
     every_s: float = 1.0,
     per_second: int = 10,
+    result: Result | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Writes the globe over time as a film; the suffix decides the format (.gif, .mp4).
 
@@ -131,6 +136,10 @@ def film(
         Simulated time between two pictures.
     per_second
         Pictures shown in a second.
+    result
+        A run through this sky, whose flows are drawn instead of pairs.
+    progress
+        Called with the number of pictures done and that of all.
     """
     path = _films.writable(path)
     if not every_s > 0:
@@ -138,22 +147,40 @@ def film(
     times = _times(until_s, every_s)
     if len(times) > MOST_PICTURES:
         raise InputError(f"every_s: {len(times)} pictures; {MOST_PICTURES} at most, so take a longer every_s")
-    pairs = _pairs(sky, ways)
-    courses = [sky.courses(*pair, until_s) for pair in pairs]
+    courses = _courses(sky, ways, until_s, result)
     eye = view_of(sky.places())
     with matplotlib.rc_context(style.RC):
         figure, axes = style.chart(size=(6.4, 6.4))
 
         def draw(time_s: float) -> None:
             axes.clear()
-            _scene(axes, sky, time_s, eye, pairs, [_way_at(found, time_s) for found in courses])
+            _scene(axes, sky, time_s, eye, courses)
 
-        _films.write(figure, draw, times, path, per_second)
+        _films.write(figure, draw, times, path, per_second, progress)
     return path
 
 
-def _pairs(sky: Sky, ways: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(ways) or [(sky.stations[0], other) for other in sky.stations[1:]]
+def _courses(
+    sky: Sky, pairs: Sequence[tuple[str, str]], until_s: float, result: Result | None
+) -> dict[str, list[tuple[float, list[int]]]]:
+    """The ways to draw by name: since when, and the nodes; none while there is no way."""
+    if result is not None:
+        return courses_of_flows(sky, result)
+    between = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
+    return {f"{start} – {end}": sky.courses(start, end, until_s) for start, end in between}
+
+
+def courses_of_flows(sky: Sky, result: Result) -> dict[str, list[tuple[float, list[int]]]]:
+    """The ways of the first flows of a run through a sky: since when, and the nodes; none while there is no way."""
+    number = {name: at for at, name in enumerate([*sky.satellites, *sky.stations])}
+    found: dict[str, list[tuple[float, list[int]]]] = {}
+    for flow in result.summary["flows"]:
+        if len(found) == len(style.COLOURS):
+            break
+        name = str(flow["name"])
+        if courses := _names_of_nodes(result, name):
+            found[name] = [(since, [number[node] for node in nodes if node in number]) for since, nodes in courses]
+    return found
 
 
 def _scene(
@@ -161,10 +188,9 @@ def _scene(
     sky: Sky,
     time_s: float,
     eye: tuple[float, float],
-    pairs: Sequence[tuple[str, str]],
-    ways: Sequence[Sequence[int]],
+    courses: Mapping[str, Sequence[tuple[float, list[int]]]],
 ) -> None:
-    """The globe from above a place, with the nodes of the ways of pairs."""
+    """The globe from above a place, with the ways at a time."""
     axes_of_view = _seen_from(*eye)
     places = sky.places(time_s)
     axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor=SEA, edgecolor=style.GREY, linewidth=0.7, zorder=1))
@@ -180,9 +206,10 @@ def _scene(
     axes.scatter(points[seen, 0], points[seen, 1], s=3, color=style.GREY, linewidths=0, zorder=4)
     ground = _unit(places[:, 0], places[:, 1]) @ axes_of_view.T
     everything = np.concatenate([points, ground])
-    for number, ((start, end), nodes) in enumerate(zip(pairs, ways, strict=True)):
+    for number, (name, course) in enumerate(courses.items()):
         look = style.line_style(number)
-        label = f"{start} – {end}" + ("" if nodes else ": no way")
+        nodes = _way_at(course, time_s)
+        label = name + ("" if nodes else ": no way")
         line = everything[list(nodes), :2] if nodes else np.empty((0, 2))
         axes.plot(line[:, 0], line[:, 1], linewidth=1.8, marker="o", markersize=3, zorder=6, label=label, **look)
     for name, point in zip(sky.stations, ground, strict=True):
@@ -340,7 +367,7 @@ def handovers(result: Result, flow: str | None = None) -> Chart:
     if "leg" in trace.columns:
         trace = trace.filter(trace["leg"] == 1)
     end_s = result.simulated_s
-    courses = _courses_of(result, flow)
+    courses = _names_of_nodes(result, flow)
     figure, (window, delay, below) = style.chart(3, 1, size=(6.4, 5.2), sharex=True, height_ratios=(3, 3, 1.7))
     time = trace["time_s"].to_numpy()
     cwnd = trace["cwnd_segments"].to_numpy().astype(np.float64)
@@ -378,7 +405,7 @@ def handovers(result: Result, flow: str | None = None) -> Chart:
     return figure
 
 
-def _courses_of(result: Result, flow: str) -> list[tuple[float, list[str]]]:
+def _names_of_nodes(result: Result, flow: str) -> list[tuple[float, list[str]]]:
     """The ways of a flow in a run: since when, and the names of the nodes; none while there is no way."""
     paths = result.paths.filter(result.paths["flow"].cast(str) == flow)
     parts = paths.partition_by("time_s", maintain_order=True)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from lightlag import analyse, constellation_plot, style, swarm_paths, swarm_plot
+from lightlag import analyse, constellation, constellation_plot, style, swarm_paths, swarm_plot
 from lightlag._summary import capacity, leg_name, legs_of
 from lightlag.errors import InputError
 from lightlag.results import Result
@@ -29,7 +29,20 @@ from lightlag.style import Chart, save
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FIGURES", "airtime", "cwnd", "goodput", "handovers", "queue", "routes", "rtt", "save", "sequence", "swarm"]
+__all__ = [
+    "FIGURES",
+    "airtime",
+    "cwnd",
+    "globe",
+    "goodput",
+    "handovers",
+    "queue",
+    "routes",
+    "rtt",
+    "save",
+    "sequence",
+    "swarm",
+]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -224,6 +237,20 @@ def routes(result: Result, *, flow: str | None = None) -> Chart:
     return swarm_plot.route_timeline(result.paths, result.simulated_s, flows=None if flow is None else [flow])
 
 
+def globe(result: Result, *, time_s: float | None = None) -> Chart:
+    """Satellites around the Earth, the links between them, and the ways of flows through a constellation.
+
+    Parameters
+    ----------
+    time_s
+        Seconds since the start of the run; by default its middle.
+    """
+    if not result.scenario.get("constellation"):
+        raise InputError(f"{result.name}: no constellation; a globe is that of a run through a sky")
+    sky = constellation.sky(result.scenario)
+    return constellation_plot.globe(sky, result.simulated_s / 2 if time_s is None else time_s, result=result)
+
+
 def handovers(result: Result, *, flow: str | None = None) -> Chart:
     """Window and round trips of a flow through a constellation above the satellites at both ends of its way.
 
@@ -244,6 +271,7 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "swarm": swarm,
     "airtime": airtime,
     "routes": routes,
+    "globe": globe,
     "handovers": handovers,
 }
 """Figures of a result by metric."""

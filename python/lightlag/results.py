@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
 
-Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes", "handovers"]
+Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes", "globe", "handovers"]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),
@@ -241,7 +241,7 @@ class Result:
         ----------
         metric
             ``"cwnd"``, ``"goodput"``, ``"sequence"``, ``"rtt"`` or ``"queue"``; with radio media also ``"swarm"``,
-            ``"airtime"`` and ``"routes"``, with a constellation ``"handovers"``.
+            ``"airtime"`` and ``"routes"``, with a constellation ``"globe"`` and ``"handovers"``.
         path
             Where to write the figure; the suffix decides the format (.pdf, .svg, .png).
         """
@@ -255,7 +255,7 @@ class Result:
             plot.save(figure, path)
         return figure
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False, jobs: int = 1) -> Path:
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, jobs: int = 1, pages: bool = False) -> Path:
         """Writes a results folder, as a whole or not at all.
 
         Parameters
@@ -266,9 +266,20 @@ class Result:
             Replace a results folder that exists.
         jobs
             Threads to write with.
+        pages
+            With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
+            trips, goodput and windows beside it.
         """
-        self._source.save(Path(folder), force, jobs)
+        self._source.save(Path(folder), force, jobs, self._pages() if pages else {})
         return Path(folder)
+
+    def _pages(self) -> dict[str, str]:
+        if not self.scenario.get("constellation") or not self.simulated_s:
+            return {}
+        from lightlag import constellation, constellation_player
+
+        title = f"{self.name}, seed {self.seed}"
+        return {"globe.html": constellation_player.page(constellation.sky(self.scenario), title=title, result=self)}
 
     def __repr__(self) -> str:
         from lightlag.analyse import together

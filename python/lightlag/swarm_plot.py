@@ -12,7 +12,7 @@ Examples
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +132,7 @@ def animate(
     radio: Radio | None = None,
     paths: pl.DataFrame | None = None,
     flows: Sequence[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Writes the flight of a swarm as a film; the suffix decides the format (.gif, .mp4).
 
@@ -141,6 +142,8 @@ def animate(
         Simulated time between two pictures.
     per_second
         Pictures shown in a second.
+    progress
+        Called with the number of pictures done and that of all.
     """
     path = _films.writable(path)
     if not every_s > 0:
@@ -154,7 +157,7 @@ def animate(
             axes.clear()
             _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
 
-        _films.write(figure, draw, times.tolist(), path, per_second)
+        _films.write(figure, draw, times.tolist(), path, per_second, progress)
     return path
 
 

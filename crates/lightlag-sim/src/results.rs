@@ -20,7 +20,7 @@ pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
-use lightlag_net::{Link, LinkId, Waits};
+use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
@@ -484,15 +484,11 @@ fn link_summaries(
     parts: Parts,
 ) -> Vec<LinkSummary> {
     let mut summaries = Vec::with_capacity(origins.len());
+    let sky = world.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
     while let Some(origin) = origins.pop() {
         let at = origins.len();
         let link = &world.fabric.hops[at].link;
-        let is_idle = world
-            .fabric
-            .overhead
-            .as_ref()
-            .is_some_and(|overhead| link.counters().offered == 0 && overhead.has(LinkId(at as u32)));
-        if !is_idle {
+        if !sky.contains(&at) || link.counters().offered > 0 {
             summaries.push(link_summary(link, &origin, nodes, end));
         }
         if parts == Parts::Go {

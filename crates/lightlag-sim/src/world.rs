@@ -397,8 +397,12 @@ impl<T: Tap, B: Border> World<T, B> {
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }
+        let sky = self.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
         for (at, hop) in self.fabric.hops.iter_mut().enumerate() {
             if self.border.of().is_some_and(|part| !part.has_link(LinkId(at as u32))) {
+                continue;
+            }
+            if sky.contains(&at) && hop.link.counters().offered == 0 {
                 continue;
             }
             self.recorder.queue_sample(now, at, || hop.link.backlog(now));

@@ -7,6 +7,7 @@ use lightlag_net::{FarEnd, Link, LinkId, NodeId, Packet, QueuedLink, RouteTable,
 use lightlag_orbit::{Planner, Waiting};
 use lightlag_scenario::{Network, Space};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The sky of a run.
 pub(crate) struct Overhead {
@@ -77,9 +78,9 @@ impl Overhead {
         }
     }
 
-    /// Whether a link belongs to the sky: there are thousands of these, and few carry something.
-    pub(crate) fn has(&self, link: LinkId) -> bool {
-        self.space.beam(link).is_some()
+    /// The links of the sky: there are thousands of these, and few carry something.
+    pub(crate) fn links(&self) -> Range<usize> {
+        self.space.dishes.0 as usize..self.space.isls.0 as usize + 2 * self.space.sky.isls().len()
     }
 
     /// The time of the next change.

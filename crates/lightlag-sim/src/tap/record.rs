@@ -69,7 +69,7 @@ recorded! {
         leg: u8 ["", optional],
     }
 
-    /// Packets that wait at links over time.
+    /// Packets that wait at links over time; at those of a constellation from the first packet on.
     pub struct QueueSamples {
         /// Seconds since the start of the run.
         time_s: f64 ["s"],
