@@ -23,21 +23,25 @@ impl Vector {
     }
 
     /// The scalar product.
+    #[inline]
     pub fn dot(self, other: Self) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
     /// The square of its length.
+    #[inline]
     pub fn square(self) -> f64 {
         self.dot(self)
     }
 
     /// Its length.
+    #[inline]
     pub fn length(self) -> f64 {
-        libm::sqrt(self.square())
+        self.square().sqrt()
     }
 
     /// The distance to another place.
+    #[inline]
     pub fn distance(self, other: Self) -> f64 {
         (self - other).length()
     }

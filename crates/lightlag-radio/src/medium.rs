@@ -10,6 +10,7 @@
 //! - `station`: a station, made of these, and its counters.
 //! - `queue`: frames that wait.
 //! - `aggregate`: packets that leave together.
+//! - `reach`: the stations that a frame reaches.
 //! - `reorder`: packets that have arrived and wait for those before them.
 //! - `tracks`: where all stations are.
 
@@ -18,6 +19,7 @@ mod aggregate;
 mod frame;
 mod hearing;
 mod queue;
+mod reach;
 mod reorder;
 mod station;
 mod tracks;
@@ -30,24 +32,25 @@ use crate::class::Class;
 use crate::config::{MediumConfig, MissingBlockAck, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
+use crate::propagation::Channel;
 use crate::propagation::decibels::{decibels, ratio};
-use crate::propagation::{Channel, delay};
 use crate::rate::{Choice, Outcome};
 use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
-use frame::Frame;
+use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Record, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
+use reach::{Antenna, Reach};
 use station::{Control, Peer, StationState};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use tracks::Tracks;
 
 /// A shared channel.
 #[derive(Debug)]
 pub struct Medium<P> {
-    channel: Channel,
+    reach: Reach,
     curves: ErrorCurves,
     /// The SINRs from which on nothing of the headers and nothing of a frame is ever lost, by mode.
     certain: Vec<(Mode, [f64; 2])>,
@@ -58,18 +61,14 @@ pub struct Medium<P> {
     /// The instant of the last call: frames that start later are on their way already.
     now: Instant,
     stations: Vec<StationState<P>>,
-    /// Frames on the air by number, and when they end at the last of their hearers.
-    frames: BTreeMap<u64, Frame<P>>,
-    ends: BTreeSet<(Instant, u64)>,
+    /// The first to end comes first.
+    frames: BinaryHeap<OnAir<P>>,
     next_frame: u64,
     happenings: VecDeque<Happening<P>>,
     /// Whose frames are told, if anybody's are, and those that wait to be told.
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
     changed: Vec<u32>,
-    tracks: Tracks,
-    /// The power that reaches each station.
-    powers: Vec<f64>,
     /// Lists of hearers that are free.
     lists: Vec<Vec<u32>>,
     /// Bit n: whether the MPDU n of the A-MPDU that a station has just received arrived there.
@@ -85,6 +84,9 @@ const RTS_SIZE: Bytes = Bytes(20);
 /// Bytes that larger frames than usual have.
 const LARGE: u32 = 4096;
 
+/// Receptions between the fetch of a receiver's memory and its use.
+const AHEAD: usize = 6;
+
 /// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
 
@@ -97,6 +99,13 @@ impl<P: Clone> Medium<P> {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
+        let antenna = |station: &StationConfig| Antenna {
+            power: ratio(station.radio.power + station.radio.gain),
+            gain: ratio(station.radio.gain),
+            sensitivity: ratio(station.radio.sensitivity),
+        };
+        let antennas: Vec<Antenna> = stations.iter().map(antenna).collect();
+        let channel = Channel::new(&config.propagation, config.frequency, seed, name);
         let state = |station: StationConfig| {
             let radio = &station.radio;
             let [fixed, broadcast_mode] = radio.modes(config);
@@ -104,7 +113,6 @@ impl<P: Clone> Medium<P> {
             let data_mode = control.as_ref().map_or(fixed, |control| control.modes[0]);
             let noise = noise_floor(config.width, radio.noise_figure);
             let thresholds = Thresholds {
-                sensitivity: ratio(radio.sensitivity),
                 detection: ratio(radio.detection),
                 detection_ratio: ratio(radio.detection_snr),
                 carrier: ratio(radio.carrier_sense),
@@ -114,8 +122,6 @@ impl<P: Clone> Medium<P> {
             };
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
             StationState {
-                power: ratio(radio.power + radio.gain),
-                gain: ratio(radio.gain),
                 data_mode,
                 broadcast_mode,
                 control,
@@ -148,7 +154,7 @@ impl<P: Clone> Medium<P> {
         };
         let stations: Vec<StationState<P>> = stations.into_iter().map(state).collect();
         Self {
-            channel: Channel::new(&config.propagation, config.frequency, seed, name),
+            reach: Reach::new(channel, tracks, &antennas),
             curves: ErrorCurves::new(config.errors),
             certain: Vec::new(),
             timing,
@@ -156,13 +162,10 @@ impl<P: Clone> Medium<P> {
             edca,
             seed,
             now: Instant::ZERO,
-            tracks,
-            powers: vec![0.0; stations.len()],
             lists: Vec::new(),
             arrived: 0,
             stations,
-            frames: BTreeMap::new(),
-            ends: BTreeSet::new(),
+            frames: BinaryHeap::new(),
             next_frame: 0,
             happenings: VecDeque::new(),
             watched: Vec::new(),
@@ -173,7 +176,7 @@ impl<P: Clone> Medium<P> {
 
     /// When the next frame ends.
     pub fn next_wake(&self) -> Option<Instant> {
-        self.ends.first().map(|(end, _)| *end)
+        self.frames.peek().map(|first| first.end)
     }
 
     /// When a station wakes next, if nothing happens before.
@@ -234,16 +237,15 @@ impl<P: Clone> Medium<P> {
 
     /// Where a station is.
     pub fn position(&mut self, station: Station, now: Instant) -> Vector {
-        self.tracks.advance(now);
-        self.tracks.at(station.0 as usize)
+        self.reach.position(station.0 as usize, now)
     }
 
     /// Tells of each station to which frames of data from this one get through more often than not.
     pub fn in_range(&mut self, station: Station, now: Instant, mut tell: impl FnMut(Station)) {
         const USUAL: u32 = 1536;
-        self.reach(station.0, now);
         let mode = self.stations[station.0 as usize].data_mode;
-        for (other, power) in self.powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
+        let powers = self.reach.powers(station.0 as usize, now);
+        for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
             let hearing = &self.stations[other].hearing;
             let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
             if hearing.detects(*power) && crate::phy::error_model::success(ln) > 0.5 {
@@ -254,8 +256,7 @@ impl<P: Clone> Medium<P> {
 
     /// Ratio of signal to noise at a station, of a frame from another one, in dB.
     pub fn snr_db(&mut self, from: Station, at: Station, now: Instant) -> f64 {
-        self.reach(from.0, now);
-        decibels(self.powers[at.0 as usize] / self.stations[at.0 as usize].hearing.noise())
+        decibels(self.reach.powers(from.0 as usize, now)[at.0 as usize] / self.stations[at.0 as usize].hearing.noise())
     }
 
     /// Tells of each packet that is at a station and has not arrived anywhere.
@@ -339,20 +340,20 @@ impl<P: Clone> Medium<P> {
     /// The ends of frames.
     pub fn medium_wakes(&mut self, now: Instant) {
         self.now = now;
-        while let Some((_, number)) = self.ends.first().copied().filter(|(end, _)| *end <= now) {
-            self.ends.pop_first();
-            if let Some(mut frame) = self.frames.remove(&number) {
-                self.frame_ends(now, number, &frame);
-                frame.hearers.clear();
-                self.lists.push(frame.hearers);
-            }
+        while self.frames.peek().is_some_and(|first| first.end <= now) {
+            let Some(OnAir { mut frame, number, .. }) = self.frames.pop() else { return };
+            self.frame_ends(now, number, &frame);
+            frame.hearers.clear();
+            self.lists.push(std::mem::take(&mut frame.hearers));
         }
     }
 
     /// Wakes a station when it may send.
     fn contend(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
-        if let Some((access, _)) = state.next_access(now) {
+        if let Some((access, _)) = state.next_access(now)
+            && state.wake != Some(access)
+        {
             state.wake = Some(access);
             self.changed.push(at);
         }
@@ -597,7 +598,6 @@ impl<P: Clone> Medium<P> {
         let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, answered, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
-        self.reach(at, start);
         let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max().unwrap_or(size);
         let sent = Sent { size, ..self.sent(mode, largest) };
         let state = &mut self.stations[at as usize];
@@ -611,31 +611,28 @@ impl<P: Clone> Medium<P> {
         }
         state.hearing.send(start, end);
         state.access.occupy(start, end);
-        let from = self.tracks.place(at as usize);
         let mut hearers = self.lists.pop().unwrap_or_default();
         let mut last = end;
         let frame = self.next_frame;
         self.next_frame += 1;
-        let (now, fades) = (self.now, self.channel.fades());
-        for (other, state) in self.stations.iter_mut().enumerate().filter(|(other, _)| *other != at as usize) {
-            let mut power = self.powers[other];
-            if fades {
-                power *= self.channel.fade(from, self.tracks.place(other), exchange);
+        let Self { reach, stations, now, .. } = self;
+        let receptions = reach.receptions(at as usize, start, exchange);
+        for (place, reception) in receptions.iter().enumerate() {
+            if let Some(soon) = receptions.get(place + AHEAD) {
+                stations[soon.station as usize].hearing.prefetch();
             }
-            if !state.hearing.hears(power) {
-                continue;
-            }
-            let travels = delay(self.tracks.at(other).distance(from.at));
-            let record = Record { frame, arrival: start + travels, end: end + travels, power };
-            if state.hearing.add(record, now, &mut state.access) {
-                hearers.push(other as u32);
-                last = last.max(end + travels);
+            let state = &mut stations[reception.station as usize];
+            let power = reception.power;
+            let record = Record { frame, arrival: start + reception.travels, end: end + reception.travels, power };
+            if state.hearing.add(record, *now, &mut state.access) {
+                hearers.push(reception.station);
+                last = last.max(record.end);
                 if state.hearing.is_loud(power) {
                     state.put_off(record.arrival + CCA_TIME, record.end + reserves);
                 }
             }
         }
-        let frame_on_air = Frame {
+        let frame_on_air = Box::new(Frame {
             from: at,
             to,
             kind,
@@ -653,12 +650,11 @@ impl<P: Clone> Medium<P> {
             reserves,
             hearers,
             payload,
-        };
+        });
         if self.watched.get(at as usize).is_some_and(|watched| *watched) {
             self.tell(at, &frame_on_air, start, None, |_| true);
         }
-        self.frames.insert(frame, frame_on_air);
-        self.ends.insert((last, frame));
+        self.frames.push(OnAir { end: last, number: frame, frame: frame_on_air });
         end
     }
 
@@ -672,16 +668,6 @@ impl<P: Clone> Medium<P> {
         });
         let certain = if size <= LARGE { certain } else { f64::INFINITY };
         Sent { mode, size, certain, certain_header }
-    }
-
-    /// Finds the mean power of a station's signal at all others.
-    fn reach(&mut self, at: u32, now: Instant) {
-        self.tracks.advance(now);
-        let (from, power) = (self.tracks.place(at as usize), self.stations[at as usize].power);
-        self.channel.powers(from, power, self.tracks.places(), now, &mut self.powers);
-        for (power, station) in self.powers.iter_mut().zip(&self.stations) {
-            *power *= station.gain;
-        }
     }
 
     /// A frame has ended at all of its hearers.
@@ -867,10 +853,13 @@ impl<P: Clone> Medium<P> {
         let state = &mut self.stations[at as usize];
         state.counters.received += 1;
         let peer = frame.peer();
-        match state.heard.iter_mut().find(|(of, _)| *of == peer) {
-            Some((_, last)) if *last == frame.packet => return,
-            Some((_, last)) => *last = frame.packet,
-            None => state.heard.push((peer, frame.packet)),
+        // A frame for all is sent once.
+        if frame.to != To::All {
+            match state.heard.iter_mut().find(|(of, _)| *of == peer) {
+                Some((_, last)) if *last == frame.packet => return,
+                Some((_, last)) => *last = frame.packet,
+                None => state.heard.push((peer, frame.packet)),
+            }
         }
         let payload = match (&frame.payload, frame.to) {
             (Some(payload), To::All) => payload.clone(),

@@ -5,6 +5,7 @@ use super::hearing::Sent;
 use crate::class::Class;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
+use std::cmp::{Ordering, Reverse};
 
 /// A station of a medium, numbered from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -138,7 +139,43 @@ pub struct Aired<P> {
     pub noise_dbm: f64,
 }
 
-/// A frame on the air.
+/// A frame on the air. The greatest is the one that ends first, and of those the first that was sent.
+#[derive(Debug)]
+pub(super) struct OnAir<P> {
+    /// When it ends at the last of its hearers.
+    pub(super) end: Instant,
+    /// Its number among all frames.
+    pub(super) number: u64,
+    pub(super) frame: Box<Frame<P>>,
+}
+
+impl<P> OnAir<P> {
+    fn order(&self) -> Reverse<(Instant, u64)> {
+        Reverse((self.end, self.number))
+    }
+}
+
+impl<P> PartialEq for OnAir<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl<P> Eq for OnAir<P> {}
+
+impl<P> PartialOrd for OnAir<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> Ord for OnAir<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+/// What a frame is, and who hears it.
 #[derive(Clone, Debug)]
 pub(super) struct Frame<P> {
     pub(super) from: u32,

@@ -10,7 +10,7 @@ use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_core::{Bytes, Duration, Instant, prefetch_bytes};
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,6 @@ pub(super) struct Record {
 /// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
-    pub(super) sensitivity: f64,
     pub(super) detection: f64,
     pub(super) detection_ratio: f64,
     pub(super) carrier: f64,
@@ -36,18 +35,22 @@ pub(super) struct Thresholds {
     pub(super) noise: f64,
 }
 
+/// The fields that every frame on the air needs come first, in one cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Hearing {
-    thresholds: Thresholds,
+    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
+    records: Vec<Record>,
+    first: usize,
+    noticed: usize,
+    /// The latest arrival of a record.
+    last: Instant,
     /// The least power that makes the medium busy, whether or not the frame is detected. Signals below it, taken together, do
     /// not.
     loud: f64,
     /// The least power that matters.
     noticeable: f64,
-    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
-    records: Vec<Record>,
-    first: usize,
-    noticed: usize,
+    thresholds: Thresholds,
     /// The frame on which it is locked.
     locked: Option<Record>,
     /// The times of its own transmissions, and the end of the last one.
@@ -98,6 +101,7 @@ impl Hearing {
             records: Vec::with_capacity(SEVERAL),
             first: 0,
             noticed: 0,
+            last: Instant::ZERO,
             locked: None,
             own: [(Instant::ZERO, Instant::ZERO); OWN],
             next_own: 0,
@@ -107,9 +111,10 @@ impl Hearing {
         }
     }
 
-    /// Whether a signal of this power is heard at all.
-    pub(super) fn hears(&self, power: f64) -> bool {
-        power >= self.thresholds.sensitivity
+    /// Fetches what a new frame needs from memory.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        prefetch_bytes::<1>(self);
     }
 
     /// Whether a frame of this power makes the medium busy, whether or not it is detected.
@@ -133,14 +138,14 @@ impl Hearing {
             self.advance(now, access);
             self.forget(now);
         }
-        match self.records.last() {
-            Some(last) if last.arrival > record.arrival => {
-                let after = self.records.iter().rposition(|other| other.arrival <= record.arrival);
-                self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed), record);
-            }
-            _ => self.records.push(record),
+        if self.last > record.arrival {
+            let after = self.records.iter().rposition(|other| other.arrival <= record.arrival);
+            self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed), record);
+        } else {
+            self.last = record.arrival;
+            self.records.push(record);
         }
-        record.power >= self.thresholds.detection
+        record.power >= self.noticeable && record.power >= self.thresholds.detection
     }
 
     /// It sends itself.

@@ -106,9 +106,6 @@ pub(super) struct Peer {
 /// A station.
 #[derive(Debug)]
 pub(super) struct StationState<P> {
-    /// Power that it sends, in milliwatts, with the gain of its antenna.
-    pub(super) power: f64,
-    pub(super) gain: f64,
     /// The fixed mode of data, or the slowest.
     pub(super) data_mode: Mode,
     pub(super) broadcast_mode: Mode,
@@ -173,7 +170,10 @@ impl<P> StationState<P> {
     }
 
     pub(super) fn next_wake(&self) -> Option<Instant> {
-        self.wake.into_iter().chain(self.release).min()
+        match (self.wake, self.release) {
+            (Some(wake), Some(release)) => Some(wake.min(release)),
+            (wake, release) => wake.or(release),
+        }
     }
 
     /// From now on there are packets of this class, too.
@@ -191,6 +191,9 @@ impl<P> StationState<P> {
 
     /// The class that may send next, if the medium stays idle, and when.
     pub(super) fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
+        if self.queues.len() == 1 {
+            return self.wants(0).then(|| (self.access.access(0, now), 0));
+        }
         let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
         let access = classes.map(|class| (self.access.access(class, now), class));
         access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))

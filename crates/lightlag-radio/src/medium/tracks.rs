@@ -19,6 +19,8 @@ pub(super) struct Tracks {
     /// Stations whose present piece is no straight line.
     curved: Vec<u32>,
     places: [Vec<f64>; 3],
+    /// The instant of these places.
+    now: Option<Instant>,
 }
 
 impl Tracks {
@@ -33,6 +35,7 @@ impl Tracks {
             until: vec![Instant::ZERO; motions.len()],
             earliest: Instant::ZERO,
             curved: Vec::new(),
+            now: None,
             motions,
         };
         tracks.advance(Instant::ZERO);
@@ -41,6 +44,10 @@ impl Tracks {
 
     /// Brings all places to this instant.
     pub(super) fn advance(&mut self, now: Instant) {
+        if self.now == Some(now) {
+            return;
+        }
+        self.now = Some(now);
         if now >= self.earliest {
             self.take_pieces(now);
         }
@@ -74,6 +81,12 @@ impl Tracks {
             (self.velocity[0][at], self.velocity[1][at], self.velocity[2][at]) = (velocity.x, velocity.y, velocity.z);
         }
         self.earliest = self.until.iter().copied().min().unwrap_or(Instant::MAX);
+    }
+
+    /// Whether no station ever moves.
+    pub(super) fn stay(&self) -> bool {
+        let is_still = |velocity: &f64| *velocity == 0.0;
+        self.earliest == Instant::MAX && self.curved.is_empty() && self.velocity.iter().flatten().all(is_still)
     }
 
     /// Where a station is, at the instant of the last [`Self::advance`].

@@ -91,6 +91,11 @@ impl Channel {
         }
     }
 
+    /// Whether the power between two places is the same at all times, and for all frames.
+    pub fn is_steady(&self) -> bool {
+        self.formula.is_some() && self.propagation.shadowing.deviation == 0.0 && !self.fades()
+    }
+
     /// Whether frames differ in power from their mean.
     pub fn fades(&self) -> bool {
         !matches!(self.propagation.fading, Fading::None(_))

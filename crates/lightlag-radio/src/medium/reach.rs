@@ -1,0 +1,114 @@
+//! The stations that a frame reaches, with the power and the delay at each.
+
+use super::tracks::Tracks;
+use crate::propagation::{Channel, delay};
+use lightlag_core::{Duration, Instant};
+use lightlag_mobility::Vector;
+
+/// Media with more stations do not remember whom a frame reaches: the memory would grow with the square of their number.
+const FEW: usize = 128;
+
+/// A frame at a station that hears it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reception {
+    pub(super) station: u32,
+    /// The time that the signal travels.
+    pub(super) travels: Duration,
+    /// In milliwatts.
+    pub(super) power: f64,
+}
+
+/// The radio of a station, as far as reach depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Antenna {
+    /// Power that it sends, in milliwatts, with the gain of its antenna.
+    pub(super) power: f64,
+    pub(super) gain: f64,
+    /// The least power that it hears, in milliwatts.
+    pub(super) sensitivity: f64,
+}
+
+/// The channel between stations that move, each property of the stations as an array of its own.
+#[derive(Debug)]
+pub(super) struct Reach {
+    channel: Channel,
+    tracks: Tracks,
+    sent: Vec<f64>,
+    gains: Vec<f64>,
+    sensitivities: Vec<f64>,
+    /// The power that reaches each station.
+    powers: Vec<f64>,
+    /// Stations that hear a frame, as many as there are, and room for the others.
+    indices: Vec<u32>,
+    receptions: Vec<Reception>,
+    /// Where nothing ever changes, the receptions of a frame by its sender, once it has sent.
+    lasting: Vec<Option<Box<[Reception]>>>,
+}
+
+impl Reach {
+    pub(super) fn new(channel: Channel, tracks: Tracks, antennas: &[Antenna]) -> Self {
+        let count = antennas.len();
+        let is_lasting = count <= FEW && tracks.stay() && channel.is_steady();
+        Self {
+            channel,
+            tracks,
+            sent: antennas.iter().map(|antenna| antenna.power).collect(),
+            gains: antennas.iter().map(|antenna| antenna.gain).collect(),
+            sensitivities: antennas.iter().map(|antenna| antenna.sensitivity).collect(),
+            powers: vec![0.0; count],
+            indices: vec![0; count],
+            receptions: Vec::new(),
+            lasting: vec![None; if is_lasting { count } else { 0 }],
+        }
+    }
+
+    /// Where a station is.
+    pub(super) fn position(&mut self, station: usize, now: Instant) -> Vector {
+        self.tracks.advance(now);
+        self.tracks.at(station)
+    }
+
+    /// The mean power of a station's signal at each station.
+    pub(super) fn powers(&mut self, from: usize, now: Instant) -> &[f64] {
+        self.tracks.advance(now);
+        self.channel.powers(self.tracks.place(from), self.sent[from], self.tracks.places(), now, &mut self.powers);
+        for (power, gain) in self.powers.iter_mut().zip(&self.gains) {
+            *power *= gain;
+        }
+        &self.powers
+    }
+
+    /// The stations that hear a frame of this exchange which leaves a station now, in their order.
+    pub(super) fn receptions(&mut self, from: usize, now: Instant, exchange: u64) -> &[Reception] {
+        if self.lasting.is_empty() {
+            self.find(from, now, exchange);
+            return &self.receptions;
+        }
+        if self.lasting[from].is_none() {
+            self.find(from, now, exchange);
+            self.lasting[from] = Some(self.receptions.as_slice().into());
+        }
+        self.lasting[from].as_deref().unwrap_or(&[])
+    }
+
+    fn find(&mut self, from: usize, now: Instant, exchange: u64) {
+        self.powers(from, now);
+        let place = self.tracks.place(from);
+        if self.channel.fades() {
+            for (other, power) in self.powers.iter_mut().enumerate() {
+                *power *= self.channel.fade(place, self.tracks.place(other), exchange);
+            }
+        }
+        // Half of all stations hear a frame in a swarm: a branch that nobody can predict would cost more than all else here.
+        let mut found = 0;
+        for (other, (power, least)) in self.powers.iter().zip(&self.sensitivities).enumerate() {
+            self.indices[found] = other as u32;
+            found += usize::from((power >= least) & (other != from));
+        }
+        self.receptions.clear();
+        self.receptions.extend(self.indices[..found].iter().map(|station| {
+            let distance = self.tracks.at(*station as usize).distance(place.at);
+            Reception { station: *station, travels: delay(distance), power: self.powers[*station as usize] }
+        }));
+    }
+}
