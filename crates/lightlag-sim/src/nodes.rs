@@ -130,6 +130,8 @@ pub(crate) struct Interface {
     unaddressed: Vec<Unaddressed>,
     outbox: VecDeque<Parcel>,
     waiting: Waiting,
+    /// When its agent, its resolver or a packet that waits is due. It holds until they are told something.
+    deadline: Option<Instant>,
     /// Packets that it dropped because there was no route.
     pub(crate) no_route: u64,
     /// Links of which the agent was told that they broke.
@@ -178,6 +180,7 @@ impl Nodes {
                     unaddressed: Vec::new(),
                     outbox: VecDeque::new(),
                     waiting: Waiting::default(),
+                    deadline: None,
                     no_route: 0,
                     broken: 0,
                 });
@@ -268,6 +271,7 @@ impl Nodes {
             self.interfaces[interface].agent.start(Instant::ZERO);
             self.act(Instant::ZERO, interface);
         }
+        self.interfaces.iter_mut().for_each(Interface::look_ahead);
     }
 
     /// A packet comes to an interface from an endpoint or a link; it leaves the medium at the node `toward`.
@@ -340,9 +344,8 @@ impl Nodes {
 
     /// When an interface has its next turn.
     pub(crate) fn wake(&self, interface: usize) -> Option<Instant> {
-        let Interface { medium, station, agent, resolver, waiting, .. } = &self.interfaces[interface];
-        let station = self.media[*medium].medium.station_wake(*station);
-        station.into_iter().chain(agent.poll_timeout()).chain(resolver.poll_timeout()).chain(waiting.expiry()).min()
+        let Interface { medium, station, deadline, .. } = self.interfaces[interface];
+        earlier(self.media[medium].medium.station_wake(station), deadline)
     }
 
     /// Whether an interface has something to do.
@@ -367,6 +370,7 @@ impl Nodes {
             medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
         }
         while let Some(interface) = self.told.pop() {
+            self.interfaces[interface].look_ahead();
             if let Some(wake) = self.wake(interface) {
                 arm(Turn::Interface(interface), wake);
             }
@@ -626,6 +630,22 @@ impl Nodes {
             }
         }
         self.act(now, interface);
+    }
+}
+
+impl Interface {
+    /// Finds its deadline anew.
+    fn look_ahead(&mut self) {
+        let routing = earlier(self.agent.poll_timeout(), self.resolver.poll_timeout());
+        self.deadline = earlier(routing, self.waiting.expiry());
+    }
+}
+
+/// The earlier one of two instants, if there are any.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
     }
 }
 
