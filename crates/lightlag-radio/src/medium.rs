@@ -69,8 +69,9 @@ pub struct Medium<P> {
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
     changed: Vec<u32>,
-    /// Lists of hearers that are free.
+    /// Lists of hearers that are free, and room for the frames that overlap one.
     lists: Vec<Vec<u32>>,
+    disturbing: Vec<Record>,
     /// Bit n: whether the MPDU n of the A-MPDU that a station has just received arrived there.
     arrived: u64,
 }
@@ -84,8 +85,11 @@ const RTS_SIZE: Bytes = Bytes(20);
 /// Bytes that larger frames than usual have.
 const LARGE: u32 = 4096;
 
+/// Stations whose state any cache holds.
+const CACHED: usize = 64;
+
 /// Receptions between the fetch of a receiver's memory and its use.
-const AHEAD: usize = 6;
+const AHEAD: usize = 5;
 
 /// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
@@ -163,6 +167,7 @@ impl<P: Clone> Medium<P> {
             seed,
             now: Instant::ZERO,
             lists: Vec::new(),
+            disturbing: Vec::new(),
             arrived: 0,
             stations,
             frames: BinaryHeap::new(),
@@ -618,8 +623,13 @@ impl<P: Clone> Medium<P> {
         let Self { reach, stations, now, .. } = self;
         let receptions = reach.receptions(at as usize, start, exchange);
         for (place, reception) in receptions.iter().enumerate() {
-            if let Some(soon) = receptions.get(place + AHEAD) {
-                stations[soon.station as usize].hearing.prefetch();
+            if receptions.len() > CACHED {
+                if let Some(soon) = receptions.get(place + 2 * AHEAD) {
+                    stations[soon.station as usize].hearing.prefetch();
+                }
+                if let Some(soon) = receptions.get(place + AHEAD) {
+                    stations[soon.station as usize].hearing.prefetch_place();
+                }
             }
             let state = &mut stations[reception.station as usize];
             let power = reception.power;
@@ -670,13 +680,28 @@ impl<P: Clone> Medium<P> {
         Sent { mode, size, certain, certain_header }
     }
 
+    /// Fetches what the end of a frame needs from memory at its next hearers.
+    #[inline]
+    fn prefetch(&self, hearers: &[u32]) {
+        if let Some(second) = hearers.get(2) {
+            self.stations[*second as usize].prefetch();
+        }
+        if let Some(first) = hearers.get(1) {
+            self.stations[*first as usize].hearing.prefetch_records();
+        }
+    }
+
     /// A frame has ended at all of its hearers.
     fn frame_ends(&mut self, now: Instant, number: u64, frame: &Frame<P>) {
-        for hearer in &frame.hearers {
+        for (place, hearer) in frame.hearers.iter().enumerate() {
+            if self.stations.len() > CACHED {
+                self.prefetch(&frame.hearers[place..]);
+            }
             let state = &mut self.stations[*hearer as usize];
             state.hearing.advance(now, &mut state.access);
             let drawn = |index: u64| draw(self.seed, frame.from, frame.number | index << 40, *hearer);
-            let end = state.hearing.end(number, (frame.sent, &frame.mpdus), &self.curves, drawn);
+            let tools = (&self.curves, &mut self.disturbing);
+            let end = state.hearing.end(number, (frame.sent, &frame.mpdus), tools, drawn);
             if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
                 let understood = arrived != 0;

@@ -32,6 +32,8 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 struct Contention {
     of: Parameters,
+    /// The space in front of the slots.
+    space: Duration,
     window: u32,
     slots: u32,
     /// Failures in a row. They are the station's (QSRC, §10.23.2.12): a frame that expires leaves them, and the window, to
@@ -42,8 +44,8 @@ struct Contention {
 }
 
 impl Contention {
-    fn new(of: Parameters) -> Self {
-        Self { of, window: of.cw_min, slots: 0, failures: 0, requests: 0 }
+    fn new(of: Parameters, timing: Timing) -> Self {
+        Self { of, space: timing.aifs(of.aifsn), window: of.cw_min, slots: 0, failures: 0, requests: 0 }
     }
 
     fn widen(&mut self) {
@@ -84,7 +86,7 @@ impl Access {
             state: State::Idle,
             busy_until: Instant::ZERO,
             extended_until: Instant::ZERO,
-            classes: vec![Contention::new(first)],
+            classes: vec![Contention::new(first, timing)],
             asks: false,
             busy: Duration::ZERO,
         }
@@ -94,7 +96,7 @@ impl Access {
     pub(super) fn open(&mut self, class: usize) {
         let Some(edca) = &self.edca else { return };
         let missing = &Class::ALL[self.classes.len().min(class + 1)..=class];
-        self.classes.extend(missing.iter().map(|class| Contention::new(edca.of(*class))));
+        self.classes.extend(missing.iter().map(|class| Contention::new(edca.of(*class), self.timing)));
     }
 
     /// How long the station may send after it got the medium for a class; zero for one exchange.
@@ -104,13 +106,13 @@ impl Access {
 
     /// The start of the slots that count, if the medium stays idle.
     fn first_slot(&self, class: &Contention) -> Instant {
-        self.busy_until.max(self.extended_until) + self.timing.aifs(class.of.aifsn)
+        self.busy_until.max(self.extended_until) + class.space
     }
 
     /// The latest instant at which the station may send a frame of a class if the medium is idle from `idle` on.
     pub(super) fn at_most(&self, class: usize, idle: Instant) -> Instant {
         let class = &self.classes[class];
-        idle + self.timing.aifs(class.of.aifsn) + self.timing.slot * u64::from(class.slots)
+        idle + class.space + self.timing.slot * u64::from(class.slots)
     }
 
     /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
@@ -121,11 +123,12 @@ impl Access {
     }
 
     /// The medium is busy from `from` to `until`.
+    #[inline]
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
         if from > self.busy_until {
             let idle = self.busy_until.max(self.extended_until);
             for class in self.classes.iter_mut().filter(|class| class.slots > 0) {
-                let start = idle + self.timing.aifs(class.of.aifsn);
+                let start = idle + class.space;
                 if from >= start {
                     let whole =
                         from.since(start).as_nanos() / self.timing.slot.as_nanos() + u64::from(self.edca.is_some());
@@ -145,6 +148,7 @@ impl Access {
     }
 
     /// When the station may send a frame of a class, if the medium stays idle and it has one since `now`.
+    #[inline]
     pub(super) fn access(&self, class: usize, now: Instant) -> Instant {
         let class = &self.classes[class];
         let start = self.first_slot(class);

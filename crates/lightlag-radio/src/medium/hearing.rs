@@ -10,7 +10,7 @@ use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Bytes, Duration, Instant, prefetch_bytes};
+use lightlag_core::{Bytes, Duration, Instant, prefetch, prefetch_bytes};
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,9 @@ const CAPTURE_TIME: Duration = Duration::from_micros(16);
 /// Records for which a receiver has room at first.
 const SEVERAL: usize = 16;
 
+/// Records that are fetched before a frame ends.
+const FETCHED: usize = 8;
+
 /// Transmissions of its own that a receiver remembers: no frame lasts as long as so many.
 const OWN: usize = 4;
 
@@ -111,10 +114,26 @@ impl Hearing {
         }
     }
 
-    /// Fetches what a new frame needs from memory.
+    /// Fetches what a new frame needs from memory: first this, and then the place of its record.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
         prefetch_bytes::<1>(self);
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch_place(&self) {
+        prefetch(self.records.as_ptr().wrapping_add(self.records.len()));
+    }
+
+    /// Fetches what the end of a frame needs from memory: first this, and then the records.
+    #[inline(always)]
+    pub(super) fn prefetch_whole(&self) {
+        prefetch(std::ptr::from_ref(self));
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch_records(&self) {
+        prefetch(self.records.as_ptr().wrapping_add(self.noticed).cast::<[Record; FETCHED]>());
     }
 
     /// Whether a frame of this power makes the medium busy, whether or not it is detected.
@@ -155,6 +174,7 @@ impl Hearing {
         self.own_until = until;
     }
 
+    #[inline]
     fn sends_between(&self, from: Instant, until: Instant) -> bool {
         self.own_until > from && self.own.iter().any(|(start, end)| *start < until && *end > from)
     }
@@ -177,19 +197,19 @@ impl Hearing {
         if record.power >= self.loud {
             access.occupy(at, record.end);
         }
-        let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
         let is_captured = |locked: &Record, margin: f64| {
             record.arrival <= locked.arrival + CCA_TIME + CAPTURE_TIME && record.power > margin * locked.power
         };
-        if let (Some(locked), Some(margin)) = (self.locked, self.thresholds.capture)
-            && is_captured(&locked, margin)
+        if let (Some(locked), Some(margin)) = (&self.locked, self.thresholds.capture)
+            && is_captured(locked, margin)
         {
             self.locked = None;
         }
-        let is_locked = self.locked.is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
+        let is_locked = self.locked.as_ref().is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
         if is_locked || self.sends_between(record.arrival, at) {
             return;
         }
+        let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
         let mut strongest = record;
         let mut total = 0.0;
         for other in
@@ -200,26 +220,29 @@ impl Hearing {
                 strongest = *other;
             }
         }
-        let ratio = strongest.power / (noise + (total - strongest.power).max(0.0));
-        if strongest.power >= detection && ratio >= detection_ratio {
+        let ratio = || strongest.power / (noise + (total - strongest.power).max(0.0));
+        if strongest.power >= detection && ratio() >= detection_ratio {
             self.locked = Some(strongest);
             access.occupy(at, strongest.end);
-            if let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses) {
+            if self.provisional.is_some()
+                && let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses)
+            {
                 self.reserve(at, until, access);
             }
         }
     }
 
     /// A frame has ended here. `drawn` gives numbers in [0, 1): the first for a single frame or the headers of an A-MPDU, the
-    /// others for its MPDUs.
+    /// others for its MPDUs. `disturbing` is room for the frames that overlap it.
     pub(super) fn end<P>(
         &mut self,
         frame: u64,
         (on, mpdus): (Sent, &[Mpdu<P>]),
-        curves: &ErrorCurves,
+        (curves, disturbing): (&ErrorCurves, &mut Vec<Record>),
         drawn: impl Fn(u64) -> f64,
     ) -> End {
-        let Some(record) = self.locked.take_if(|locked| locked.frame == frame) else { return End::Missed };
+        let Some(record) = self.locked.filter(|locked| locked.frame == frame) else { return End::Missed };
+        self.locked = None;
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
         }
@@ -233,7 +256,9 @@ impl Hearing {
         if record.power / (noise + interference) >= on.certain {
             return heard(true, u64::MAX);
         }
-        let sinr = Sinr { record, noise, others };
+        disturbing.clear();
+        disturbing.extend(others);
+        let sinr = Sinr { record, noise, others: disturbing };
         let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
             0.0
@@ -310,13 +335,13 @@ impl Hearing {
 }
 
 /// A frame and what disturbs it.
-struct Sinr<I> {
+struct Sinr<'a> {
     record: Record,
     noise: f64,
-    others: I,
+    others: &'a [Record],
 }
 
-impl<'a, I: Iterator<Item = &'a Record> + Clone> Sinr<I> {
+impl Sinr<'_> {
     fn of_header(&self, header: Header, curves: &ErrorCurves) -> f64 {
         let arrival = self.record.arrival;
         self.pieces((arrival + header.start, arrival + header.end), |sinr, share| {
@@ -331,7 +356,7 @@ impl<'a, I: Iterator<Item = &'a Record> + Clone> Sinr<I> {
         let (mut start, mut sum) = (from, 0.0);
         while start < until {
             let (mut end, mut interference) = (until, 0.0);
-            for other in self.others.clone() {
+            for other in self.others {
                 if other.arrival > start {
                     end = end.min(other.arrival);
                 } else if other.end > start {

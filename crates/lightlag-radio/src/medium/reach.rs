@@ -34,7 +34,8 @@ pub(super) struct Reach {
     channel: Channel,
     tracks: Tracks,
     sent: Vec<f64>,
-    gains: Vec<f64>,
+    /// The gain of each antenna, if any differs from one.
+    gains: Option<Vec<f64>>,
     sensitivities: Vec<f64>,
     /// The power that reaches each station.
     powers: Vec<f64>,
@@ -53,7 +54,10 @@ impl Reach {
             channel,
             tracks,
             sent: antennas.iter().map(|antenna| antenna.power).collect(),
-            gains: antennas.iter().map(|antenna| antenna.gain).collect(),
+            gains: antennas
+                .iter()
+                .any(|antenna| antenna.gain != 1.0)
+                .then(|| antennas.iter().map(|antenna| antenna.gain).collect()),
             sensitivities: antennas.iter().map(|antenna| antenna.sensitivity).collect(),
             powers: vec![0.0; count],
             indices: vec![0; count],
@@ -72,8 +76,8 @@ impl Reach {
     pub(super) fn powers(&mut self, from: usize, now: Instant) -> &[f64] {
         self.tracks.advance(now);
         self.channel.powers(self.tracks.place(from), self.sent[from], self.tracks.places(), now, &mut self.powers);
-        for (power, gain) in self.powers.iter_mut().zip(&self.gains) {
-            *power *= gain;
+        if let Some(gains) = &self.gains {
+            self.powers.iter_mut().zip(gains).for_each(|(power, gain)| *power *= gain);
         }
         &self.powers
     }

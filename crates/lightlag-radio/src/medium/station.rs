@@ -9,7 +9,7 @@ use crate::class::Class;
 use crate::config::{MediumConfig, Radio};
 use crate::phy::{ErrorCurves, Mode};
 use crate::rate::{Controller, RateControl};
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, RandomStream, prefetch};
 use std::collections::VecDeque;
 
 /// The counters of a station.
@@ -160,15 +160,28 @@ impl<P> Frame<P> {
 }
 
 impl<P> StationState<P> {
+    /// Fetches what the end of a frame needs from memory.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        self.hearing.prefetch_whole();
+        prefetch(std::ptr::from_ref(&self.access));
+    }
+
     /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
     /// at the end of the frame.
+    #[inline]
     pub(super) fn put_off(&mut self, from: Instant, until: Instant) {
         if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
+            if self.queues.len() == 1 {
+                self.wake = if self.wants(0) { Some(self.access.at_most(0, until)) } else { self.wake };
+                return;
+            }
             let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
             self.wake = classes.map(|class| self.access.at_most(class, until)).min().or(self.wake);
         }
     }
 
+    #[inline]
     pub(super) fn next_wake(&self) -> Option<Instant> {
         match (self.wake, self.release) {
             (Some(wake), Some(release)) => Some(wake.min(release)),
@@ -190,10 +203,15 @@ impl<P> StationState<P> {
     }
 
     /// The class that may send next, if the medium stays idle, and when.
+    #[inline]
     pub(super) fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
         if self.queues.len() == 1 {
             return self.wants(0).then(|| (self.access.access(0, now), 0));
         }
+        self.next_of_several(now)
+    }
+
+    fn next_of_several(&self, now: Instant) -> Option<(Instant, usize)> {
         let classes = (0..self.queues.len()).filter(|class| self.wants(*class));
         let access = classes.map(|class| (self.access.access(class, now), class));
         access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))
