@@ -292,7 +292,7 @@ impl Nodes {
     pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel, flow: Option<u32>) {
         if let Some(from) = parcel.from {
             self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
-            self.told.push(interface);
+            self.note_told(interface);
         }
         let Some(flow) = flow else { return };
         let last = &mut self.trails[flow as usize];
@@ -370,7 +370,6 @@ impl Nodes {
             medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
         }
         while let Some(interface) = self.told.pop() {
-            self.interfaces[interface].look_ahead();
             if let Some(wake) = self.wake(interface) {
                 arm(Turn::Interface(interface), wake);
             }
@@ -476,6 +475,12 @@ impl Nodes {
         self.listen(now, medium);
     }
 
+    /// The agent of an interface was told something: it may have a new deadline.
+    fn note_told(&mut self, interface: usize) {
+        self.interfaces[interface].look_ahead();
+        self.told.push(interface);
+    }
+
     /// Does what the agent and the resolver of an interface ask for, until they ask for nothing.
     fn act(&mut self, now: Instant, interface: usize) {
         loop {
@@ -484,7 +489,7 @@ impl Nodes {
             } else if let Some(action) = self.interfaces[interface].resolver.poll_action() {
                 self.resolve_as_asked(now, interface, action);
             } else {
-                return self.told.push(interface);
+                return self.note_told(interface);
             }
         }
     }

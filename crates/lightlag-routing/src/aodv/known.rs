@@ -8,31 +8,61 @@ use std::collections::{BTreeMap, VecDeque};
 /// The requests seen within PATH_DISCOVERY_TIME (RFC 3561 §6.5).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// The numbers of the requests of each origin.
-    requests: ByNode<VecDeque<u32>>,
+    requests: ByNode<Numbers>,
+    /// The end of the first one of these, if there are any.
+    first_end: Option<Instant>,
     oldest_first: VecDeque<(Instant, (NodeId, u32))>,
+}
+
+/// The numbers of the requests of an origin.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    /// It comes again most often.
+    last: Option<u32>,
+    others: VecDeque<u32>,
+}
+
+impl Numbers {
+    /// Adds a number. Returns whether it is new.
+    fn add(&mut self, id: u32) -> bool {
+        let is_new = self.last != Some(id) && !self.others.iter().rev().any(|other| *other == id);
+        if is_new {
+            self.others.extend(self.last.replace(id));
+        }
+        is_new
+    }
+
+    fn remove(&mut self, id: u32) {
+        if self.last.take_if(|last| *last == id).is_none() {
+            self.others.retain(|other| *other != id);
+        }
+    }
 }
 
 impl Seen {
     /// Notes a request until then. Returns whether it is new.
     pub(super) fn note(&mut self, now: Instant, origin: NodeId, id: u32, until: Instant) -> bool {
-        while let Some(&(end, request)) = self.oldest_first.front()
+        if self.first_end.is_some_and(|end| end <= now) {
+            self.forget(now);
+        }
+        let is_new = self.requests.get_or_insert_with(origin, Numbers::default).add(id);
+        if is_new {
+            self.oldest_first.push_back((until, (origin, id)));
+            self.first_end = self.first_end.or(Some(until));
+        }
+        is_new
+    }
+
+    fn forget(&mut self, now: Instant) {
+        while let Some(&(end, (origin, id))) = self.oldest_first.front()
             && end <= now
         {
             self.oldest_first.pop_front();
-            let (origin, id) = request;
-            if let Some(ids) = self.requests.get_mut(origin) {
-                ids.retain(|other| *other != id);
+            if let Some(numbers) = self.requests.get_mut(origin) {
+                numbers.remove(id);
             }
         }
-        let ids = self.requests.get_or_insert_with(origin, VecDeque::new);
-        // The last ones come again most often.
-        let is_new = !ids.iter().rev().any(|other| *other == id);
-        if is_new {
-            ids.push_back(id);
-            self.oldest_first.push_back((until, (origin, id)));
-        }
-        is_new
+        self.first_end = self.oldest_first.front().map(|(end, _)| *end);
     }
 }
 

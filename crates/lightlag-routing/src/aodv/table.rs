@@ -210,7 +210,9 @@ impl Table {
         let uses = |(node, entry): (NodeId, &Entry)| {
             (entry.next_hop == next_hop && entry.is_valid() && entry.expires > now).then_some(node)
         };
-        self.entries.iter().filter_map(uses).collect()
+        let mut over: Vec<NodeId> = self.entries.unordered().filter_map(uses).collect();
+        over.sort_unstable();
+        over
     }
 
     /// The valid routes.
