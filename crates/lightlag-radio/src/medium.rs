@@ -39,7 +39,7 @@ use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Record, Sent, Thresholds};
-use lightlag_core::{Bytes, Duration, Instant, RandomStream};
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, prefetch};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
 use reach::{Antenna, Reach};
@@ -61,6 +61,8 @@ pub struct Medium<P> {
     /// The instant of the last call: frames that start later are on their way already.
     now: Instant,
     stations: Vec<StationState<P>>,
+    /// The receiver of each station. Every frame needs many of them, and little else of their stations.
+    hearings: Vec<Hearing>,
     /// The first to end comes first.
     frames: BinaryHeap<OnAir<P>>,
     next_frame: u64,
@@ -108,6 +110,18 @@ impl<P: Clone> Medium<P> {
             gain: ratio(station.radio.gain),
             sensitivity: ratio(station.radio.sensitivity),
         };
+        let hearing = |station: &StationConfig| {
+            let radio = &station.radio;
+            Hearing::new(Thresholds {
+                detection: ratio(radio.detection),
+                detection_ratio: ratio(radio.detection_snr),
+                carrier: ratio(radio.carrier_sense),
+                energy: ratio(radio.energy_detection),
+                capture: radio.capture.then(|| ratio(radio.capture_margin)),
+                noise: noise_floor(config.width, radio.noise_figure),
+            })
+        };
+        let hearings: Vec<Hearing> = stations.iter().map(hearing).collect();
         let antennas: Vec<Antenna> = stations.iter().map(antenna).collect();
         let channel = Channel::new(&config.propagation, config.frequency, seed, name);
         let state = |station: StationConfig| {
@@ -115,15 +129,6 @@ impl<P: Clone> Medium<P> {
             let [fixed, broadcast_mode] = radio.modes(config);
             let control = Control::new(radio, config, format!("radio {}@{name} rates", station.name));
             let data_mode = control.as_ref().map_or(fixed, |control| control.modes[0]);
-            let noise = noise_floor(config.width, radio.noise_figure);
-            let thresholds = Thresholds {
-                detection: ratio(radio.detection),
-                detection_ratio: ratio(radio.detection_snr),
-                carrier: ratio(radio.carrier_sense),
-                energy: ratio(radio.energy_detection),
-                capture: radio.capture.then(|| ratio(radio.capture_margin)),
-                noise,
-            };
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
             StationState {
                 data_mode,
@@ -136,7 +141,6 @@ impl<P: Clone> Medium<P> {
                 tries: radio.tries,
                 rts_threshold: radio.rts_threshold,
                 aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca).map(|_| radio.aggregation),
-                hearing: Hearing::new(thresholds),
                 access: Access::new(timing, edca.then(|| radio.edca.clone()), random),
                 queues: vec![Queue::new(radio.queue, radio.lifetime)],
                 class: 0,
@@ -170,6 +174,7 @@ impl<P: Clone> Medium<P> {
             disturbing: Vec::new(),
             arrived: 0,
             stations,
+            hearings,
             frames: BinaryHeap::new(),
             next_frame: 0,
             happenings: VecDeque::new(),
@@ -251,7 +256,7 @@ impl<P: Clone> Medium<P> {
         let mode = self.stations[station.0 as usize].data_mode;
         let powers = self.reach.powers(station.0 as usize, now);
         for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
-            let hearing = &self.stations[other].hearing;
+            let hearing = &self.hearings[other];
             let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
             if hearing.detects(*power) && crate::phy::error_model::success(ln) > 0.5 {
                 tell(Station(other as u32));
@@ -261,7 +266,7 @@ impl<P: Clone> Medium<P> {
 
     /// Ratio of signal to noise at a station, of a frame from another one, in dB.
     pub fn snr_db(&mut self, from: Station, at: Station, now: Instant) -> f64 {
-        decibels(self.reach.powers(from.0 as usize, now)[at.0 as usize] / self.stations[at.0 as usize].hearing.noise())
+        decibels(self.reach.powers(from.0 as usize, now)[at.0 as usize] / self.hearings[at.0 as usize].noise())
     }
 
     /// Tells of each packet that is at a station and has not arrived anywhere.
@@ -303,7 +308,7 @@ impl<P: Clone> Medium<P> {
         let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
         state.counters.max_queue = state.counters.max_queue.max(waiting);
         if state.queues[class].len() == 1 && state.access.state == State::Idle {
-            state.hearing.advance(now, &mut state.access);
+            self.hearings[at.0 as usize].advance(now, &mut state.access);
             self.contend(at.0, now);
         }
     }
@@ -315,14 +320,14 @@ impl<P: Clone> Medium<P> {
         if self.stations[at as usize].release.is_some_and(|release| release <= now) {
             self.release_late(at, now);
         }
-        let state = &mut self.stations[at as usize];
+        let (state, hearing) = (&mut self.stations[at as usize], &mut self.hearings[at as usize]);
         state.wake = None;
-        state.hearing.advance(now, &mut state.access);
+        hearing.advance(now, &mut state.access);
         match state.access.state {
             State::Sending(until) if until <= now => self.finish(at, now),
             State::Waiting(until) if until <= now => {
                 // The answer's end resolves it (§10.3.2.11: the wait is for the start of a reception).
-                if state.hearing.is_receiving(now) {
+                if hearing.is_receiving(now) {
                     state.access.state = State::Receiving;
                 } else {
                     self.unanswered(at, now);
@@ -614,30 +619,31 @@ impl<P: Clone> Medium<P> {
             (Kind::Data, To::All) => state.counters.broadcast_airtime += airtime,
             _ => state.counters.control_airtime += airtime,
         }
-        state.hearing.send(start, end);
+        self.hearings[at as usize].send(start, end);
         state.access.occupy(start, end);
         let mut hearers = self.lists.pop().unwrap_or_default();
         let mut last = end;
         let frame = self.next_frame;
         self.next_frame += 1;
-        let Self { reach, stations, now, .. } = self;
+        let Self { reach, stations, hearings, now, .. } = self;
         let receptions = reach.receptions(at as usize, start, exchange);
         for (place, reception) in receptions.iter().enumerate() {
             if receptions.len() > CACHED {
                 if let Some(soon) = receptions.get(place + 2 * AHEAD) {
-                    stations[soon.station as usize].hearing.prefetch();
+                    hearings[soon.station as usize].prefetch();
                 }
                 if let Some(soon) = receptions.get(place + AHEAD) {
-                    stations[soon.station as usize].hearing.prefetch_place();
+                    hearings[soon.station as usize].prefetch_place();
                 }
             }
-            let state = &mut stations[reception.station as usize];
+            let (state, hearing) =
+                (&mut stations[reception.station as usize], &mut hearings[reception.station as usize]);
             let power = reception.power;
             let record = Record { frame, arrival: start + reception.travels, end: end + reception.travels, power };
-            if state.hearing.add(record, *now, &mut state.access) {
+            if hearing.add(record, *now, &mut state.access) {
                 hearers.push(reception.station);
                 last = last.max(record.end);
-                if state.hearing.is_loud(power) {
+                if hearing.is_loud(power) {
                     state.put_off(record.arrival + CCA_TIME, record.end + reserves);
                 }
             }
@@ -684,10 +690,11 @@ impl<P: Clone> Medium<P> {
     #[inline]
     fn prefetch(&self, hearers: &[u32]) {
         if let Some(second) = hearers.get(2) {
-            self.stations[*second as usize].prefetch();
+            prefetch(std::ptr::from_ref(&self.hearings[*second as usize]));
+            prefetch(std::ptr::from_ref(&self.stations[*second as usize].access));
         }
         if let Some(first) = hearers.get(1) {
-            self.stations[*first as usize].hearing.prefetch_records();
+            self.hearings[*first as usize].prefetch_records();
         }
     }
 
@@ -697,11 +704,11 @@ impl<P: Clone> Medium<P> {
             if self.stations.len() > CACHED {
                 self.prefetch(&frame.hearers[place..]);
             }
-            let state = &mut self.stations[*hearer as usize];
-            state.hearing.advance(now, &mut state.access);
+            let (state, hearing) = (&mut self.stations[*hearer as usize], &mut self.hearings[*hearer as usize]);
+            hearing.advance(now, &mut state.access);
             let drawn = |index: u64| draw(self.seed, frame.from, frame.number | index << 40, *hearer);
             let tools = (&self.curves, &mut self.disturbing);
-            let end = state.hearing.end(number, (frame.sent, &frame.mpdus), tools, drawn);
+            let end = hearing.end(number, (frame.sent, &frame.mpdus), tools, drawn);
             if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
                 let understood = arrived != 0;
@@ -721,7 +728,7 @@ impl<P: Clone> Medium<P> {
                 }
             }
             let state = &mut self.stations[*hearer as usize];
-            if state.access.state == State::Receiving && !state.hearing.is_receiving(now) {
+            if state.access.state == State::Receiving && !self.hearings[*hearer as usize].is_receiving(now) {
                 self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
@@ -735,7 +742,7 @@ impl<P: Clone> Medium<P> {
     /// whether the MPDU with this index was understood.
     #[cold]
     fn tell(&mut self, at: u32, frame: &Frame<P>, start: Instant, ratio: Option<f64>, arrived: impl Fn(usize) -> bool) {
-        let noise_dbm = decibels(self.stations[at as usize].hearing.noise());
+        let noise_dbm = decibels(self.hearings[at as usize].noise());
         let whole = Aired {
             at: Station(at),
             from: Station(frame.from),
@@ -769,7 +776,7 @@ impl<P: Clone> Medium<P> {
     fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, (end, ratio): (Instant, f64)) {
         let is_mine = frame.to == To::One(Station(at));
         if !is_mine && frame.to != To::All {
-            let StationState { hearing, access, .. } = &mut self.stations[at as usize];
+            let (hearing, access) = (&mut self.hearings[at as usize], &mut self.stations[at as usize].access);
             let until = end + frame.reserves;
             if frame.kind == Kind::Rts {
                 let cts = BasicRates::MANDATORY.answer(frame.sent.mode).duration(ACK_SIZE);
@@ -811,7 +818,7 @@ impl<P: Clone> Medium<P> {
                 }
             }
             Kind::Rts => {
-                if !self.stations[at as usize].hearing.is_reserved(now) {
+                if !self.hearings[at as usize].is_reserved(now) {
                     let cts = self.answer_time(frame.sent.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
                     self.answer(at, answer_at, (frame, ratio), Kind::Cts, reserves);

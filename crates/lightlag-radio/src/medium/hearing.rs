@@ -125,12 +125,7 @@ impl Hearing {
         prefetch(self.records.as_ptr().wrapping_add(self.records.len()));
     }
 
-    /// Fetches what the end of a frame needs from memory: first this, and then the records.
-    #[inline(always)]
-    pub(super) fn prefetch_whole(&self) {
-        prefetch(std::ptr::from_ref(self));
-    }
-
+    /// Fetches records that have not been noticed.
     #[inline(always)]
     pub(super) fn prefetch_records(&self) {
         prefetch(self.records.as_ptr().wrapping_add(self.noticed).cast::<[Record; FETCHED]>());

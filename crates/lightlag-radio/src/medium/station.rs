@@ -2,14 +2,13 @@
 
 use super::access::{Access, State};
 use super::frame::{Frame, Happening};
-use super::hearing::Hearing;
 use super::queue::Queue;
 use super::reorder::Reorder;
 use crate::class::Class;
 use crate::config::{MediumConfig, Radio};
 use crate::phy::{ErrorCurves, Mode};
 use crate::rate::{Controller, RateControl};
-use lightlag_core::{Duration, Instant, RandomStream, prefetch};
+use lightlag_core::{Duration, Instant, RandomStream};
 use std::collections::VecDeque;
 
 /// The counters of a station.
@@ -122,7 +121,6 @@ pub(super) struct StationState<P> {
     pub(super) rts_threshold: u32,
     /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
     pub(super) aggregation: Option<f64>,
-    pub(super) hearing: Hearing,
     pub(super) access: Access,
     /// By class, as far as they were used.
     pub(super) queues: Vec<Queue<P>>,
@@ -160,13 +158,6 @@ impl<P> Frame<P> {
 }
 
 impl<P> StationState<P> {
-    /// Fetches what the end of a frame needs from memory.
-    #[inline(always)]
-    pub(super) fn prefetch(&self) {
-        self.hearing.prefetch_whole();
-        prefetch(std::ptr::from_ref(&self.access));
-    }
-
     /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
     /// at the end of the frame.
     #[inline]
