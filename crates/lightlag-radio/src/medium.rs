@@ -208,6 +208,11 @@ impl<P: Clone> Medium<P> {
         self.happenings.pop_front()
     }
 
+    /// What happens so many places behind the next thing.
+    pub fn happening_after(&self, places: usize) -> Option<&Happening<P>> {
+        self.happenings.get(places)
+    }
+
     /// Tells from now on of each frame that one of these stations sends or understands.
     pub fn watch(&mut self, stations: impl IntoIterator<Item = Station>) {
         self.watched = vec![false; self.stations.len()];

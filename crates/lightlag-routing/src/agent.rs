@@ -135,6 +135,15 @@ pub struct Route {
     pub lifetime: Option<Duration>,
 }
 
+/// A step of [`Agent::prefetch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Where something is.
+    Place,
+    /// The thing itself.
+    Value,
+}
+
 /// The routing of one node.
 pub trait Agent: std::fmt::Debug + Send {
     /// The node starts to work.
@@ -160,6 +169,10 @@ pub trait Agent: std::fmt::Debug + Send {
         snr_db: f32,
         world: &mut dyn Surroundings,
     );
+
+    /// A control message will be heard soon. This fetches from memory what it needs, in two steps: where that is, and then
+    /// the thing itself. Nothing else follows from it.
+    fn prefetch(&self, _from: NodeId, _message: &Message, _step: Step) {}
 
     /// A packet of data arrived for which this node is the destination.
     fn delivered(&mut self, _now: Instant, _heading: &Heading, _from: NodeId, _extra: &Extra) {}

@@ -1,5 +1,7 @@
 //! A value for each of some nodes, found by the number of the node.
 
+use crate::agent::Step;
+use lightlag_core::prefetch;
 use lightlag_net::NodeId;
 
 /// Values by node, in the order of the nodes. It has a number for each node up to the last one, because agents look up far
@@ -30,6 +32,19 @@ impl<T> ByNode<T> {
     pub(crate) fn get_mut(&mut self, node: NodeId) -> Option<&mut T> {
         let place = self.place(node)?;
         Some(&mut self.values[place].1)
+    }
+
+    /// Fetches the place of a value from memory, and then the value.
+    #[inline]
+    pub(crate) fn prefetch(&self, node: NodeId, step: Step) {
+        match step {
+            Step::Place => prefetch(self.places.as_ptr().wrapping_add(node.0 as usize)),
+            Step::Value => {
+                if let Some(place) = self.place(node) {
+                    prefetch(self.values.as_ptr().wrapping_add(place));
+                }
+            }
+        }
     }
 
     /// The value of a node, which is made if there is none.

@@ -34,7 +34,7 @@ pub mod registry;
 mod testbed;
 pub mod traffic;
 
-pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Verdict};
+pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Step, Surroundings, Verdict};
 pub use message::{Kind, Message};
 pub use registry::Protocol;
 pub use traffic::Traffic;

@@ -17,17 +17,20 @@ pub use ways::Paths;
 
 use crate::body::{Body, Other, Packet, UDP_HEADER};
 use crate::hosts::ends::{self, Numbers};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId};
 use lightlag_radio::{AirDrop, Aired, Class, Happening, Medium, Msdu, Station, To};
 use lightlag_routing::{
-    Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Surroundings, Verdict, arp,
+    Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Step, Surroundings, Verdict, arp,
 };
 use lightlag_scenario::Network;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Interfaces whose agents any cache holds.
+const CACHED: usize = 64;
 
 /// A packet on a medium, or on its way there.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +57,7 @@ impl Parcel {
 /// The payload of frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Load {
-    Packet(Parcel),
+    Packet(Box<Parcel>),
     /// A message between agents, and its time to live.
     Routing(Arc<Message>, u8),
     /// A question for an address on the medium, or its answer.
@@ -128,7 +131,7 @@ pub(crate) struct Interface {
     pub(crate) agent: Box<dyn Agent>,
     resolver: arp::Resolver,
     unaddressed: Vec<Unaddressed>,
-    outbox: VecDeque<Parcel>,
+    outbox: VecDeque<Box<Parcel>>,
     waiting: Waiting,
     /// When its agent, its resolver or a packet that waits is due. It holds until they are told something.
     deadline: Option<Instant>,
@@ -142,7 +145,7 @@ pub(crate) struct Interface {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It came out of the air at an interface.
-    Arrived { interface: usize, parcel: Parcel },
+    Arrived { interface: usize, parcel: Box<Parcel> },
     /// An interface dropped it.
     Dropped { interface: usize, packet: Packet, cause: DropCause },
     /// Not of a packet: the route of a way broke, or there is one again.
@@ -279,11 +282,11 @@ impl Nodes {
         let origin = self.interfaces[interface].node;
         let (extra, trail) = (Extra::None, Trail::default());
         let parcel = Parcel { packet: *packet, origin, toward, from: None, extra, trail };
-        self.interfaces[interface].outbox.push_back(parcel);
+        self.interfaces[interface].outbox.push_back(Box::new(parcel));
     }
 
     /// A packet came out of the air, and goes on over the same interface.
-    pub(crate) fn forward(&mut self, now: Instant, interface: usize, parcel: Parcel) {
+    pub(crate) fn forward(&mut self, now: Instant, interface: usize, parcel: Box<Parcel>) {
         self.route(now, interface, parcel);
         self.act(now, interface);
     }
@@ -337,7 +340,7 @@ impl Nodes {
             self.route(now, interface, parcel);
         }
         while let Some(parcel) = self.interfaces[interface].waiting.expired(now) {
-            self.drop_unrouted(interface, parcel);
+            self.drop_unrouted(interface, &parcel);
         }
         self.act(now, interface);
     }
@@ -407,31 +410,31 @@ impl Nodes {
     }
 
     /// Asks the agent of an interface where a packet goes.
-    fn route(&mut self, now: Instant, interface: usize, mut parcel: Parcel) {
+    fn route(&mut self, now: Instant, interface: usize, mut parcel: Box<Parcel>) {
         let Self { interfaces, media, .. } = self;
         let of = &mut interfaces[interface];
         let heading = parcel.heading();
         match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut media[of.medium]) {
             Verdict::Via(next) => self.send(now, interface, next, parcel),
             Verdict::Wait => self.keep(now, interface, parcel),
-            Verdict::Unreachable => self.drop_unrouted(interface, parcel),
+            Verdict::Unreachable => self.drop_unrouted(interface, &parcel),
         }
     }
 
     /// Keeps a packet until there is a route.
-    fn keep(&mut self, now: Instant, interface: usize, parcel: Parcel) {
+    fn keep(&mut self, now: Instant, interface: usize, parcel: Box<Parcel>) {
         if let Some(oldest) = self.interfaces[interface].waiting.keep(now, parcel) {
-            self.drop_unrouted(interface, oldest);
+            self.drop_unrouted(interface, &oldest);
         }
     }
 
-    fn drop_unrouted(&mut self, interface: usize, parcel: Parcel) {
+    fn drop_unrouted(&mut self, interface: usize, parcel: &Parcel) {
         self.interfaces[interface].no_route += 1;
         self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause: DropCause::NoRoute });
     }
 
     /// Sends a packet to a neighbour.
-    fn send(&mut self, now: Instant, interface: usize, next: NodeId, mut parcel: Parcel) {
+    fn send(&mut self, now: Instant, interface: usize, next: NodeId, mut parcel: Box<Parcel>) {
         parcel.trail.add(self.interfaces[interface].node);
         let size = u32::from(parcel.packet.size) + parcel.extra.size();
         self.address(now, interface, Unaddressed { next, size, load: Load::Packet(parcel) });
@@ -449,7 +452,7 @@ impl Nodes {
 
     fn drop_unaddressed(&mut self, interface: usize, frame: Unaddressed) {
         if let Load::Packet(parcel) = frame.load {
-            self.drop_unrouted(interface, parcel);
+            self.drop_unrouted(interface, &parcel);
         }
     }
 
@@ -459,7 +462,7 @@ impl Nodes {
         let air = &mut self.media[medium];
         let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
         let Unaddressed { size, load: payload, .. } = frame;
-        let class = match payload {
+        let class = match &payload {
             Load::Packet(parcel) => class(&self.classes, &parcel.packet).unwrap_or(air.medium.class(station)),
             _ => Class::BestEffort,
         };
@@ -513,7 +516,7 @@ impl Nodes {
             Action::Broken { destination } => self.tell_of_route(interface, destination, false),
             Action::Discard { destination } => {
                 for parcel in self.interfaces[interface].waiting.take(destination) {
-                    self.drop_unrouted(interface, parcel);
+                    self.drop_unrouted(interface, &parcel);
                 }
             }
         }
@@ -560,6 +563,9 @@ impl Nodes {
     /// Takes what happened on a medium: packets wait to be passed on, agents hear at once.
     fn listen(&mut self, now: Instant, medium: usize) {
         while let Some(happening) = self.media[medium].medium.next_happening() {
+            if self.interfaces.len() > CACHED {
+                self.fetch_next(medium);
+            }
             match happening {
                 Happening::Received { at, from, to, payload, snr_db } => {
                     let air = &self.media[medium];
@@ -600,6 +606,30 @@ impl Nodes {
         }
     }
 
+    /// Fetches the next agents that hear a message from memory: where an agent is, the agent, and what it needs.
+    fn fetch_next(&self, medium: usize) {
+        let Air { medium, first, nodes, .. } = &self.media[medium];
+        let agent = |place| match medium.happening_after(place)? {
+            Happening::Received { at, from, payload: Load::Routing(message, _), .. } => {
+                let interface = &self.interfaces[first + at.0 as usize];
+                Some((&interface.agent, nodes[from.0 as usize], message))
+            }
+            _ => None,
+        };
+        if let Some((agent, ..)) = agent(3) {
+            prefetch(std::ptr::from_ref(agent));
+        }
+        if let Some((agent, ..)) = agent(2) {
+            prefetch_value(agent.as_ref());
+        }
+        if let Some((agent, from, message)) = agent(1) {
+            agent.prefetch(from, message, Step::Place);
+        }
+        if let Some((agent, from, message)) = agent(0) {
+            agent.prefetch(from, message, Step::Value);
+        }
+    }
+
     /// The MAC of an interface dropped a frame; `arrived`: only its acknowledgement was lost.
     fn gave_up(&mut self, now: Instant, interface: usize, to: To, load: Load, cause: AirDrop, arrived: bool) {
         let parcel = match load {
@@ -617,7 +647,7 @@ impl Nodes {
                 let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
                 let of = &mut self.interfaces[interface];
                 of.broken += u64::from(reason == Break::Retry);
-                of.agent.broken(now, to, reason, parcel.map(|parcel| parcel.heading()).as_ref())
+                of.agent.broken(now, to, reason, parcel.as_ref().map(|parcel| parcel.heading()).as_ref())
             }
         };
         if let Some(parcel) = parcel.filter(|_| !arrived) {

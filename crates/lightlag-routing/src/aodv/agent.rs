@@ -6,7 +6,9 @@ use super::table::Table;
 use super::{Config, Hello, LinkBreakOn, Message, Proof, Reply, Sequence};
 use crate::model::Model;
 use crate::outbox::{Outbox, whole_milliseconds};
-use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
+use crate::{
+    Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Step, Surroundings, Traffic, Verdict,
+};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;
 use std::collections::BTreeMap;
@@ -244,6 +246,14 @@ impl Agent for Aodv {
             }
         }
         self.finish_searches(now);
+    }
+
+    fn prefetch(&self, from: NodeId, message: &crate::Message, step: Step) {
+        self.table.prefetch(from, step);
+        if let crate::Message::Aodv(Message::Request(request)) = message {
+            self.seen.prefetch(request.origin, step);
+            self.table.prefetch(request.origin, step);
+        }
     }
 
     fn delivered(&mut self, now: Instant, heading: &Heading, from: NodeId, _extra: &Extra) {

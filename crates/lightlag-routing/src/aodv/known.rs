@@ -1,5 +1,6 @@
 //! Memories that fade: requests already seen, neighbours still heard, neighbours not trusted, messages sent in a second.
 
+use crate::Step;
 use crate::by_node::ByNode;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
@@ -40,6 +41,11 @@ impl Numbers {
 }
 
 impl Seen {
+    /// Fetches the requests of an origin from memory.
+    pub(super) fn prefetch(&self, origin: NodeId, step: Step) {
+        self.requests.prefetch(origin, step);
+    }
+
     /// Notes a request until then. Returns whether it is new.
     pub(super) fn note(&mut self, now: Instant, origin: NodeId, id: u32, until: Instant) -> bool {
         if self.first_end.is_some_and(|end| end <= now) {

@@ -4,8 +4,8 @@
 //! and forgotten DELETE_PERIOD later.
 
 use super::{Config, Sequence};
-use crate::Route;
 use crate::by_node::ByNode;
+use crate::{Route, Step};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
 use std::collections::BTreeSet;
@@ -68,6 +68,11 @@ impl Table {
             increment_on_break: config.increment_on_break,
             changes: 0,
         }
+    }
+
+    /// Fetches an entry from memory.
+    pub(super) fn prefetch(&self, destination: NodeId, step: Step) {
+        self.entries.prefetch(destination, step);
     }
 
     /// How often a route appeared, vanished or changed.

@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// The packets that wait for routes at one interface, in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    packets: VecDeque<(Instant, Parcel)>,
+    packets: VecDeque<(Instant, Box<Parcel>)>,
 }
 
 impl Waiting {
@@ -21,22 +21,17 @@ impl Waiting {
     }
 
     /// Keeps a packet, and returns the oldest one if there are too many.
-    pub(crate) fn keep(&mut self, now: Instant, parcel: Parcel) -> Option<Parcel> {
+    pub(crate) fn keep(&mut self, now: Instant, parcel: Box<Parcel>) -> Option<Box<Parcel>> {
         self.packets.push_back((now + LONGEST, parcel));
         if self.packets.len() > MOST { self.packets.pop_front().map(|(_, parcel)| parcel) } else { None }
     }
 
     /// The packets for a destination, which no longer wait.
-    pub(crate) fn take(&mut self, destination: NodeId) -> Vec<Parcel> {
-        let mut taken = Vec::new();
-        self.packets.retain(|(_, parcel)| {
-            let stays = parcel.toward != destination;
-            if !stays {
-                taken.push(*parcel);
-            }
-            stays
-        });
-        taken
+    pub(crate) fn take(&mut self, destination: NodeId) -> impl Iterator<Item = Box<Parcel>> + use<> {
+        let packets = std::mem::take(&mut self.packets).into_iter();
+        let (taken, stay): (Vec<_>, Vec<_>) = packets.partition(|(_, parcel)| parcel.toward == destination);
+        self.packets = stay.into();
+        taken.into_iter().map(|(_, parcel)| parcel)
     }
 
     /// When the oldest packet has waited for too long.
@@ -45,7 +40,7 @@ impl Waiting {
     }
 
     /// The oldest packet, if it has waited for too long.
-    pub(crate) fn expired(&mut self, now: Instant) -> Option<Parcel> {
+    pub(crate) fn expired(&mut self, now: Instant) -> Option<Box<Parcel>> {
         let is_old = self.expiry().is_some_and(|expiry| expiry <= now);
         if is_old { self.packets.pop_front().map(|(_, parcel)| parcel) } else { None }
     }

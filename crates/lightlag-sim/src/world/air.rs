@@ -102,7 +102,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// A packet comes out of the air at the node of an interface.
-    fn comes_from_air(&mut self, now: Instant, interface: usize, mut parcel: Parcel) {
+    fn comes_from_air(&mut self, now: Instant, interface: usize, mut parcel: Box<Parcel>) {
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         let (on, node) = (nodes.link(interface), nodes.interfaces[interface].node);
         parcel.packet.cross();
