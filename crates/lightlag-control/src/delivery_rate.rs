@@ -13,6 +13,15 @@
 //! P is the segment of an ACK that was sent last. An interval below the smallest round-trip time is not a sample: the
 //! ACK was that of an earlier copy.
 //!
+//! [`RateSampler::of_ns3`] measures as TcpRateLinux of ns-3.37 (`SkbDelivered`, `GenerateSample`). A sample lasts until
+//! a segment is delivered that left after more data had been delivered. Q is the P of the sample before:
+//!
+//! ```text
+//! ack_elapsed = now - Q.delivered_time        without Q, or where its interval was too short: since time zero
+//! ```
+//!
+//! so that n ACKs in a flight give about n/(n+1) of its rate. Later versions of ns-3 take P's own time.
+//!
 //! A connection has a sampler only if its algorithm [needs](crate::congestion::Needs) one. Segments have the running
 //! numbers of their sender's scoreboard, and the snapshots are a ring beside its records. The sender calls
 //!
@@ -47,6 +56,8 @@ struct Newest {
     number: u64,
     of: Snapshot,
     ack_elapsed: Duration,
+    /// Its interval was long enough.
+    valid: bool,
 }
 
 /// The supply of data, which shows whether the sender has run out of it (the draft's CheckIfApplicationLimited).
@@ -76,6 +87,8 @@ pub struct RateSampler {
     /// Samples are application-limited until more than this is delivered; 0 while the supply lasts.
     limited_until: u64,
     newest: Option<Newest>,
+    /// It measures as ns-3.
+    ns3: bool,
 }
 
 impl RateSampler {
@@ -90,7 +103,13 @@ impl RateSampler {
             lost: 0,
             limited_until: 0,
             newest: None,
+            ns3: false,
         }
+    }
+
+    /// The same, measuring as TcpRateLinux of ns-3.37.
+    pub fn of_ns3(first: u64) -> Self {
+        Self { ns3: true, ..Self::new(first) }
     }
 
     /// Bytes acknowledged or SACKed so far.
@@ -117,8 +136,8 @@ impl RateSampler {
     /// If it is neither outstanding nor the next one.
     pub fn sent(&mut self, now: Instant, number: u64, bytes: u64, in_flight: u64) -> Sent {
         // Linux, tcp_rate_skb_sent; the draft asks for the flight instead. A timeout only guesses that nothing is in
-        // flight.
-        if self.snapshots.is_empty() {
+        // flight. ns-3 asks for the flight, too.
+        if self.snapshots.is_empty() || self.ns3 && in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -158,13 +177,25 @@ impl RateSampler {
         let of = self.snapshots[(number - self.first) as usize];
         self.delivered += bytes;
         self.delivered_at = now;
+        if self.ns3 {
+            return self.delivered_in_ns3(now, number, of);
+        }
         let newer = self
             .newest
             .is_none_or(|newest| of.sent > self.first_sent || (of.sent == self.first_sent && number > newest.number));
         if newer {
-            self.newest = Some(Newest { number, of, ack_elapsed: now.since(of.delivered_at) });
+            self.newest = Some(Newest { number, of, ack_elapsed: now.since(of.delivered_at), valid: true });
             self.first_sent = of.sent;
         }
+    }
+
+    fn delivered_in_ns3(&mut self, now: Instant, number: u64, of: Snapshot) {
+        if self.newest.is_some_and(|newest| newest.of.delivered > 0 && of.delivered <= newest.of.delivered) {
+            return;
+        }
+        let since = self.newest.filter(|newest| newest.valid).map_or(Instant::ZERO, |newest| newest.of.delivered_at);
+        self.newest = Some(Newest { number, of, ack_elapsed: now.since(since), valid: true });
+        self.first_sent = of.sent;
     }
 
     /// The last copy of the segment `number`, with this many `bytes`, was marked lost.
@@ -196,11 +227,15 @@ impl RateSampler {
         if self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        let Newest { of, ack_elapsed, .. } = self.newest.take()?;
+        let Newest { of, ack_elapsed, valid, .. } = if self.ns3 { self.newest? } else { self.newest.take()? };
         let interval = of.sent.since(of.first_sent).max(ack_elapsed);
+        let valid = valid && interval >= min_rtt;
+        if let Some(newest) = &mut self.newest {
+            newest.valid = valid;
+        }
         Some(RateSample {
             delivered: self.delivered - of.delivered,
-            interval: if interval < min_rtt { Duration::ZERO } else { interval },
+            interval: if valid { interval } else { Duration::ZERO },
             prior_delivered: of.delivered,
             total_delivered: self.delivered,
             lost: self.lost - of.lost,

@@ -231,7 +231,9 @@ impl Sender {
         self.needs.pacing |= self.needs.bursts;
         if self.needs.rate {
             self.board.keep_log();
-            self.rates = Some(Box::new(RateSampler::new(self.board.numbers().1)));
+            let first = self.board.numbers().1;
+            let ns3 = self.needs.rate_as_ns3;
+            self.rates = Some(Box::new(if ns3 { RateSampler::of_ns3(first) } else { RateSampler::new(first) }));
         }
         self.congestion = Some(congestion);
         self.tell_recovery();

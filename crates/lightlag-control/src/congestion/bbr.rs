@@ -28,6 +28,8 @@
 //! time of the last delivery, and PROBE_RTT comes and goes with the ticks of the clock. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
 //! BtlBw is the maximum of three rates (`bandwidth`).
 //!
+//! The variant `ns3` is ns-3's TcpBbr, which starves with delayed ACKs: see `bbr/ns3.rs`.
+//!
 //! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
 //! the window from both.
 
@@ -45,6 +47,7 @@ use states::State;
 mod bandwidth;
 mod control;
 mod model;
+mod ns3;
 pub mod policer;
 mod states;
 
@@ -57,6 +60,8 @@ const SLOW: f64 = 150_000.0;
 /// Parameters of [`Bbr`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// Rounds over which BtlBw is the largest delivery rate, 10.
     pub bandwidth_rounds: f64,
     /// Time after which RTprop needs PROBE_RTT, 10 s.
@@ -72,6 +77,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             bandwidth_rounds: 10.0,
             rtt_window: Duration::from_secs(10),
             probe_rtt: Duration::from_millis(200),
@@ -79,6 +85,16 @@ impl Default for Config {
             policer: true,
         }
     }
+}
+
+/// The source of the rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// The draft and tcp_bbr.c.
+    #[default]
+    Linux,
+    /// TcpBbr of ns-3.37.
+    Ns3,
 }
 
 /// BBR's model and state. Sizes are in bytes, rates in bytes a second.
@@ -323,15 +339,34 @@ impl Algorithm for Config {
             "PROBE_BW:  pacing gains 1.25, 0.75, 1 x 6, an RTprop each;  window gain 2",
             "PROBE_RTT: W = 4 for 200 ms and a round, if RTprop is older than 10 s",
             "loss:      W = flight for a round, then as before;  timeout:  W = 1",
+            "ns3:       a rate counts the time since the sample before: n ACKs in a flight give n/(n+1) of it;",
+            "           RTprop = smallest SRTT in ms;  gains 2.89;  pacing rate = pacing gain * BtlBw;",
+            "           after a recovery W = BtlBw * RTprop + 3 segments as of DRAIN",
         ],
         source: "Cardwell et al., ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr.c \
-                 for the rules on policers and aggregation",
+                 for the rules on policers and aggregation; the variant ns3: TcpBbr and TcpRateLinux of ns-3.37",
     };
 
     const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
 
+    fn needs(&self, _ecn: bool) -> Needs {
+        Needs { rate_as_ns3: self.variant == Variant::Ns3, ..Self::NEEDS }
+    }
+
     fn settings() -> Vec<Setting<Self>> {
         vec![
+            Setting {
+                name: "variant",
+                default: "linux",
+                unit: "",
+                meaning: "Whose BBR: that of the draft and Linux, or ns-3's, which underestimates the bandwidth where \
+                          few ACKs come in a round trip and starves with delayed ACKs.",
+                place: Place::Word {
+                    words: &["linux", "ns3"],
+                    read: |config| config.variant as usize,
+                    write: |config, word| config.variant = [Variant::Linux, Variant::Ns3][word],
+                },
+            },
             Setting {
                 name: "bandwidth_rounds",
                 default: "10",
@@ -365,7 +400,8 @@ impl Algorithm for Config {
                 name: "policer",
                 default: "true",
                 unit: "",
-                meaning: "Takes a steady rate with losses of 20 % for a policer's and keeps to it, as Linux does.",
+                meaning: "Takes a steady rate with losses of 20 % for a policer's and keeps to it, as Linux does; the \
+                          variant ns3 looks for none.",
                 place: Place::Flag(|config| &mut config.policer),
             },
         ]
@@ -379,7 +415,10 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Bbr::new(self, start))
+        match self.variant {
+            Variant::Linux => Box::new(Bbr::new(self, start)),
+            Variant::Ns3 => Box::new(ns3::Ns3::new(self, start)),
+        }
     }
 }
 

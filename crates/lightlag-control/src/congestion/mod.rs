@@ -86,6 +86,8 @@ pub struct Start {
 pub struct Needs {
     /// It uses [`Ack::rate`] and both calls of [`Transmissions`].
     pub rate: bool,
+    /// These rates are measured as ns-3 does ([`RateSampler::of_ns3`](crate::delivery_rate::RateSampler::of_ns3)).
+    pub rate_as_ns3: bool,
     /// [`Departures::pacing_rate`] is called for each segment.
     pub pacing: bool,
     /// Its window applies during fast recovery, too: no proportional rate reduction, no inflation.
@@ -109,6 +111,7 @@ impl Needs {
     /// Nothing but ACKs.
     pub const NONE: Self = Self {
         rate: false,
+        rate_as_ns3: false,
         pacing: false,
         own_recovery: false,
         restart_on_loss: false,

@@ -238,3 +238,54 @@ fn parts_of_a_segment_count_once_each() {
     assert_eq!(flow.sampler.finish(1, RTT).expect("a sample").total_delivered, SIZE);
     assert!(flow.sampler.snapshots.is_empty());
 }
+
+/// The rates of a steady flow of 100 kB/s with ten segments in flight, of which an ACK answers `every`.
+fn steady_rates(mut flow: Flow, every: u64) -> Vec<f64> {
+    (0..10).for_each(|n| {
+        flow.send(10 * n);
+    });
+    let mut rates = Vec::new();
+    for ack in 1..100 / every {
+        let (first, ms) = (ack * every, 100 + 10 * (ack * every - 1));
+        let sample = flow.ack(ms, first - every..first, first);
+        rates.push(rate(&sample));
+        (0..every).for_each(|_| {
+            flow.send(ms);
+        });
+    }
+    rates
+}
+
+#[test]
+fn ns3_measures_too_little_where_few_acks_cover_a_flight() {
+    // Ten, five and two ACKs in a flight.
+    for (every, least) in [(1, 10.0 / 11.0), (2, 5.0 / 6.0), (5, 2.0 / 3.0)] {
+        let of_ns3 = steady_rates(Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() }, every);
+        let exact = steady_rates(Flow::new(), every);
+        let (last, exact) = (of_ns3[of_ns3.len() - 1], exact[exact.len() - 1]);
+        assert!((last / exact - least).abs() < 0.002, "{every}: {last} of {exact}");
+    }
+}
+
+#[test]
+fn a_sample_of_ns3_lasts_and_its_first_time_is_that_of_the_simulation() {
+    let mut flow = Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() };
+    (0..4).for_each(|_| {
+        flow.send(1000);
+    });
+    let first = flow.ack(1100, [0], 1);
+    assert_eq!((first.delivered, first.interval.as_nanos()), (SIZE, 1_100_000_000));
+    // Segments of the same flight are newer while nothing had been delivered.
+    let second = flow.ack(1110, [1], 2);
+    assert_eq!((second.delivered, second.interval.as_nanos()), (2 * SIZE, 110_000_000));
+    flow.send(1110);
+    let third = flow.ack(1210, [2, 3, 4], 5);
+    assert_eq!((third.delivered, third.prior_delivered), (3 * SIZE, 2 * SIZE));
+    // An ACK that delivers nothing still has it.
+    assert_eq!(flow.sampler.finish(5, RTT), Some(third));
+    // Below the smallest round-trip time there is no rate, and the next time is again that of the simulation.
+    flow.send(1210);
+    let short = flow.sampler.finish(5, Duration::from_secs(10)).expect("the sample lasts");
+    assert_eq!(short.bytes_per_second(), None);
+    assert_eq!(flow.ack(1310, [5], 6).interval.as_nanos(), 1_310_000_000);
+}

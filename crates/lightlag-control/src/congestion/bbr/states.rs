@@ -10,11 +10,11 @@ const HIGH_GAIN: f64 = 2.885;
 const LINUX_HIGH_GAIN: f64 = 739.0 / 256.0;
 const LINUX_DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// The cycle of pacing gains in PROBE_BW.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// A tick of Linux's clock in nanoseconds, at HZ = 250.
 const TICK: u64 = 4_000_000;
 /// The window gain in PROBE_BW.
-const WINDOW_GAIN: f64 = 2.0;
+pub(super) const WINDOW_GAIN: f64 = 2.0;
 
 /// The states of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
