@@ -11,10 +11,22 @@ import polars as pl
 import pytest
 
 from lightlag.reproduce import fanet
-from lightlag.reproduce.fanet import causes, claims, figures, measures, model, peer, runs, sweeps
+from lightlag.reproduce.fanet import causes, claims, figures, hop, measures, model, peer, runs, sweeps
 from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import BBR, CONNECTED, CUBIC, DEFAULT, NODES, READINGS, SPEEDS, Access, Setting
+from lightlag.reproduce.fanet.setting import (
+    BBR,
+    BBR_NS3,
+    CONNECTED,
+    CUBIC,
+    DEFAULT,
+    NODES,
+    READINGS,
+    SPEEDS,
+    Access,
+    Contender,
+    Setting,
+)
 from lightlag.reproduce.paper import Effort, Paper, Reproduction
 from lightlag.reproduce.table import Verdict
 
@@ -97,6 +109,40 @@ def test_a_wrong_order_or_a_rise_is_not_reproduced() -> None:
     assert rising["CUBIC: rank correlation of throughput and the number of UAVs"] is Verdict.NOT_REPRODUCED
     # 180.6 kbit/s instead of 867.7 is more than a factor of 3.
     assert rising["CUBIC: throughput at 40 UAVs, kbit/s"] is Verdict.NOT_REPRODUCED
+
+
+def test_each_reading_of_bbr_is_judged_and_ns3_stands_beside_its_own() -> None:
+    both = sweep("nodes", *PRINTED, seeds=10)
+    both = replace(both, others={"BBR of ns-3": sweep("nodes", PRINTED[0], [10.0] * 5, seeds=10).bbr})
+    theirs = peer.sweep("nodes", CONNECTED)
+    found = {row.quantity: row for row in claims.rows(both, theirs)}
+    plain, as_ns3 = (found[f"throughput of CUBIC above that of {bbr}"] for bbr in both.bbrs)
+    assert (plain.verdict, as_ns3.verdict) == (Verdict.REPRODUCED, Verdict.REPRODUCED)
+    assert (plain.theory, as_ns3.theory.endswith("(ns-3.37 at 40)")) == ("", True)
+    ratios = [found[f"CUBIC over {bbr} at 40, 50, 60, 70 and 80 UAVs"].verdict for bbr in both.bbrs]
+    assert ratios == [Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]
+    assert found["BBR of ns-3: throughput at 80 UAVs, kbit/s"].paper == "91, the smallest"
+    lines = claims.layout({"lightlag": both}, "nodes", "title").lines
+    assert [line[2] for line in lines[:3]] == ["CUBIC", "BBR", "BBR of ns-3"]
+
+
+def test_one_hop_is_judged_by_ns3s_medians() -> None:
+    def starving(contender: Contender, seed: int, seconds: int) -> float:
+        each = "each segment" in contender.label
+        if "ns-3" not in contender.label:
+            return 14.8
+        return hop.NS3["each" if each else "every second", seconds] * (1.02 if each else 1.0 + seed)
+
+    rows, layout = hop.fill(Effort(seeds=1), starving)
+    assert [row.verdict for row in rows] == [Verdict.HOLDS] * 4
+    assert layout.lines[1] == ("each", "60", "14.80 (14.80 to 14.80)", "2.47 (2.47 to 2.47)", "2.42")
+    rows, _ = hop.fill(Effort(seeds=3), starving)
+    assert [row.verdict for row in rows] == [Verdict.HOLDS] * 2 + [Verdict.FAILS] * 2
+
+
+def test_bbr_of_ns3_starves_on_one_hop() -> None:
+    assert hop.run(BBR, 1, 10) > 14
+    assert hop.run(BBR_NS3, 1, 10) < 0.5 * hop.run(BBR, 1, 10)
 
 
 def test_one_swarm_is_too_few_for_an_order() -> None:
@@ -230,7 +276,8 @@ def test_a_report_has_every_item_table_and_figure(tmp_path: Path, monkeypatch: p
         "nodes_connected", "nodes_default", "speed_connected", "speed_default", "linux", "connectivity",
         "algorithms", "access", "routing", "sizes",
     }  # fmt: skip
-    assert report.tally.undecided == 3
+    # The smallest values at 5 m/s, for both readings of BBR, and the delay.
+    assert report.tally.undecided == 4
     assert "beyond the paper: routing" in steps
     folder = report.save(tmp_path / "out")
     assert (folder / "fig3.png").stat().st_size > 5000
@@ -248,8 +295,15 @@ def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
 
     found = sweeps.run(sweeps.settings_of("nodes", DEFAULT), Effort(seeds=2), note)
     one = sweeps.sweep("nodes", DEFAULT, found)
-    by_label = {label: sorted(each[1:] for each in asked if each[0] == label) for label in ("CUBIC", "BBR")}
-    assert by_label["CUBIC"] == by_label["BBR"] == [(nodes, 25, seed) for nodes in NODES for seed in (1, 2)]
+    by_label = {
+        label: sorted(each[1:] for each in asked if each[0] == label) for label in ("CUBIC", "BBR", "BBR of ns-3")
+    }
+    assert (
+        by_label["CUBIC"]
+        == by_label["BBR"]
+        == by_label["BBR of ns-3"]
+        == [(nodes, 25, seed) for nodes in NODES for seed in (1, 2)]
+    )
     assert one.cubic[40][0].kbps == pytest.approx(fading(Setting(CUBIC, DEFAULT, 40), 1).kbps)
 
 

@@ -6,17 +6,19 @@ import json
 from collections.abc import Sequence
 
 from lightlag import _engine
-from lightlag.reproduce.fanet import causes, claims, figures, peer, runs, sweeps
+from lightlag.reproduce.fanet import causes, claims, figures, hop, peer, runs, sweeps
 from lightlag.reproduce.fanet.claims import Sweep
 from lightlag.reproduce.fanet.setting import (
     BBR,
     BBR_LINUX,
+    BBR_NS3,
     CONNECTED,
     CUBIC,
     CUBIC_LINUX,
     EACH_ACKED,
     FULL_SPEED,
     NODES,
+    NS3_EACH_ACKED,
     READINGS,
     Contender,
     Reading,
@@ -43,8 +45,11 @@ NOTES = (
     "follow the text. It places the largest and the smallest throughput of Fig. 5 both at 5 m/s. Equation 5 lacks the "
     "square, and sums from 0; as printed it is 1/n for every allocation, so Jain's index is taken. 60 UAVs at 25 m/s "
     "belong to both experiments.",
-    "**Which CUBIC and BBR.** ns-3.30.1 had neither, so the paper ran code of its own. Those of ns-3.37 are judged, in "
-    "ns-3's TCP; those of Linux stand beside them.",
+    "**Which CUBIC and BBR.** ns-3.30.1 had neither, so the paper ran code of its own. Judged are, in ns-3's TCP, "
+    "CUBIC as ns-3.37 has it, BBR with the rules of its draft, and *BBR of ns-3* with those of ns-3.37's TcpBbr "
+    '(`variant = "ns3"`). That one takes n ACKs in a flight for n/(n+1) of its rate, so that with an ACK for every '
+    "second segment its estimate of the bandwidth falls until segments wait for the timer of delayed ACKs: "
+    "docs/models/congestion-control.md. Linux's CUBIC and BBR stand beside them.",
     "**ns-3.37 itself** ran the same experiment (`benchmarks/peers/ns3/air-swarm.cc`) with swarms of its own, as "
     "many as time allowed. At legacy rates its stations agree on block acknowledgements, although nothing is "
     "aggregated; a frame that is given up is then followed by requests to acknowledge, which go on failing where the "
@@ -56,12 +61,16 @@ NOTES = (
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     """Fill a reproduction with every item."""
     fill(reproduction, effort, runs.run, contenders())
+    effort.progress("one clean hop")
+    rows, goodputs = hop.fill(effort, hop.run)
+    reproduction.add(rows)
+    reproduction.layouts.append(goodputs)
 
 
 def contenders() -> list[Contender]:
     """The algorithms beyond the paper: ns-3's, BBR with an ACK for each segment, and others in the TCP of Linux."""
     names = [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
-    return [CUBIC, BBR, EACH_ACKED, *(as_linux(name) for name in WANTED if name in names)]
+    return [CUBIC, BBR, EACH_ACKED, BBR_NS3, NS3_EACH_ACKED, *(as_linux(name) for name in WANTED if name in names)]
 
 
 def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders: Sequence[Contender]) -> None:

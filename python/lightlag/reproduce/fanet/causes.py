@@ -92,7 +92,7 @@ def layout(sweeps: Mapping[str, Sweep], name: str, title: str) -> Layout:
     lines = []
     for whose, sweep in sweeps.items():
         for point in sweep.points:
-            for algorithm in ("CUBIC", "BBR"):
+            for algorithm in sweep.names:
                 runs = sweep.of(algorithm)[point]
                 cells = [_cell(runs, *cause) for cause in CAUSES.values()]
                 lines.append((whose, f"{point} {AXES[sweep.varies]}", algorithm, *cells))
@@ -125,7 +125,7 @@ def _breaks(speed: Sweep) -> Row:
 
 
 def _timeouts_by_speed(speed: Sweep) -> Row:
-    values = {name: speed.means(name, _timeouts) for name in ("CUBIC", "BBR")}
+    values = {name: speed.means(name, _timeouts) for name in speed.names}
     ranks = {name: ranked(speed, name, _timeouts) for name in values}
     return Row(
         "Fig. 5, text",
@@ -147,7 +147,7 @@ def _collisions(density: Sweep) -> Row:
         "",
         "",
         "; ".join(
-            f"{name} {', '.join(f'{one:.0f}' for one in density.means(name, failing))}" for name in ("CUBIC", "BBR")
+            f"{name} {', '.join(f'{one:.0f}' for one in density.means(name, failing))}" for name in density.names
         ),
         Verdict.NOT_JUDGED,
         "the flows stay the same: what grows with the swarm is contention for a medium that more nodes share",
@@ -157,7 +157,7 @@ def _collisions(density: Sweep) -> Row:
 def _delay(density: Sweep) -> Row:
     found = {
         name: [mean_interval(1e3 * run.delay_s for run in density.of(name)[point]) for point in density.points]
-        for name in ("CUBIC", "BBR")
+        for name in density.names
     }
     return Row(
         "abstract",

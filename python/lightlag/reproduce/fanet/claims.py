@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lightlag.analyse import Interval, mean_interval
 from lightlag.reproduce.fanet.measures import sign_test, spearman
@@ -13,6 +13,9 @@ from lightlag.reproduce.fanet.outcome import Outcome
 from lightlag.reproduce.table import AS_PRINTED, BEFOREHAND, Band, Layout, Row, Verdict
 
 Metric = Callable[[Outcome], float]
+
+CUBIC, BBR = "CUBIC", "BBR"
+"""In the paper."""
 
 RATIO = Band(1.1, 4.0, BEFOREHAND)
 FAIRNESS = Band(0.3, 1.0, BEFOREHAND)
@@ -56,27 +59,40 @@ class Sweep:
         Its values.
     cubic, bbr
         The outcomes at each point, by their seeds.
+    others
+        Those of further readings of BBR, by their labels.
     """
 
     varies: str
     points: tuple[int, ...]
     cubic: Mapping[int, Sequence[Outcome]]
     bbr: Mapping[int, Sequence[Outcome]]
+    others: Mapping[str, Mapping[int, Sequence[Outcome]]] = field(default_factory=dict)
 
-    def of(self, algorithm: str) -> Mapping[int, Sequence[Outcome]]:
-        """The outcomes of an algorithm by its name in the paper."""
-        return self.cubic if algorithm == "CUBIC" else self.bbr
+    @property
+    def bbrs(self) -> tuple[str, ...]:
+        """The readings of BBR."""
+        return (BBR, *self.others)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that ran."""
+        return (CUBIC, *self.bbrs)
+
+    def of(self, name: str) -> Mapping[int, Sequence[Outcome]]:
+        """The outcomes of an algorithm by its name in the paper, or of another reading of BBR by its label."""
+        return {CUBIC: self.cubic, BBR: self.bbr, **self.others}[name]
 
     def means(self, algorithm: str, metric: Metric) -> list[float]:
         """The means of a metric, by the points."""
         return [statistics.fmean(map(metric, self.of(algorithm)[point])) for point in self.points]
 
-    def wins(self, metric: Metric) -> tuple[int, int]:
-        """In how many runs CUBIC has more than BBR in the same swarm, of all in which they differ."""
+    def wins(self, metric: Metric, bbr: str = BBR) -> tuple[int, int]:
+        """In how many runs CUBIC has more than a BBR in the same swarm, of all in which they differ."""
         pairs = [
             (metric(a), metric(b))
             for point in self.points
-            for a, b in zip(self.cubic[point], self.bbr[point], strict=True)
+            for a, b in zip(self.cubic[point], self.of(bbr)[point], strict=True)
         ]
         different = [(a, b) for a, b in pairs if a != b]
         return sum(a > b for a, b in different), len(different)
@@ -98,26 +114,34 @@ AXES = {"nodes": "UAVs", "speed": "m/s"}
 
 
 def rows(ours: Sweep, peer: Sweep | None) -> list[Row]:
-    """Every claim of the two figures over nodes, or over the speed."""
-    lines = [_order(ours, peer), _ratio(ours, peer)]
-    lines += [_fall(ours, peer, algorithm) for algorithm in ("CUBIC", "BBR")]
-    lines += [row for algorithm in ("CUBIC", "BBR") for row in _values(ours, peer, algorithm)]
-    lines += [_range_of_fairness(ours, peer, algorithm) for algorithm in ("CUBIC", "BBR")]
-    return [*lines, _order_of_fairness(ours, peer), _trend_of_fairness(ours, peer)]
+    """Every claim of the two figures over nodes, or over the speed, for each reading of BBR.
+
+    Where several were run, the figures of the peer stand beside the last one, which is the peer's.
+    """
+    lines = []
+    for bbr in ours.bbrs:
+        beside = peer if bbr == ours.bbrs[-1] else None
+        lines += [_order(ours, beside, bbr), _ratio(ours, beside, bbr)]
+    beside_each = {name: None if name in ours.bbrs[:-1] else peer for name in ours.names}
+    lines += [_fall(ours, beside, name) for name, beside in beside_each.items()]
+    lines += [row for name, beside in beside_each.items() for row in _values(ours, beside, name)]
+    lines += [_range_of_fairness(ours, beside, name) for name, beside in beside_each.items()]
+    lines += [_order_of_fairness(ours, beside_each[bbr], bbr) for bbr in ours.bbrs]
+    return [*lines, _trend_of_fairness(ours, peer)]
 
 
-def _order(ours: Sweep, peer: Sweep | None) -> Row:
+def _order(ours: Sweep, peer: Sweep | None, bbr: str) -> Row:
     def text(sweep: Sweep) -> str:
-        wins, count = sweep.wins(kbps)
-        above = sum(a > b for a, b in _both(sweep, kbps))
+        wins, count = sweep.wins(kbps, _in(sweep, bbr))
+        above = sum(a > b for a, b in _both(sweep, kbps, bbr))
         chance = sign_test(wins, count)
         return f"{above} of {len(sweep.points)} points, {wins} of {count} swarms (p = {chance:.1g})"
 
-    wins, count = ours.wins(kbps)
-    everywhere = all(a > b for a, b in _both(ours, kbps))
+    wins, count = ours.wins(kbps, bbr)
+    everywhere = all(a > b for a, b in _both(ours, kbps, bbr))
     return Row(
         THROUGHPUT_ITEM[ours.varies],
-        "throughput of CUBIC above that of BBR",
+        f"throughput of CUBIC above that of {bbr}",
         "at every point",
         _beside(peer, text),
         text(ours),
@@ -127,27 +151,27 @@ def _order(ours: Sweep, peer: Sweep | None) -> Row:
     )
 
 
-def _ratio(ours: Sweep, peer: Sweep | None) -> Row:
+def _ratio(ours: Sweep, peer: Sweep | None, bbr: str) -> Row:
     def text(sweep: Sweep) -> str:
-        return ", ".join(f"{ratio:.2f}" for ratio in _ratios(sweep))
+        return ", ".join(f"{ratio:.2f}" for ratio in _ratios(sweep, bbr))
 
-    printed = [PAPER[ours.varies, name] for name in ("CUBIC", "BBR")]
+    printed = [PAPER[ours.varies, name] for name in (CUBIC, BBR)]
     most = printed[0].most_kbps[0] / printed[1].most_kbps[0]
     least = printed[0].least_kbps[0] / printed[1].least_kbps[0]
     return Row(
         THROUGHPUT_ITEM[ours.varies],
-        f"CUBIC over BBR at {_points(ours)}",
+        f"CUBIC over {bbr} at {_points(ours)}",
         f"{most:.2f} for the largest, {least:.2f} for the smallest values",
         _beside(peer, text),
         text(ours),
-        Verdict.claim(all(ratio in RATIO for ratio in _ratios(ours))),
+        Verdict.claim(all(ratio in RATIO for ratio in _ratios(ours, bbr))),
         f"each within {RATIO.text}",
     )
 
 
 def _fall(ours: Sweep, peer: Sweep | None, algorithm: str) -> Row:
     def text(sweep: Sweep) -> str:
-        return ranked(sweep, algorithm, kbps)
+        return ranked(sweep, _in(sweep, algorithm), kbps)
 
     least = LEAST_FALL[ours.varies]
     what = "the number of UAVs" if ours.varies == "nodes" else "the speed"
@@ -163,7 +187,7 @@ def _fall(ours: Sweep, peer: Sweep | None, algorithm: str) -> Row:
 
 
 def _values(ours: Sweep, peer: Sweep | None, algorithm: str) -> list[Row]:
-    printed = PAPER[ours.varies, algorithm]
+    printed = PAPER[ours.varies, _in_paper(algorithm)]
     # Both extremes over the speed are said to be at 5 m/s; the text's own trend places the largest there.
     placed = (("largest", printed.most_kbps, True), ("smallest", printed.least_kbps, ours.varies == "nodes"))
     return [_value(ours, peer, algorithm, *one) for one in placed]
@@ -177,7 +201,9 @@ def _value(
     mine = statistics.fmean(map(kbps, ours.of(algorithm)[point]))
 
     def text(sweep: Sweep) -> str:
-        return shown(mean_interval(map(kbps, sweep.of(algorithm)[point]))) if point in sweep.points else ""
+        if point not in sweep.points:
+            return ""
+        return shown(mean_interval(map(kbps, sweep.of(_in(sweep, algorithm))[point])))
 
     return Row(
         THROUGHPUT_ITEM[ours.varies],
@@ -194,9 +220,9 @@ def _value(
 
 def _range_of_fairness(ours: Sweep, peer: Sweep | None, algorithm: str) -> Row:
     def text(sweep: Sweep) -> str:
-        return ", ".join(f"{value:.2f}" for value in sweep.means(algorithm, fairness))
+        return ", ".join(f"{value:.2f}" for value in sweep.means(_in(sweep, algorithm), fairness))
 
-    printed = PAPER[ours.varies, algorithm]
+    printed = PAPER[ours.varies, _in_paper(algorithm)]
     (least, lowest), (most, highest) = printed.least_jain, printed.most_jain
     return Row(
         FAIRNESS_ITEM[ours.varies],
@@ -209,15 +235,15 @@ def _range_of_fairness(ours: Sweep, peer: Sweep | None, algorithm: str) -> Row:
     )
 
 
-def _order_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
+def _order_of_fairness(ours: Sweep, peer: Sweep | None, bbr: str) -> Row:
     def text(sweep: Sweep) -> str:
-        above = sum(a > b for a, b in _both(sweep, fairness))
+        above = sum(a > b for a, b in _both(sweep, fairness, bbr))
         return f"{above} of {len(sweep.points)} points"
 
-    above = sum(a > b for a, b in _both(ours, fairness))
+    above = sum(a > b for a, b in _both(ours, fairness, bbr))
     return Row(
         FAIRNESS_ITEM[ours.varies],
-        "Jain's index of CUBIC above that of BBR",
+        f"Jain's index of CUBIC above that of {bbr}",
         "at most points",
         _beside(peer, text),
         text(ours),
@@ -228,7 +254,7 @@ def _order_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
 
 def _trend_of_fairness(ours: Sweep, peer: Sweep | None) -> Row:
     def text(sweep: Sweep) -> str:
-        ranks = {name: ranked(sweep, name, fairness) for name in ("CUBIC", "BBR")}
+        ranks = {name: ranked(sweep, name, fairness) for name in sweep.names}
         return ", ".join(f"{name} {rank}" for name, rank in ranks.items() if rank)
 
     return Row(
@@ -256,7 +282,7 @@ def layout(sweeps: Mapping[str, Sweep], name: str, title: str) -> Layout:
     lines = []
     for whose, sweep in sweeps.items():
         for point in sweep.points:
-            for algorithm in ("CUBIC", "BBR"):
+            for algorithm in sweep.names:
                 runs = sweep.of(algorithm)[point]
                 numbers = (
                     shown(mean_interval(run.kbps for run in runs)),
@@ -275,12 +301,21 @@ def shown(interval: Interval, digits: int = 0) -> str:
     return f"{interval.mean:.{digits}f}{half}"
 
 
-def _both(sweep: Sweep, metric: Metric) -> list[tuple[float, float]]:
-    return list(zip(sweep.means("CUBIC", metric), sweep.means("BBR", metric), strict=True))
+def _in(sweep: Sweep, name: str) -> str:
+    """A contender's name in a sweep; a peer has one BBR."""
+    return name if name in sweep.names else BBR
 
 
-def _ratios(sweep: Sweep) -> list[float]:
-    return [a / b if b else float("inf") for a, b in _both(sweep, kbps)]
+def _in_paper(name: str) -> str:
+    return CUBIC if name == CUBIC else BBR
+
+
+def _both(sweep: Sweep, metric: Metric, bbr: str) -> list[tuple[float, float]]:
+    return list(zip(sweep.means(CUBIC, metric), sweep.means(_in(sweep, bbr), metric), strict=True))
+
+
+def _ratios(sweep: Sweep, bbr: str) -> list[float]:
+    return [a / b if b else float("inf") for a, b in _both(sweep, kbps, bbr)]
 
 
 def _points(sweep: Sweep) -> str:

@@ -74,10 +74,10 @@ def lines(points: Sequence[float], found: Mapping[str, Sequence[Sequence[Outcome
 
 
 def _curves(axes: Axes, ours: Sweep, peer: Sweep | None, metric: Metric) -> None:
-    for at, algorithm in enumerate(("CUBIC", "BBR")):
+    for at, algorithm in enumerate(ours.names):
         found = [mean_interval(map(metric, ours.of(algorithm)[point])) for point in ours.points]
         intervals(axes, ours.points, found, at, algorithm)
-        if peer is not None:
+        if peer is not None and algorithm in peer.names:
             values = peer.means(algorithm, metric)
             look: dict[str, Any] = {
                 "color": style.COLOURS[at],

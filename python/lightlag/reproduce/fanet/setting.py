@@ -72,8 +72,13 @@ def as_linux(algorithm: str) -> Contender:
 
 CUBIC, BBR = _as_ns3("CUBIC", reno_friendly=False), _as_ns3("BBR")
 """In the TCP of ns-3; they are judged. ns-3's CUBIC has no Reno-friendly region."""
+BBR_NS3 = replace(_as_ns3("BBR", variant="ns3"), label="BBR of ns-3")
+"""With the rules of ns-3's TcpBbr, under which it starves with delayed ACKs; judged as well."""
 CUBIC_LINUX, BBR_LINUX = as_linux("CUBIC"), as_linux("BBR")
-EACH_ACKED = replace(BBR, label="BBR, each segment acknowledged", tcp={**BBR.tcp, "delayed_ack": False})
+EACH_ACKED, NS3_EACH_ACKED = (
+    replace(one, label=f"{one.label}, each segment acknowledged", tcp={**one.tcp, "delayed_ack": False})
+    for one in (BBR, BBR_NS3)
+)
 
 
 class Access(enum.Enum):

@@ -10,6 +10,7 @@ from lightlag.reproduce.fanet.claims import Sweep, shown
 from lightlag.reproduce.fanet.outcome import Outcome
 from lightlag.reproduce.fanet.setting import (
     BBR,
+    BBR_NS3,
     CUBIC,
     FULL_SPEED,
     MIDDLE,
@@ -48,16 +49,20 @@ def points(varies: str, contender: Contender, reading: Reading) -> dict[int, Set
     return {speed: Setting(contender, reading, MIDDLE, speed) for speed in SPEEDS}
 
 
-def settings_of(varies: str, reading: Reading, contenders: tuple[Contender, Contender] = (CUBIC, BBR)) -> list[Setting]:
+JUDGED = (CUBIC, BBR, BBR_NS3)
+
+
+def settings_of(varies: str, reading: Reading, contenders: Sequence[Contender] = JUDGED) -> list[Setting]:
     """The settings of CUBIC and BBR over the nodes, or over the speed."""
     return [setting for contender in contenders for setting in points(varies, contender, reading).values()]
 
 
-def sweep(varies: str, reading: Reading, found: Runs, contenders: tuple[Contender, Contender] = (CUBIC, BBR)) -> Sweep:
-    """CUBIC and BBR over the nodes, or over the speed, from the runs of their settings."""
+def sweep(varies: str, reading: Reading, found: Runs, contenders: Sequence[Contender] = JUDGED) -> Sweep:
+    """CUBIC, BBR and its other readings over the nodes, or over the speed, from the runs of their settings."""
     settings = [points(varies, contender, reading) for contender in contenders]
-    cubic, bbr = ({point: found[setting] for point, setting in each.items()} for each in settings)
-    return Sweep(varies, tuple(settings[0]), cubic, bbr)
+    cubic, bbr, *others = ({point: found[setting] for point, setting in each.items()} for each in settings)
+    labels = [contender.label for contender in contenders[2:]]
+    return Sweep(varies, tuple(settings[0]), cubic, bbr, dict(zip(labels, others, strict=True)))
 
 
 def beyond(contenders: Sequence[Contender]) -> dict[str, dict[str, Setting]]:
