@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 import lightlag as ll
-from lightlag import constellation_player, constellation_plot, presets
+from lightlag import constellation_player, constellation_plot, moving, presets
 from lightlag.cli import app
 from lightlag.constellation import Sky
 
@@ -96,8 +97,6 @@ def test_figures_show_what_they_say(starlink: Sky) -> None:
 
 
 def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
-    from PIL import Image
-
     sky = ll.sky("iridium")
     paths = [constellation_plot.film(sky, tmp_path / f"{name}.gif", until_s=60.0, every_s=20.0) for name in "ab"]
     assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -283,3 +282,63 @@ def test_the_command_refuses_what_is_not_there(arguments: list[str], part: str) 
     done = CliRunner().invoke(app, ["orbit", *arguments])
     assert done.exit_code != 0
     assert part in done.output
+
+
+def test_a_run_has_a_globe_with_what_its_flows_measured(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["run", "starlink-550", "--set", "duration=20 s", "-o", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    result = ll.load(tmp_path / "run")
+    data = _data((tmp_path / "run" / "globe.html").read_text("utf-8"))
+    assert (data["until"], [way["name"] for way in data["ways"]]) == (20.0, result.flows["name"].to_list())
+    sky = ll.sky("starlink-550")
+    for way in data["ways"]:
+        first = result.paths.filter(flow=way["name"], time_s=0.0)["node"].to_list()
+        assert [sky.name(node) for node in way["courses"][0][1]] == first
+    trips, rates, windows = data["charts"]
+    assert [chart["unit"] for chart in data["charts"]] == ["ms", "Mbit/s", "segments"]
+    assert [(one["way"], one.get("thin", False)) for one in trips["series"]] == [
+        (0, True),
+        (1, True),
+        (0, False),
+        (1, False),
+    ]
+    for light, measured in zip(trips["series"][:2], trips["series"][2:], strict=True):
+        pairs = zip(light["values"], measured["values"], strict=True)
+        assert all(smoothed is None or smoothed > least - 0.1 for least, smoothed in pairs)
+    trace = result.trace().filter(result.trace()["flow"].cast(str) == data["ways"][0]["name"])
+    held = trace.filter(trace["time_s"] <= 10.0)["cwnd_segments"][-1]
+    assert windows["series"][0]["values"][300] == pytest.approx(held, rel=1e-4)
+    mean = np.mean([value for value in rates["series"][0]["values"] if value is not None])
+    assert mean == pytest.approx(result.flows["goodput_bps"][0] / 1e6, rel=0.1)
+
+
+def test_a_run_without_records_has_a_globe_with_light_alone(tmp_path: Path) -> None:
+    ll.run("starlink-550", duration="2 s", sets={"record.trace": "off"}).save(tmp_path / "run", pages=True)
+    (chart,) = _data((tmp_path / "run" / "globe.html").read_text("utf-8"))["charts"]
+    assert len(chart["series"]) == 2
+
+
+def test_films_and_pages_of_runs(tmp_path: Path) -> None:
+    result = ll.run("iridium", duration="1 s")
+    result.save(tmp_path / "run")
+    assert not (tmp_path / "run" / "globe.html").exists()
+    call = CliRunner()
+    for name in ("globe.gif", "globe.html", "globe.png"):
+        done = call.invoke(app, ["plot", str(tmp_path / "run"), "-m", "globe", "-o", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / name).stat().st_size > 10_000
+    with Image.open(tmp_path / "globe.gif") as film:
+        assert getattr(film, "n_frames", 0) == 11
+    for metric, part in (("cwnd", "there are globe, swarm"), ("swarm", "no node has a radio")):
+        done = call.invoke(app, ["plot", str(tmp_path / "run"), "-m", metric, "-o", str(tmp_path / "x.gif")])
+        assert done.exit_code == 2
+        assert part in done.output
+    with pytest.raises(ll.InputError, match="no constellation"):
+        moving.write(ll.run("geo", duration="1 s"), "globe", tmp_path / "x.gif")
+
+
+def test_queues_and_links_of_an_idle_sky_are_not_recorded() -> None:
+    result = ll.run("starlink-550", duration="5 s", sets={"record.queue": "sampled"})
+    busy = set(result.links["name"])
+    assert 10 < len(busy) < 60
+    assert set(result.queue["link"].cast(str)) == busy

@@ -84,7 +84,7 @@ def test_a_tangle_is_drawn_as_its_median() -> None:
 def test_what_was_not_recorded_cannot_be_drawn(net: ll.Network) -> None:
     result = ll.run(net, duration="1 s", sets={"record.trace": "off", "record.queue": "off"})
     for metric in plot.FIGURES:
-        missing = "no constellation" if metric == "handovers" else "no node has a radio"
+        missing = "no constellation" if metric in ("globe", "handovers") else "no node has a radio"
         with pytest.raises(ll.InputError, match="recorded" if metric in UNITS else missing):
             result.plot(metric)  # type: ignore[arg-type]
 

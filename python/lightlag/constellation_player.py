@@ -93,12 +93,13 @@ def player(
     """
     if result is not None:
         until_s = result.simulated_s
+    times = _knots(len(sky.satellites) + len(sky.stations), until_s, step_s)
+    if result is not None:
         ways, charts = _of_run(sky, result)
     else:
         between = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
         ways = [_way(sky, start, end, until_s) for start, end in between]
         charts = [{**_LIGHT, "series": [{"way": at, "values": way["rtt"]} for at, way in enumerate(ways)]}]
-    times = _knots(len(sky.satellites) + len(sky.stations), until_s, step_s)
     nodes = np.stack([_nodes(sky, time) for time in times])
     unit = float(np.abs(nodes).max()) / 32767
     north, east = view_of(sky.places())
