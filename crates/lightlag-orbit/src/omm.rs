@@ -105,7 +105,10 @@ pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
         };
         let place = format!("line {}", row.position().map_or(1, csv::Position::line));
         if row.len() != names.len() {
-            return error(&place, format!("has {} fields, and the first line has {}", row.len(), names.len()));
+            return error(
+                &place,
+                format!("has {} fields, and the first line has {}; write one for each column", row.len(), names.len()),
+            );
         }
         let fields = columns.iter().zip(&row).filter(|(_, text)| !text.is_empty());
         Ok(Message { place, fields: fields.filter_map(|(name, text)| Some(((*name)?, text.to_owned()))).collect() })
@@ -266,7 +269,7 @@ mod tests {
         assert!(refused(twice).starts_with("object 2: NORAD_CAT_ID 123456789 is also that of object 1"));
         let csv = |from: &str, to: &str| refused(CSV.replace(from, to));
         assert_eq!(csv("34.2682", "steep"), "line 2: INCLINATION: \"steep\" is not a number");
-        assert_eq!(csv("34.2682,", ""), "line 2: has 13 fields, and the first line has 14");
+        assert_eq!(csv("34.2682,", ""), "line 2: has 13 fields, and the first line has 14; write one for each column");
         assert_eq!(csv("OBJECT_ID", "BSTAR"), "line 1: names BSTAR twice");
         assert_eq!(csv(",5,", ",5.5,"), "line 2: NORAD_CAT_ID: 5.5 is not a whole number");
     }

@@ -71,7 +71,7 @@ fn check_line(at: usize, line: &str) -> Result<(), ElementsError> {
         return error(at, format!("column {} is not plain ASCII, or a tab", column + 1));
     }
     if line.len() != COLUMNS {
-        return error(at, format!("has {} columns, and a line of elements has {COLUMNS}", line.len()));
+        return error(at, format!("has {} columns, and a line of elements has {COLUMNS}; copy it whole", line.len()));
     }
     let sum: u32 = line
         .bytes()
@@ -86,7 +86,11 @@ fn check_line(at: usize, line: &str) -> Result<(), ElementsError> {
     if last != b'0' + (sum % 10) as u8 {
         return error(
             at,
-            format!("its checksum in column {COLUMNS} is {:?}, and its digits give {}", char::from(last), sum % 10),
+            format!(
+                "its checksum in column {COLUMNS} is {:?}, and its digits give {}; copy the line again",
+                char::from(last),
+                sum % 10
+            ),
         );
     }
     Ok(())

@@ -47,9 +47,15 @@ fn names_stand_above_sets_or_nowhere() {
 fn a_wrong_line_is_named() {
     let lines: Vec<&str> = VERIFICATION.lines().collect();
     let refused = |first: &str, second: &str| read(&format!("{first}\n{second}\n")).unwrap_err().to_string();
-    assert_eq!(refused(&lines[0][..68], lines[1]), "line 1: has 68 columns, and a line of elements has 69");
+    assert_eq!(
+        refused(&lines[0][..68], lines[1]),
+        "line 1: has 68 columns, and a line of elements has 69; copy it whole"
+    );
     let wrong = lines[1].replace("10.824", "10.825");
-    assert_eq!(refused(lines[0], &wrong), "line 2: its checksum in column 69 is '7', and its digits give 8");
+    assert_eq!(
+        refused(lines[0], &wrong),
+        "line 2: its checksum in column 69 is '7', and its digits give 8; copy the line again"
+    );
     assert!(refused(lines[0], lines[3]).starts_with("line 1: "), "the numbers differ");
     assert!(refused(lines[0], lines[0]).starts_with("line 2: is not the second line"));
     assert!(refused(&lines[0].replace("U 58", "é 58"), lines[1]).contains("not plain ASCII"));
