@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from lightlag import constellation_player, constellation_plot, moving, presets
+from lightlag._rows import way_rows
 from lightlag.cli import app
 from lightlag.constellation import Sky
 
@@ -316,6 +317,16 @@ def test_a_run_without_records_has_a_globe_with_light_alone(tmp_path: Path) -> N
     ll.run("starlink-550", duration="2 s", sets={"record.trace": "off"}).save(tmp_path / "run", pages=True)
     (chart,) = _data((tmp_path / "run" / "globe.html").read_text("utf-8"))["charts"]
     assert len(chart["series"]) == 2
+
+
+def test_a_run_prints_changes_of_ways_and_outages(oneweb: ll.Result, tmp_path: Path) -> None:
+    (row,) = way_rows(oneweb.paths, oneweb.simulated_s)
+    changes = sorted(set(oneweb.paths["time_s"]))[1:]
+    assert (row["changes"], row["links"]) == (str(len(changes)), "2")
+    # At the start, and between the second change and the third.
+    assert row["without a way"] == f"{changes[0] + changes[2] - changes[1]:.4g} s"
+    printed = CliRunner().invoke(app, ["run", "iridium", "--set", "duration=1 s", "-o", str(tmp_path / "run")])
+    assert "without a way" in printed.stdout
 
 
 def test_films_and_pages_of_runs(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightlag._quantities import milliseconds, rate, share, size
 from lightlag._summary import leg_name, legs_of
 from lightlag._table import Row
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SHOWN = 20
 _SHOWN_LINKS = 8
@@ -189,6 +192,34 @@ def _medium_row(name: str, radios: list[dict[str, Any]]) -> Row:
         "routing": size(total("routing_bytes")),
         "route changes": f"{total('route_changes'):,}",
     }
+
+
+def way_rows(paths: pl.DataFrame, end_s: float) -> list[Row]:
+    """The ways of flows through a sky as text, for people: at most the first 8.
+
+    Parameters
+    ----------
+    paths
+        The table of that name.
+    end_s
+        The end of the run.
+    """
+    rows = []
+    ways = paths.filter(hop=0).partition_by("flow", maintain_order=True)
+    for way in ways[:_SHOWN_LINKS]:
+        hops = way["hops"].to_list()
+        lasts = [*way["time_s"].to_list()[1:], end_s]
+        out = sum(last - since for since, last, links in zip(way["time_s"], lasts, hops, strict=True) if links == 0)
+        links = sorted({links for links in hops if links})
+        rows.append(
+            {
+                "way of": str(way["flow"][0]),
+                "links": "–" if not links else str(links[0]) if len(links) == 1 else f"{links[0]} to {links[-1]}",
+                "changes": str(way.height - 1),
+                "without a way": f"{out:.4g} s",
+            }
+        )
+    return rows
 
 
 def proxy_rows(summary: dict[str, Any]) -> list[Row]:

@@ -560,7 +560,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 def _print_result(result: Result) -> None:
     from lightlag._quantities import rate
-    from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
+    from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, way_rows
     from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
 
@@ -576,6 +576,8 @@ def _print_result(result: Result) -> None:
             print_rows(rows, title)
         if (more := len(summary[kind]) - shown) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
+    if result.scenario.get("constellation") and (ways := way_rows(result.paths, result.simulated_s)):
+        print_rows(ways, "")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if media := medium_rows(summary):
