@@ -91,7 +91,7 @@ const LARGE: u32 = 4096;
 const CACHED: usize = 64;
 
 /// Receptions between the fetch of a receiver's memory and its use.
-const AHEAD: usize = 5;
+const AHEAD: usize = 8;
 
 /// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
@@ -633,13 +633,10 @@ impl<P: Clone> Medium<P> {
         let Self { reach, stations, hearings, now, .. } = self;
         let receptions = reach.receptions(at as usize, start, exchange);
         for (place, reception) in receptions.iter().enumerate() {
-            if receptions.len() > CACHED {
-                if let Some(soon) = receptions.get(place + 2 * AHEAD) {
-                    hearings[soon.station as usize].prefetch();
-                }
-                if let Some(soon) = receptions.get(place + AHEAD) {
-                    hearings[soon.station as usize].prefetch_place();
-                }
+            if let Some(soon) = receptions.get(place + AHEAD)
+                && receptions.len() > CACHED
+            {
+                hearings[soon.station as usize].prefetch_place();
             }
             let (state, hearing) =
                 (&mut stations[reception.station as usize], &mut hearings[reception.station as usize]);
@@ -696,10 +693,11 @@ impl<P: Clone> Medium<P> {
     fn prefetch(&self, hearers: &[u32]) {
         if let Some(second) = hearers.get(2) {
             prefetch(std::ptr::from_ref(&self.hearings[*second as usize]));
-            prefetch(std::ptr::from_ref(&self.stations[*second as usize].access));
+            prefetch(std::ptr::from_ref(&self.stations[*second as usize]));
         }
         if let Some(first) = hearers.get(1) {
             self.hearings[*first as usize].prefetch_records();
+            prefetch(self.stations[*first as usize].queues.as_ptr());
         }
     }
 

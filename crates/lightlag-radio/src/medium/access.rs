@@ -69,8 +69,9 @@ pub(super) struct Access {
     pub(super) busy_until: Instant,
     /// The medium counts as busy until then, because the last frame on which the receiver locked was not understood.
     extended_until: Instant,
-    /// By class, as far as they were used: without EDCA there is one.
-    classes: Vec<Contention>,
+    /// By class. The first ones are in use: without EDCA one.
+    classes: [Contention; Class::ALL.len()],
+    in_use: usize,
     /// Whether it waits for the answer to a request.
     asks: bool,
     busy: Duration,
@@ -86,7 +87,8 @@ impl Access {
             state: State::Idle,
             busy_until: Instant::ZERO,
             extended_until: Instant::ZERO,
-            classes: vec![Contention::new(first, timing)],
+            classes: [Contention::new(first, timing); Class::ALL.len()],
+            in_use: 1,
             asks: false,
             busy: Duration::ZERO,
         }
@@ -95,8 +97,10 @@ impl Access {
     /// From now on there are packets of this class, too.
     pub(super) fn open(&mut self, class: usize) {
         let Some(edca) = &self.edca else { return };
-        let missing = &Class::ALL[self.classes.len().min(class + 1)..=class];
-        self.classes.extend(missing.iter().map(|class| Contention::new(edca.of(*class), self.timing)));
+        for missing in self.in_use..=class {
+            self.classes[missing] = Contention::new(edca.of(Class::ALL[missing]), self.timing);
+        }
+        self.in_use = self.in_use.max(class + 1);
     }
 
     /// How long the station may send after it got the medium for a class; zero for one exchange.
@@ -127,7 +131,7 @@ impl Access {
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
         if from > self.busy_until {
             let idle = self.busy_until.max(self.extended_until);
-            for class in self.classes.iter_mut().filter(|class| class.slots > 0) {
+            for class in self.classes[..self.in_use].iter_mut().filter(|class| class.slots > 0) {
                 let start = idle + class.space;
                 if from >= start {
                     let whole =

@@ -10,7 +10,7 @@ use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Bytes, Duration, Instant, prefetch, prefetch_bytes};
+use lightlag_core::{Bytes, Duration, Instant, prefetch};
 
 /// The trace of a frame at a station.
 #[derive(Clone, Copy, Debug)]
@@ -114,12 +114,7 @@ impl Hearing {
         }
     }
 
-    /// Fetches what a new frame needs from memory: first this, and then the place of its record.
-    #[inline(always)]
-    pub(super) fn prefetch(&self) {
-        prefetch_bytes::<1>(self);
-    }
-
+    /// Fetches the place of the next record from memory.
     #[inline(always)]
     pub(super) fn prefetch_place(&self) {
         prefetch(self.records.as_ptr().wrapping_add(self.records.len()));

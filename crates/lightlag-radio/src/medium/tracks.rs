@@ -13,6 +13,8 @@ pub(super) struct Tracks {
     velocity: [Vec<f64>; 3],
     /// In nanoseconds, which are whole numbers in a `f64` for 104 days.
     from: Vec<f64>,
+    /// In seconds, since then.
+    seconds: Vec<f64>,
     until: Vec<Instant>,
     /// The first end of a piece.
     earliest: Instant,
@@ -32,6 +34,7 @@ impl Tracks {
             velocity: rooms(),
             places: rooms(),
             from: vec![0.0; motions.len()],
+            seconds: vec![0.0; motions.len()],
             until: vec![Instant::ZERO; motions.len()],
             earliest: Instant::ZERO,
             curved: Vec::new(),
@@ -52,11 +55,14 @@ impl Tracks {
             self.take_pieces(now);
         }
         let nanos = now.as_nanos() as f64;
+        for (seconds, from) in self.seconds.iter_mut().zip(&self.from) {
+            *seconds = (nanos - from) * 1e-9;
+        }
         for axis in 0..3 {
             let (start, velocity) = (&self.start[axis], &self.velocity[axis]);
-            let ways = self.places[axis].iter_mut().zip(start).zip(velocity).zip(&self.from);
-            for (((place, start), velocity), from) in ways {
-                *place = start + velocity * ((nanos - from) * 1e-9);
+            let ways = self.places[axis].iter_mut().zip(start).zip(velocity).zip(&self.seconds);
+            for (((place, start), velocity), seconds) in ways {
+                *place = start + velocity * seconds;
             }
         }
         for station in &self.curved {
