@@ -103,8 +103,8 @@ instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit say
 peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md
 	nice $(BIN)/python benchmarks/peers/compare
 
-peers-air: $(PEERS_AIR) $(BIN)/.engine ## compare with ns-3's Wi-Fi and routing: docs/peers-air.md; runs of ns-3 that are not kept yet (swarms: hours)
-	nice $(BIN)/python benchmarks/peers/air
+peers-air: $(PEERS_AIR) $(BIN)/.engine ## compare with ns-3's Wi-Fi and routing: docs/peers-air.md, or its SECTION (bbr) alone; runs of ns-3 that are not kept yet (swarms: hours)
+	nice $(BIN)/python benchmarks/peers/air $(if $(SECTION),links page $(SECTION:%=--section %))
 
 packetdrill: $(BIN)/.engine ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: PAGES (docs/validation)
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }

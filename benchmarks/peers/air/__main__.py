@@ -2,8 +2,10 @@
 page that compares it with lightlag.
 
     python benchmarks/peers/air links page swarms
+    python benchmarks/peers/air --section bbr
 
-Run from the root of the repository after `make peers-air` built the programs. A call runs what is not kept yet.
+Run from the root of the repository after `make peers-air` built the programs. A call runs what is not kept yet; with
+sections it writes only these into the page.
 """
 
 from __future__ import annotations
@@ -22,12 +24,16 @@ STEPS = ("links", "page", "swarms")
 def main() -> None:
     """Runs the steps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("steps", nargs="*", default=STEPS, metavar="STEP", help=f"of {', '.join(STEPS)}")
-    for name in parser.parse_args().steps:
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=f"of {', '.join(STEPS)}; default: all")
+    parser.add_argument(
+        "--section", action="append", default=[], choices=list(page.SECTIONS), help="write only this one into the page"
+    )
+    asked = parser.parse_args()
+    for name in asked.steps or (("page",) if asked.section else STEPS):
         if name not in STEPS:
             parser.error(f"{name} is none of {', '.join(STEPS)}")
         if name == "page":
-            page.write(version("libns3-dev"))
+            page.write(version("libns3-dev"), asked.section)
         else:
             runs, file = PLANS[name]
             keep(runs(), file)

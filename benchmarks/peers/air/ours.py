@@ -36,10 +36,14 @@ MEGABITS = {"OfdmRate24Mbps": 24, "HtMcs7": 65}
 Options = Mapping[str, str | float]
 
 
-def numbers(asked: Run, start: float | None = None, **changed: Any) -> dict[str, Any]:
-    """A run of lightlag with the settings of a run of ns-3; `changed` are keys of the medium, and `start` is another start."""
+def numbers(asked: Run, start: float | None = None, variant: str | None = None, **changed: Any) -> dict[str, Any]:
+    """A run of lightlag with the settings of a run of ns-3.
+
+    `changed` are keys of the medium, `start` is another start, and `variant` that of the congestion control.
+    """
     made = _chain if asked.program == "ns3-air-chain" else _saturation
-    options = dict(asked.options) | ({} if start is None else {"start": start})
+    options = dict(asked.options)
+    options |= {key: value for key, value in (("start", start), ("variant", variant)) if value is not None}
     return made(json.dumps(options), json.dumps(changed))
 
 
@@ -114,7 +118,7 @@ def _chain(asked: str, changed: str) -> dict[str, Any]:
 
 def _tcp(options: Options) -> dict[str, Any]:
     if options.get("algorithm") == "TcpBbr":
-        tcp = TCP | {"congestion": "bbr"}
+        tcp = TCP | {"congestion": {"algorithm": "bbr", "variant": options.get("variant", "linux")}}
     else:
         tcp = TCP | {"congestion": "newreno", "growth": "per_ack"}
     return tcp | ({"delayed_ack": False} if options.get("ack-every") == 1 else {})

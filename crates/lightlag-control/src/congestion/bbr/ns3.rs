@@ -8,7 +8,7 @@
 //!   at about n/(n+1) of its rate. PROBE_BW makes up for a quarter: with n ≥ 4 the estimate holds, and with fewer it
 //!   falls in each cycle. On a short path the window is five segments of 1448 B: five ACKs cover it if each segment is
 //!   acknowledged, and two or three if every second one is. Then BtlBw falls until segments wait for the timer of
-//!   delayed ACKs.
+//!   delayed ACKs. PROBE_RTT, with four segments and no gain, has the same effect with an ACK for each segment.
 //! - A rate stays in force until the next valid sample. The first sample, and the one after an invalid one, last since
 //!   the start of the simulation.
 //! - RTprop is the smallest *smoothed* round-trip time, in ticks of 1 ms, and an equal one refreshes it. That of the
