@@ -269,6 +269,21 @@ def test_paths_of_traces_begin_where_the_scenario_stands(tmp_path: Path) -> None
         check(file)
 
 
+def test_bbr_has_the_variant_of_ns3() -> None:
+    def flow(variant: str) -> dict[str, Any]:
+        line = {"between": ["a", "b"], "rate": "1 Mbit/s", "delay": "1 ms"}
+        tcp = {"congestion": {"algorithm": "bbr", "variant": variant}}
+        return {"duration": "1 s", "links": [line], "flows": [{"from": "a", "to": "b", "tcp": tcp}]}
+
+    for variant in ("linux", "ns3"):
+        check(flow(variant))
+    with pytest.raises(ll.ScenarioError, match='"ns2" is not "linux" or "ns3"'):
+        check(flow("ns2"))
+    tables = [one["properties"] for one in definition("Choice")["anyOf"] if "properties" in one]
+    (bbr,) = [one for one in tables if one["algorithm"]["const"] == "bbr"]
+    assert bbr["variant"]["enum"] == ["linux", "ns3"]
+
+
 def test_a_scenario_of_every_part_is_accepted() -> None:
     everything = ll.Scenario(
         name="everything",
