@@ -110,6 +110,7 @@ pub struct Change {
 pub struct Planner {
     sky: Arc<Sky>,
     rules: Rules,
+    units: Units,
     exits: Vec<Exit>,
     /// Stations that send, receive or relay, in ascending order.
     active: Vec<u32>,
@@ -173,25 +174,39 @@ struct View {
     usable: Vec<Vec<(u32, Length)>>,
 }
 
-/// Lengths are whole numbers, so that their sums do not depend on the order. A unit is 16 mm where ways are short: there are 69,000
-/// km of them.
+/// The longest way that has a length, in distances of the highest satellite from the centre of the Earth: a geostationary satellite
+/// is used up to four times.
+const LONGEST: f64 = 8.0;
+/// Units a metre where that leaves room for the longest way, up to 69,000 km: a unit is 16 mm.
 const UNITS_A_METRE: f64 = 62.5;
-/// Where links are counted, this is one link, and a unit is a metre: ways have up to 63 links, as many as a TTL of 64 allows, and up
-/// to 67,000 km.
+/// Where links are counted, this is one link, and a unit is a metre, or more above 2,000 km: ways have up to 63 links, as many as a
+/// TTL of 64 allows.
 const HOP: Length = 1 << 26;
 
-impl Metric {
+/// The units of lengths, which are whole numbers, so that their sums do not depend on the order.
+#[derive(Clone, Copy, Debug)]
+struct Units {
+    of_link: Length,
+    of_metre: f64,
+}
+
+impl Units {
+    fn new(metric: Metric, sky: &Sky) -> Self {
+        let longest = LONGEST * sky.apogee();
+        match metric {
+            Metric::Delay => Self { of_link: 0, of_metre: UNITS_A_METRE.min(f64::from(Length::MAX) / longest) },
+            Metric::Hops => Self { of_link: HOP, of_metre: f64::min(1.0, f64::from(HOP) / longest) },
+        }
+    }
+
     /// The length of a link.
     fn length(self, metres: f64) -> Length {
-        match self {
-            Self::Delay => whole(metres * UNITS_A_METRE),
-            Self::Hops => HOP + whole(metres),
-        }
+        self.of_link.saturating_add(whole(metres * self.of_metre))
     }
 
     /// A detour of so many metres.
     fn detour(self, metres: f64) -> Length {
-        whole(metres * if self == Self::Delay { UNITS_A_METRE } else { 1.0 })
+        whole(metres * self.of_metre)
     }
 }
 
@@ -228,6 +243,7 @@ impl Planner {
             }
         };
         let mut planner = Self {
+            units: Units::new(rules.metric, &sky),
             rules,
             exits: receivers.into_iter().map(exit).collect(),
             active,
@@ -465,7 +481,7 @@ impl Planner {
 
     /// Sees the sky at a time; for one exit only what it concerns.
     fn see(&mut self, at: Instant, only: Option<usize>) {
-        let Self { view, sky, active, relays, rules, attachments, graph, loads, exits, ephemeris, .. } = self;
+        let Self { view, sky, active, relays, rules, units, attachments, graph, loads, exits, ephemeris, .. } = self;
         let View { positions, lengths, usable } = view;
         ephemeris.positions(sky, at, positions);
         lengths.clear();
@@ -474,15 +490,11 @@ impl Planner {
         lengths.extend(sky.isls().iter().map(|isl| {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
             let square = (a - b).square();
-            if square <= sure || sky.isl_is_up(isl, a, b) {
-                rules.metric.length(libm::sqrt(square))
-            } else {
-                Length::MAX
-            }
+            if square <= sure || sky.isl_is_up(isl, a, b) { units.length(libm::sqrt(square)) } else { Length::MAX }
         }));
         let penalty = rules.load_penalty.as_secs_f64() * LIGHT;
         for (length, load) in lengths.iter_mut().zip(loads) {
-            *length = length.saturating_add(rules.metric.detour(penalty * *load));
+            *length = length.saturating_add(units.detour(penalty * *load));
         }
         usable.resize_with(active.len(), Vec::new);
         let concerns = |place: usize, station: u32| {
@@ -494,9 +506,7 @@ impl Planner {
             let ground = sky.stations()[*station as usize].stand(at);
             let sees = positions.iter().enumerate().filter(|(_, position)| ground.sees(**position));
             let here = ground.position();
-            usable.extend(
-                sees.map(|(satellite, position)| (satellite as u32, rules.metric.length(position.distance(here)))),
-            );
+            usable.extend(sees.map(|(satellite, position)| (satellite as u32, units.length(position.distance(here)))));
             if relays.binary_search(station).is_err() {
                 attachments.select(sky, *station, at, rules, positions, usable);
             }

@@ -76,6 +76,19 @@ impl Propagator {
         }
     }
 
+    /// The greatest distance from the centre of the Earth on the orbit of two bodies at the start, metres; `None` if it has decayed.
+    pub fn apogee(&self) -> Option<f64> {
+        let (first, second) = (self.position(0.0)?, self.position(1.0)?);
+        let (at, velocity) = ((first + second) * 0.5, second - first);
+        let gravity = GRAVITY * 1e9;
+        let distance = libm::sqrt(at.square());
+        let axis = 1.0 / (2.0 / distance - velocity.square() / gravity);
+        let along = at.dot(velocity);
+        let momentum = at.square() * velocity.square() - along * along;
+        let eccentricity = libm::sqrt((1.0 - momentum / (gravity * axis)).max(0.0));
+        Some(axis * (1.0 + eccentricity))
+    }
+
     /// The same in a frame that has turned by `turned` radians about the axis of the Earth.
     pub fn position_turned(&self, seconds: f64, turned: f64) -> Option<Vector> {
         match self {

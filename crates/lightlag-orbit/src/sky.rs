@@ -242,6 +242,11 @@ impl Sky {
         self.polar < 1.0
     }
 
+    /// The greatest distance of a satellite from the centre of the Earth on its orbit at the start, metres.
+    pub fn apogee(&self) -> f64 {
+        self.satellites.iter().filter_map(|satellite| satellite.orbit.apogee()).fold(0.0, f64::max)
+    }
+
     /// Where a satellite stands in the sky of a station.
     pub fn look(&self, station: usize, satellite: u32, at: Instant) -> Option<Look> {
         Some(self.stations[station].site(at).look(self.position(satellite, at)?))

@@ -261,6 +261,48 @@ fn bent_pipes_go_over_stations_that_relay() {
 }
 
 #[test]
+fn a_geostationary_satellite_is_used_where_no_other_is_seen() {
+    let satellite = |shell: &Shell| {
+        let orbits = shell.orbits().unwrap().into_iter();
+        orbits.map(|orbit| Satellite { name: String::new(), orbit }).collect::<Vec<_>>()
+    };
+    let circle = |height, planes, slots, inclination| {
+        let phasing = Phasing::Walker(u32::from(planes > 1));
+        satellite(&Shell { height, planes, slots, inclination, phasing, motion: Motion::Circular, ..Shell::default() })
+    };
+    let low = circle(1_200e3, 6, 8, 50.0);
+    let first = low.len() as u32;
+    let all = low.into_iter().chain(circle(35_786e3, 1, 3, 0.0)).collect();
+    let station =
+        |latitude, longitude| Station::new(Site { latitude, longitude, height: 0.0 }, Visibility::Elevation(15.0));
+    // Madrid and Lagos.
+    let stations = vec![station(40.4, -3.7), station(6.5, 3.4)];
+    let sky = Arc::new(Sky::new(Utc::Y2000, all, Vec::new(), 90.0, stations));
+    for metric in [Metric::Delay, Metric::Hops] {
+        let rules = Rules { metric, interval: Duration::from_secs(10), exact: false, ..Rules::default() };
+        let until = Instant::ZERO + Duration::from_secs(3_600);
+        let mut planner = Planner::new(sky.clone(), &[(0, 1)], rules, until);
+        let (mut next, mut over) = (planner.next_change(), [0, 0]);
+        for step in 0..360 {
+            let at = Instant::ZERO + Duration::from_secs(10 * step);
+            while next.is_some_and(|next| next <= at) {
+                planner.advance();
+                next = planner.next_change();
+            }
+            let way = planner.way(0, 0).unwrap();
+            let both = |satellite: &u32| {
+                (0..2).all(|at_station| sky.stations()[at_station].sees(sky.position(*satellite, at).unwrap(), at))
+            };
+            let is_high = way[1] >= first;
+            assert_eq!(way.len(), 3, "{at:?}");
+            assert!(both(&way[1]) && is_high != (0..first).any(|low| both(&low)), "{at:?}: {way:?}");
+            over[usize::from(is_high)] += 1;
+        }
+        assert!(over[0] > 20 && over[1] > 20, "{over:?}");
+    }
+}
+
+#[test]
 fn a_busy_link_counts_as_longer() {
     let sky = kuiper(Visibility::Slant(1_260_000.0));
     let rules = Rules { load_penalty: Duration::from_millis(20), ..Rules::default() };

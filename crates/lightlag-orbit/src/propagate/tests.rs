@@ -85,3 +85,17 @@ fn the_closed_form_stays_near_the_circle_for_an_orbit() {
     let (mean, most) = (0..96).map(apart).fold((0.0, 0.0_f64), |(sum, most), d| (sum + d / 96.0, most.max(d)));
     assert!(mean < 12e3 && most < 20e3, "mean {mean} m, most {most} m");
 }
+
+#[test]
+fn the_apogee_is_that_of_the_ellipse() {
+    // A low orbit, a geostationary one, and one of twelve hours like Molniya's; near the perigee and elsewhere.
+    for (height, eccentricity, tolerance) in [(550e3, 0.001, 0.003), (35_786e3, 0.0, 0.002), (20_200e3, 0.74, 0.005)] {
+        for anomaly in [0.0, 0.3, 2.0] {
+            let motion = mean_motion(height);
+            let elements = Elements { motion, eccentricity, inclination: 1.1, node: 1.1, perigee: 4.7, anomaly };
+            let orbit = Propagator::Sgp4(Box::new(official(&elements)), 0.0);
+            let (found, expected) = (orbit.apogee().unwrap(), semi_major_axis(motion) * 1e3 * (1.0 + eccentricity));
+            assert!((found / expected - 1.0).abs() < tolerance, "{height} m, {anomaly}: {found} m, not {expected} m");
+        }
+    }
+}
