@@ -207,3 +207,45 @@ fn files_of_elements_are_read_in_every_form_and_faults_have_a_line() {
         assert!(errors[0].message.contains(part), "{name}: {}", errors[0].message);
     }
 }
+
+#[test]
+fn captures_name_links_of_the_sky_as_results_do() {
+    let captured = |name: &str, more: (&str, &str)| {
+        let text = changed(more.0, more.1) + &format!("[record]\npcap = {{ at = [\"{name}\"] }}\n");
+        parse_toml(&text, &[]).and_then(|scenario| scenario.expand())
+    };
+    let shared = ("elevation = ", "elevation = ");
+    let separate = ("downlink = { ", "downlink = { shared = false, ");
+    for (name, form) in [
+        ("Paris->sky", shared),
+        ("s->sky", shared),
+        ("a-3-12->ground", shared),
+        ("a-3-12->a-3-13", shared),
+        ("a-3-13->a-3-12", shared),
+        ("a-34-34->a-33-34", shared),
+        ("a-1-1->Paris", separate),
+        ("a-34-34->s", separate),
+        ("a-34-34->a-34-1", separate),
+    ] {
+        let network = captured(name, form).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
+        let [lightlag_scenario::CapturePlace::Link(link)] = network.captures.as_ref().unwrap().places[..] else {
+            panic!("{name}")
+        };
+        assert_eq!(network.links[link.0 as usize].name, name);
+    }
+    for (name, form, message) in [
+        ("Paris->s", shared, "no link joins these nodes; there is \"Paris->sky\""),
+        ("Paris->a-1-1", shared, "no link joins these nodes; there is \"Paris->sky\""),
+        ("a-1-1->Paris", shared, "no link joins these nodes; there is \"a-1-1->ground\", \"a-1-1->a-"),
+        ("a-1-1->ground", separate, "no link joins these nodes; there is \"a-1-1->Paris\", \"a-1-1->s\", \"a-1-1->a-"),
+        ("a-1-1->a-1-3", shared, "no link joins these nodes; there is \"a-1-1->ground\", "),
+        ("sky->Paris", shared, "no link joins these nodes; there is \"Paris->sky\", \"a-1-1->ground\", "),
+        ("sky", shared, "\"sky\" stands for many nodes; name one, or a link: \"Paris->sky\", \"a-1-1->ground\", "),
+        ("a-99-1->ground", shared, "\"a-99-1\" is not a node of the network"),
+    ] {
+        let errors = captured(name, form).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:#?}");
+        assert_eq!(errors[0].path, "record.pcap.at[0]");
+        assert!(errors[0].message.contains(message), "{}", errors[0]);
+    }
+}

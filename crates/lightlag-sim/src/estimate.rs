@@ -174,8 +174,9 @@ fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
     for ((flow, load), _) in network.flows.iter().zip(loads).zip(&plan.flows).filter(|(_, is_captured)| **is_captured) {
         for ([from, to], amount) in [([flow.from, flow.to], load.data), ([flow.to, flow.from], load.acks)] {
             let way = network.routes.at_start().path(from, to).unwrap_or_default();
+            let crosses_sky = network.way(from, to).unwrap_or_default().iter().any(|hop| matches!(hop, Hop::Sky(_)));
             for (place, sum) in plan.places.iter().zip(&mut seen) {
-                if passes(network, *place, from, &way) {
+                if passes(network, *place, from, &way) || crosses_sky && is_aloft(network, *place) {
                     sum.packets += amount.packets;
                     sum.bytes += amount.bytes;
                 }
@@ -201,6 +202,15 @@ fn passes(network: &Network, place: CapturePlace, from: NodeId, way: &[LinkId]) 
         }
         CapturePlace::Radio(_) => way.iter().any(|link| link.0 as usize >= network.links.len()),
     }
+}
+
+/// Whether a place is in the sky: any packet that crosses it may come there.
+fn is_aloft(network: &Network, place: CapturePlace) -> bool {
+    network.space.as_ref().is_some_and(|space| match place {
+        CapturePlace::Link(link) => link >= space.dishes,
+        CapturePlace::Node(node) => node >= space.first || space.stations.contains(&node),
+        CapturePlace::Radio(_) => false,
+    })
 }
 
 /// Bits a second that packets on a medium hardly exceed.

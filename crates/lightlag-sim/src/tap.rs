@@ -34,6 +34,9 @@ pub(crate) trait Tap {
     /// A link has dropped a packet.
     fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
 
+    /// A packet that waited at a link goes another way.
+    fn withdrawn(&mut self, on: LinkId, packet: &Packet);
+
     /// An interface has sent a frame on its medium, or understood one.
     fn aired(&mut self, on: LinkId, frame: &AirFrame<'_>);
 }
@@ -62,6 +65,9 @@ impl Tap for Silent {
 
     #[inline(always)]
     fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}
+
+    #[inline(always)]
+    fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
 
     #[inline(always)]
     fn aired(&mut self, _: LinkId, _: &AirFrame<'_>) {}

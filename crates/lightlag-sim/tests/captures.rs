@@ -355,3 +355,73 @@ fn packets_of_a_flow_carry_its_code_point() {
         }
     }
 }
+
+/// Hypatia's shell of Kuiper; until 18 s the way from Manila to Dalian is over three satellites.
+fn over_the_sky(more: &str, flow: &str) -> String {
+    format!(
+        r#"
+        duration = "40 s"
+        [constellation]
+        start = "2000-01-01T00:00:00Z"
+        shells = [{{ name = "k", height = "630 km", revolutions = 14.80, inclination = "51.9 deg", planes = 34, slots = 34, phasing = "alternating" }}]
+        elevation = "30 deg"
+        visibility = "slant"
+        isl = {{ rate = "10 Mbit/s", queue = "100 packets" }}
+        uplink = {{ rate = "10 Mbit/s", queue = "100 packets" }}
+        downlink = {{ rate = "8 Mbit/s", queue = "100 packets" }}
+        [[stations]]
+        name = "Manila"
+        latitude = "14.6042 deg"
+        longitude = "120.9822 deg"
+        [[stations]]
+        name = "Dalian"
+        latitude = "38.913811 deg"
+        longitude = "121.602322 deg"
+        [[flows]]
+        from = "Manila"
+        to = "Dalian"
+        {flow}
+        [record]
+        pcap = {{ {more} }}
+        "#
+    )
+}
+
+#[test]
+fn links_of_a_constellation_are_captured_one_behind_the_other() {
+    let at = "at = [\"Manila->sky\", \"k-6-15->k-6-14\", \"k-6-14\", \"k-7-14->ground\", \"k-1-1->ground\"]";
+    let (result, files) = captured(&over_the_sky(at, "transfer = \"300 kB\""));
+    let names = ["Manila-to-sky", "k-1-1-to-ground", "k-6-14", "k-6-15-to-k-6-14", "k-7-14-to-ground"];
+    assert_eq!(files.keys().collect::<Vec<_>>(), names.map(|name| format!("{name}.pcapng")).iter().collect::<Vec<_>>());
+    let [up, idle, satellite, across, down] = names.map(|name| packets(&files[&format!("{name}.pcapng")]));
+    assert!(idle.is_empty());
+    let flow = &result.summary.flows[0];
+    assert_eq!(flow.delivered_bytes, 300_000);
+    for place in [&up, &across, &down] {
+        assert_eq!(place.iter().filter(|packet| packet.segment.len > 0).count() as u64, flow.sent_segments);
+        assert!(place.iter().all(|packet| packet.direction == Direction::Outbound));
+    }
+    // The satellite sees both directions.
+    assert!(satellite.iter().any(|packet| packet.addresses == up[0].addresses.reversed()));
+    assert_eq!([up[0].ip.ttl, across[0].ip.ttl, down[0].ip.ttl], [64, 63, 61]);
+    // The SYN goes up some 700 to 1,260 km.
+    let climb = (across[0].nanos - up[0].nanos) as f64 / 1e6;
+    assert!((2.3..4.3).contains(&climb) && down[0].nanos > across[0].nanos, "{climb} ms");
+}
+
+#[test]
+fn a_capture_says_which_packets_left_a_transmitter_at_a_handover() {
+    let at = "at = [\"Manila->sky\", \"k-7-14->ground\"], comments = true";
+    let flow = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }";
+    let (result, files) = captured(&over_the_sky(at, flow));
+    let mut reader = Reader::open(&files["k-7-14-to-ground.pcapng"][..]).unwrap();
+    let (mut left, mut last) = (0, 0);
+    while let Some(packet) = reader.next_packet().unwrap() {
+        left += u64::from(packet.comment.is_some_and(|text| text == "left k-7-14->ground to go another way"));
+        assert!(packet.at.as_nanos() >= last);
+        last = packet.at.as_nanos();
+    }
+    let link = result.summary.links.iter().find(|link| link.name == "k-7-14->ground").unwrap();
+    assert_eq!(left, link.withdrawn);
+    assert!(left > 10, "{left}");
+}

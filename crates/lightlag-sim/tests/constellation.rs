@@ -121,6 +121,40 @@ fn packets_that_wait_at_a_handover_go_on_as_they_are_told() {
 }
 
 #[test]
+fn packets_that_were_sent_arrived_or_have_a_cause_at_a_link() {
+    // Until nothing is under way any more.
+    let flow = "transport = \"udp\"\ntransfer = \"100 MB\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }";
+    let slow = "downlink = { loss = 1e-3, rate = \"8 Mbit/s\"";
+    let (mut withdrawn, mut astray) = (0, 0);
+    for handover in ["waiting = \"requeue\"", "waiting = \"keep\", lose_in_flight = true", "waiting = \"drop\""] {
+        // 4° more than the least slant range: there are outages, too.
+        for visibility in ["visibility = \"slant\"\nelevation = \"30 deg\"", "elevation = \"36 deg\""] {
+            let text = kuiper(&format!("handover = {{ {handover} }}"), flow)
+                .replace("downlink = { rate = \"10 Mbit/s\"", slow)
+                .replace("elevation = \"30 deg\"\n        visibility = \"slant\"", visibility);
+            let result = run(&text);
+            let counted = |of: fn(&LinkSummary) -> u64| result.summary.links.iter().map(of).sum::<u64>();
+            let causes = [
+                (DropCause::Queue, counted(|link| link.dropped_queue)),
+                (DropCause::Error, counted(|link| link.dropped_error)),
+                (DropCause::NoRoute, counted(|link| link.dropped_route) + result.summary.expired_packets),
+            ];
+            for (cause, count) in causes {
+                assert_eq!(dropped(&result, cause) as u64, count, "{cause:?} with {handover}, {visibility}");
+            }
+            let flow = &result.summary.flows[0];
+            let lost: u64 = causes.iter().map(|(_, count)| count).sum();
+            assert_eq!(result.drops.cause.len() as u64, lost);
+            assert_eq!(flow.datagrams.as_ref().unwrap().lost, lost);
+            assert_eq!(flow.sent_segments, flow.delivered_bytes / 1_000 + lost, "{handover}, {visibility}");
+            withdrawn += counted(|link| link.withdrawn);
+            astray += causes[2].1;
+        }
+    }
+    assert!(withdrawn > 0 && astray > 0, "{withdrawn} {astray}");
+}
+
+#[test]
 fn links_of_the_sky_that_carry_nothing_are_not_listed() {
     let result = run(&kuiper("", "transfer = \"300 kB\""));
     assert!(result.link_names().len() > 1156 * 5);

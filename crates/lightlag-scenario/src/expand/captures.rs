@@ -3,6 +3,7 @@
 use super::joins::Nodes;
 use super::layout::{Draft, Wire};
 use super::media::Radios;
+use super::space::Overhead;
 use crate::network::{CapturePlace, CapturePlan};
 use crate::read::{Errors, nearest, not_one_of, shortened};
 use crate::spec::Pcap;
@@ -13,19 +14,20 @@ use std::collections::BTreeSet;
 const MOST_PLACES: usize = 500;
 
 impl Pcap {
-    /// Resolves the names; `aloft` link directions stand between those of wires and the radios.
+    /// Resolves the names.
     pub(crate) fn plan(
         &self,
         nodes: &Nodes,
         wires: &[Wire],
         media: &[Radios],
-        aloft: usize,
+        space: Option<&Overhead>,
         drafts: &[Draft],
         errors: &mut Errors,
     ) -> CapturePlan {
         let radios: Vec<(NodeId, &str)> =
             media.iter().flat_map(|medium| medium.nodes().map(|node| (node, medium.name()))).collect();
-        let first = 2 * wires.len() + aloft;
+        // Those of the sky stand between the directions of wires and the radios.
+        let first = 2 * wires.len() + space.map_or(0, |space| space.stations.len() + space.links_aloft());
         let mut flows = vec![self.flows.is_empty(); drafts.len()];
         for (index, name) in self.flows.iter().enumerate() {
             match drafts.iter().position(|draft| draft.name == *name) {
@@ -40,7 +42,8 @@ impl Pcap {
         }
         let mut places = BTreeSet::new();
         for (index, name) in self.at.iter().enumerate() {
-            places.extend(place(name, format_args!("record.pcap.at[{index}]"), nodes, wires, (first, &radios), errors));
+            let at = format_args!("record.pcap.at[{index}]");
+            places.extend(place(name, at, nodes, wires, space, (first, &radios), errors));
         }
         if self.at.is_empty() {
             let captured = drafts.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
@@ -66,6 +69,7 @@ fn place(
     at: std::fmt::Arguments,
     nodes: &Nodes,
     wires: &[Wire],
+    space: Option<&Overhead>,
     (first, radios): (usize, &[(NodeId, &str)]),
     errors: &mut Errors,
 ) -> Option<CapturePlace> {
@@ -83,17 +87,37 @@ fn place(
         }
         return radio.map(|radio| CapturePlace::Radio(LinkId((first + radio) as u32)));
     }
+    let aloft = |node: NodeId| space.filter(|space| space.concerns(node));
     let Some((from, to)) = name.split_once("->") else {
-        return nodes.find(name, at, errors).map(CapturePlace::Node);
+        let node = nodes.find(name, at, errors)?;
+        if let Some(space) = aloft(node).filter(|space| space.stands_for_many(node)) {
+            let message =
+                format!("{name:?} stands for many nodes; name one, or a link: {}", listed(space, node, nodes));
+            errors.push(at, message);
+            return None;
+        }
+        return Some(CapturePlace::Node(node));
     };
     let (from, to) = (nodes.find(from.trim(), at, errors)?, nodes.find(to.trim(), at, errors)?);
-    let link = wires.iter().enumerate().find_map(|(index, wire)| match wire.ends {
+    let wire = wires.iter().enumerate().find_map(|(index, wire)| match wire.ends {
         ends if ends == [from, to] => Some(2 * index),
         ends if ends == [to, from] => Some(2 * index + 1),
         _ => None,
     });
+    let link = wire.or_else(|| Some(2 * wires.len() + space?.direction(from, to)?));
     if link.is_none() {
-        errors.push(at, format!("{:?} is not a link: no link joins these nodes", shortened(name)));
+        let possible = aloft(from).filter(|_| aloft(to).is_some()).map(|space| listed(space, from, nodes));
+        let possible = possible.map_or(String::new(), |links| format!("; there is {links}"));
+        errors.push(at, format!("{:?} is not a link: no link joins these nodes{possible}", shortened(name)));
     }
     link.map(|link| CapturePlace::Link(LinkId(link as u32)))
+}
+
+/// Link directions of the sky from a node, or some of them.
+fn listed(space: &Overhead, from: NodeId, nodes: &Nodes) -> String {
+    const SHOWN: usize = 8;
+    let all = space.directions(from, nodes);
+    let more = if all.len() > SHOWN { ", …" } else { "" };
+    let some: Vec<String> = all.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    format!("{}{more}", some.join(", "))
 }

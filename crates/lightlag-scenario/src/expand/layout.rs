@@ -134,9 +134,8 @@ impl<'a> Layout<'a> {
         for (index, proxy) in scenario.proxies.iter().enumerate() {
             proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
         }
-        let aloft = space.as_ref().map_or(0, |space| space.stations.len() + space.links_aloft());
-        let captures =
-            scenario.record.pcap.as_ref().map(|pcap| pcap.plan(&nodes, &wires, &media, aloft, &drafts, errors));
+        let pcap = scenario.record.pcap.as_ref();
+        let captures = pcap.map(|pcap| pcap.plan(&nodes, &wires, &media, space.as_ref(), &drafts, errors));
         Some(Self { nodes, wires, media, space, drafts, proxies, captures })
     }
 }

@@ -123,6 +123,62 @@ impl<'a> Overhead<'a> {
         self.antennas() + 2 * self.sky.isls().len()
     }
 
+    /// The place of a link direction among those of the constellation: transmitters of stations, of satellites to the ground, and
+    /// links between satellites.
+    pub(super) fn direction(&self, from: NodeId, to: NodeId) -> Option<usize> {
+        let station = |node: NodeId| self.stations.iter().position(|station| *station == node);
+        if to == self.hub {
+            return station(from);
+        }
+        let satellite = self.satellite(from)?;
+        let antenna = if self.spec.downlink.is_shared { (to == self.ground).then_some(0) } else { station(to) };
+        if let Some(antenna) = antenna {
+            let each = if self.spec.downlink.is_shared { 1 } else { self.stations.len() };
+            return Some(self.stations.len() + satellite as usize * each + antenna);
+        }
+        let other = self.satellite(to)?;
+        let ends = (0..).zip(self.sky.isls()).find_map(|(index, isl)| match isl.ends {
+            ends if ends == [satellite, other] => Some(2 * index),
+            ends if ends == [other, satellite] => Some(2 * index + 1),
+            _ => None,
+        });
+        ends.map(|place| self.stations.len() + self.antennas() + place)
+    }
+
+    /// Whether a node is in the sky or sends there.
+    pub(super) fn concerns(&self, node: NodeId) -> bool {
+        self.stations.contains(&node) || self.stands_for_many(node) || self.satellite(node).is_some()
+    }
+
+    /// Whether a node stands for all satellites, or for all stations.
+    pub(super) fn stands_for_many(&self, node: NodeId) -> bool {
+        node == self.hub || node == self.ground
+    }
+
+    /// The names of link directions that start at a node; of a node that stands for many an example of each kind.
+    pub(super) fn directions(&self, from: NodeId, nodes: &Nodes) -> Vec<String> {
+        let name = |from: NodeId, to: NodeId| format!("{}->{}", nodes.name(from), nodes.name(to));
+        let satellite = |number: u32| NodeId(self.first.0 + number);
+        if self.stations.contains(&from) {
+            return vec![name(from, self.hub)];
+        }
+        let number = self.satellite(from).unwrap_or_default();
+        let down = if self.spec.downlink.is_shared { &[self.ground] } else { &self.stations[..] };
+        let across = self.sky.isls().iter().filter_map(|isl| match isl.ends {
+            [a, b] if a == number => Some(satellite(b)),
+            [a, b] if b == number => Some(satellite(a)),
+            _ => None,
+        });
+        let up = self.stations.iter().take(1).map(|station| name(*station, self.hub));
+        let own = down.iter().copied().chain(across).map(|to| name(satellite(number), to));
+        if self.stands_for_many(from) { up.chain(own).collect() } else { own.collect() }
+    }
+
+    /// The number of a node as a satellite.
+    fn satellite(&self, node: NodeId) -> Option<u32> {
+        node.0.checked_sub(self.first.0).filter(|number| (*number as usize) < self.sky.satellites().len())
+    }
+
     /// The transmitter of each station.
     pub(super) fn uplinks(&self) -> impl Iterator<Item = &'a SkyLine> {
         let spec = self.spec;

@@ -34,8 +34,8 @@ struct Way {
 pub(crate) struct Turned<B> {
     /// Links whose next arrival may have changed.
     pub(crate) links: BTreeSet<LinkId>,
-    /// Packets that have to find another way, each with the node at which it is.
-    pub(crate) astray: Vec<(NodeId, Packet<B>)>,
+    /// Packets that have to find another way, each with the link that it leaves and the node at which it is.
+    pub(crate) astray: Vec<(LinkId, NodeId, Packet<B>)>,
 }
 
 impl Overhead {
@@ -129,7 +129,7 @@ impl Overhead {
                 match space.handover.waiting {
                     Waiting::Requeue => {
                         let withdrawn = link.withdraw(now, &mut |packet| leaves(packet));
-                        turned.astray.extend(withdrawn.into_iter().map(|packet| (space.node(node), packet)));
+                        turned.astray.extend(withdrawn.into_iter().map(|packet| (before, space.node(node), packet)));
                     }
                     Waiting::Drop => link.drop_waiting(now, &mut |packet| leaves(packet)),
                     Waiting::Keep => {}

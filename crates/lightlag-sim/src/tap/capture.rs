@@ -185,6 +185,14 @@ struct File {
     pending: Pending,
 }
 
+/// What became of a packet on a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Arrived,
+    Dropped(DropCause),
+    Withdrawn,
+}
+
 /// A packet or a frame that was seen.
 struct Seen {
     at: Instant,
@@ -245,7 +253,7 @@ impl Tap for Captures {
     #[cold]
     fn arrived(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
-            self.settle(on, packet, None);
+            self.settle(on, packet, Fate::Arrived);
         }
     }
 
@@ -260,7 +268,14 @@ impl Tap for Captures {
     #[cold]
     fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
         if self.comments {
-            self.settle(on, &dropped.packet, Some(dropped.cause));
+            self.settle(on, &dropped.packet, Fate::Dropped(dropped.cause));
+        }
+    }
+
+    #[cold]
+    fn withdrawn(&mut self, on: LinkId, packet: &Packet) {
+        if self.comments {
+            self.settle(on, packet, Fate::Withdrawn);
         }
     }
 }
@@ -321,17 +336,20 @@ impl Captures {
     }
 
     /// It is known what became of a packet on a link.
-    fn settle(&mut self, on: LinkId, packet: &Packet, cause: Option<DropCause>) {
+    fn settle(&mut self, on: LinkId, packet: &Packet, fate: Fate) {
         let at = on.0 as usize;
         let from = self.links[at].0;
         // For want of room the packet that comes is dropped, and not one that waits.
-        let newest = cause == Some(DropCause::Queue);
+        let newest = fate == Fate::Dropped(DropCause::Queue);
         for file in [self.at_link[at], self.at_node[from.0 as usize]].into_iter().flatten() {
             let Some(seen) = self.files[file].pending.settle(on, packet, newest) else { continue };
-            if let Some(cause) = cause {
-                let separator = if seen.comment.is_empty() { "" } else { "; " };
-                let _ = write!(seen.comment, "{separator}dropped on {}: {}", self.links[at].1, explain(cause));
-            }
+            let name = &self.links[at].1;
+            let separator = if seen.comment.is_empty() { "" } else { "; " };
+            let _ = match fate {
+                Fate::Arrived => Ok(()),
+                Fate::Dropped(cause) => write!(seen.comment, "{separator}dropped on {name}: {}", explain(cause)),
+                Fate::Withdrawn => write!(seen.comment, "{separator}left {name} to go another way"),
+            };
             self.write_known(file);
         }
     }

@@ -19,7 +19,8 @@ impl<T: Tap, B: Border> World<T, B> {
         for link in links {
             self.link_turned(link);
         }
-        for (node, mut packet) in astray {
+        for (before, node, mut packet) in astray {
+            self.tap.withdrawn(before, &packet);
             // The link that it leaves had taken it as one that crosses.
             packet.ttl = packet.ttl.wrapping_add(1);
             match self.fabric.routes.next(node, packet.destination) {
