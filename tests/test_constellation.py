@@ -320,13 +320,49 @@ def test_a_run_without_records_has_a_globe_with_light_alone(tmp_path: Path) -> N
 
 
 def test_a_run_prints_changes_of_ways_and_outages(oneweb: ll.Result, tmp_path: Path) -> None:
-    (row,) = way_rows(oneweb.paths, oneweb.simulated_s)
+    (row,) = way_rows(oneweb)
     changes = sorted(set(oneweb.paths["time_s"]))[1:]
     assert (row["changes"], row["links"]) == (str(len(changes)), "2")
     # At the start, and between the second change and the third.
     assert row["without a way"] == f"{changes[0] + changes[2] - changes[1]:.4g} s"
+    assert row["least RTT"] == f"{oneweb.flows['min_rtt_s'][0] * 1e3:.4g} ms"
+    assert row["greatest RTT"] == f"{oneweb.trace()['rtt_s'].drop_nans().max() * 1e3:.4g} ms"  # type: ignore[operator]
+    (untraced,) = way_rows(ll.run("iridium", duration="1 s", sets={"record.trace": "off"}))
+    assert (untraced["least RTT"][-3:], untraced["greatest RTT"]) == (" ms", "–")
     printed = CliRunner().invoke(app, ["run", "iridium", "--set", "duration=1 s", "-o", str(tmp_path / "run")])
     assert "without a way" in printed.stdout
+
+
+def test_the_globe_of_a_long_run_ends_where_it_would_grow_too_large(
+    oneweb: ll.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constellation_player, "MOST_BYTES", 8 * 590 * 2)
+    monkeypatch.setattr(constellation_player, "_USUAL_BYTES", 1)
+    text = constellation_player.page(ll.sky(oneweb.scenario), result=oneweb)
+    data = _data(text)
+    assert (data["until"], data["knots"]) == (120.0, 2)
+    assert "The page has room for the first 120 s of 140 s." in text
+    assert all(len(one["values"]) == 601 for chart in data["charts"] for one in chart["series"])
+    with pytest.raises(ll.InputError, match="take a longer step_s"):
+        constellation_player.page(ll.sky(oneweb.scenario), result=oneweb, step_s=10.0)
+
+
+def test_results_are_kept_where_the_file_of_orbits_no_longer_is(tmp_path: Path) -> None:
+    elements = tmp_path / "iss.tle"
+    elements.write_text(
+        "1 25544U 98067A   26001.00000000  .00000000  00000-0  00000-0 0  9999\n"
+        "2 25544  51.6400 208.9163 0006703  69.9862  25.2906 15.49560532    07\n"
+    )
+    scenario = presets.iridium(duration="1 s")
+    assert scenario.constellation is not None
+    of_file = replace(scenario.constellation, shells=(), file=str(elements), isls="none")
+    result = ll.run(replace(scenario, constellation=of_file))
+    result.save(tmp_path / "there", pages=True)
+    assert (tmp_path / "there" / "globe.html").exists()
+    elements.unlink()
+    result.save(tmp_path / "gone", pages=True)
+    assert (tmp_path / "gone" / "run.json").exists()
+    assert not (tmp_path / "gone" / "globe.html").exists()
 
 
 def test_films_and_pages_of_runs(tmp_path: Path) -> None:
@@ -340,8 +376,14 @@ def test_films_and_pages_of_runs(tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size > 10_000
     with Image.open(tmp_path / "globe.gif") as film:
         assert getattr(film, "n_frames", 0) == 11
-    for metric, part in (("cwnd", "there are globe, swarm"), ("swarm", "no node has a radio")):
-        done = call.invoke(app, ["plot", str(tmp_path / "run"), "-m", metric, "-o", str(tmp_path / "x.gif")])
+    for metric, file, part in (
+        ("cwnd", "x.gif", "there are globe, swarm"),
+        ("swarm", "x.gif", "no node has a radio"),
+        ("globe", "x.avi", "end the name in .pdf, .svg, .png, .gif, .mp4, .html"),
+        ("swarm", "x", "end the name in .pdf, .svg, .png, .gif, .mp4, .html"),
+        ("cwnd", "x.avi", "end the name in .pdf, .svg, .png"),
+    ):
+        done = call.invoke(app, ["plot", str(tmp_path / "run"), "-m", metric, "-o", str(tmp_path / file)])
         assert done.exit_code == 2
         assert part in done.output
     with pytest.raises(ll.InputError, match="no constellation"):

@@ -10,7 +10,7 @@ from lightlag._summary import leg_name, legs_of
 from lightlag._table import Row
 
 if TYPE_CHECKING:
-    import polars as pl
+    from lightlag.results import Result
 
 _SHOWN = 20
 _SHOWN_LINKS = 8
@@ -194,26 +194,29 @@ def _medium_row(name: str, radios: list[dict[str, Any]]) -> Row:
     }
 
 
-def way_rows(paths: pl.DataFrame, end_s: float) -> list[Row]:
+def way_rows(result: Result) -> list[Row]:
     """The ways of flows through a sky as text, for people: at most the first 8.
 
-    Parameters
-    ----------
-    paths
-        The table of that name.
-    end_s
-        The end of the run.
+    Round trips are those that senders measured, the greatest of those that were recorded.
     """
     rows = []
-    ways = paths.filter(hop=0).partition_by("flow", maintain_order=True)
-    for way in ways[:_SHOWN_LINKS]:
+    flows = {flow["name"]: flow for flow in result.summary["flows"]}
+    ways = result.paths.filter(hop=0).partition_by("flow", maintain_order=True)[:_SHOWN_LINKS]
+    trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
+    for way in ways:
+        name = str(way["flow"][0])
+        least, greatest = flows[name]["min_rtt_s"], None
+        if trace is not None:
+            greatest = trace.filter(trace["flow"].cast(str) == name)["rtt_s"].drop_nans().max()
         hops = way["hops"].to_list()
-        lasts = [*way["time_s"].to_list()[1:], end_s]
+        lasts = [*way["time_s"].to_list()[1:], result.simulated_s]
         out = sum(last - since for since, last, links in zip(way["time_s"], lasts, hops, strict=True) if links == 0)
         links = sorted({links for links in hops if links})
         rows.append(
             {
-                "way of": str(way["flow"][0]),
+                "way of": name,
+                "least RTT": milliseconds(least),
+                "greatest RTT": milliseconds(greatest),  # type: ignore[arg-type]
                 "links": "–" if not links else str(links[0]) if len(links) == 1 else f"{links[0]} to {links[-1]}",
                 "changes": str(way.height - 1),
                 "without a way": f"{out:.4g} s",

@@ -356,6 +356,8 @@ def plot(
     if metric is None:
         metric = compared.figures[0] if compared else "cwnd"
     path = folder / f"{metric}.pdf" if out is None else out
+    if compared is None:
+        moving.check(metric, path)
     if compared is None and moving.is_moving(path):
         with _progress.of_pictures(path.name) as progress:
             moving.write(load(folder), metric, path, progress)
@@ -576,8 +578,10 @@ def _print_result(result: Result) -> None:
             print_rows(rows, title)
         if (more := len(summary[kind]) - shown) > 0:
             print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
-    if result.scenario.get("constellation") and (ways := way_rows(result.paths, result.simulated_s)):
+    if result.scenario.get("constellation") and (ways := way_rows(result)):
         print_rows(ways, "")
+        if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
+            print(f"and ways of {more} more flow{'s' * (more > 1)}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if media := medium_rows(summary):

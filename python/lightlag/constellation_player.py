@@ -89,13 +89,17 @@ def player(
         Ways change at their own times, whatever the step.
     result
         A run through this sky: its first flows and their ways instead of pairs, with their round trips, goodput and
-        windows, as far as they were recorded. The player ends where the run ended.
+        windows, as far as they were recorded. The player ends where the run ended, or where it would grow too large.
     """
+    cut = ""
     if result is not None:
         until_s = result.simulated_s
+        if step_s is None and until_s > (most := _longest(len(sky.satellites) + len(sky.stations))):
+            cut = f"The page has room for the first {most:g} s of {until_s:g} s. "
+            until_s = most
     times = _knots(len(sky.satellites) + len(sky.stations), until_s, step_s)
     if result is not None:
-        ways, charts = _of_run(sky, result)
+        ways, charts = _of_run(sky, result, until_s)
     else:
         between = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
         ways = [_way(sky, start, end, until_s) for start, end in between]
@@ -135,8 +139,8 @@ def player(
         '<select aria-label="speed"><option value="1">1 ×</option><option value="5">5 ×</option>'
         '<option value="20">20 ×</option><option value="100">100 ×</option></select> '
         f'<input type="range" min="0" max="{until_s:g}" step="any" value="0" aria-label="time"> <output></output></p>\n'
-        '<p class="help">Drag the globe to turn it, use the wheel to come closer. Keys: space plays, , and . step by a '
-        "second, arrows turn, + and − come closer and go away, 0 is the view at the start.</p>\n"
+        f'<p class="help">{cut}Drag the globe to turn it, use the wheel to come closer. Keys: space plays, , and . '
+        "step by a second, arrows turn, + and − come closer and go away, 0 is the view at the start.</p>\n"
         f'<script type="application/json">{text}</script>\n<script>{_SCRIPT}</script>\n</div>'
     )
 
@@ -157,6 +161,11 @@ def _knots(nodes: int, until_s: float, step_s: float | None) -> list[float]:
             f"{MOST_BYTES / 1e6:g}; take a longer step_s or an earlier end"
         )
     return [at * step_s for at in range(count)]
+
+
+def _longest(nodes: int) -> float:
+    """The last time for which a page has room, in seconds."""
+    return max(MOST_BYTES // (8 * nodes) - 1, 1) * _LONGEST_STEP
 
 
 def _nodes(sky: Sky, time_s: float) -> Any:
@@ -194,9 +203,8 @@ def _light(sky: Sky, start: str, end: str, until_s: float) -> list[float | None]
     return sky.way(start, end, until_s, until_s / _SAMPLES)["rtt_ms"].round(3).to_list()
 
 
-def _of_run(sky: Sky, result: Result) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _of_run(sky: Sky, result: Result, until_s: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The first flows of a run through a sky, each with its ways, and the charts of these flows."""
-    until_s = result.simulated_s
     # Ways that depend on the load are not those of a sky without traffic.
     has_light = not result.scenario["constellation"].get("load_penalty", 0)
     ways: list[dict[str, Any]] = []

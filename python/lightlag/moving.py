@@ -14,18 +14,28 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lightlag import _films, constellation, constellation_plot, swarm_paths, swarm_player, swarm_plot
+from lightlag import _films, constellation, constellation_plot, style, swarm_paths, swarm_player, swarm_plot
 from lightlag._writing import new_file
 from lightlag.errors import InputError
 from lightlag.results import Result
 
-__all__ = ["PICTURES", "is_moving", "write"]
+__all__ = ["PICTURES", "check", "is_moving", "write"]
 
 Progress = Callable[[int, int], None]
 
 _PAGE = ".html"
 _PICTURES = 150
 """Of a film: 15 s of it."""
+
+
+def check(metric: str, path: str | os.PathLike[str]) -> None:
+    """Fails if neither a figure nor a moving picture of a metric that has both can have the suffix of a file."""
+    path = Path(path)
+    possible = (*style.SUFFIXES, *_films.WRITERS, _PAGE)
+    if metric in PICTURES and path.suffix.lower() not in possible:
+        raise InputError(
+            f'{path}: "{path.suffix}" is not a format of figures, films or pages; end the name in {", ".join(possible)}'
+        )
 
 
 def is_moving(path: str | os.PathLike[str]) -> bool:

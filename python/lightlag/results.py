@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
 from lightlag._source import Folder, Source, TableName
 from lightlag._table import html_table
-from lightlag.errors import InputError
+from lightlag.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -268,7 +268,7 @@ class Result:
             Threads to write with.
         pages
             With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
-            trips, goodput and windows beside it.
+            trips, goodput and windows beside it. It is left out where the file with the orbits no longer is.
         """
         self._source.save(Path(folder), force, jobs, self._pages() if pages else {})
         return Path(folder)
@@ -278,8 +278,12 @@ class Result:
             return {}
         from lightlag import constellation, constellation_player
 
+        try:
+            sky = constellation.sky(self.scenario)
+        except ScenarioError:
+            return {}
         title = f"{self.name}, seed {self.seed}"
-        return {"globe.html": constellation_player.page(constellation.sky(self.scenario), title=title, result=self)}
+        return {"globe.html": constellation_player.page(sky, title=title, result=self)}
 
     def __repr__(self) -> str:
         from lightlag.analyse import together
