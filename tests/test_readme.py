@@ -1,0 +1,56 @@
+"""The examples of the README run, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+
+import lightlag as ll
+from lightlag._explain import presets
+from lightlag.cli import app
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text("utf-8")
+LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT, re.MULTILINE)
+COMMANDS = [command.strip() for line in LINES for command in line.split(";")]
+
+
+def test_the_examples_in_python_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    results = []
+    for example in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+        exec(example, names)
+        results.append(names["result"])
+    first, sky = results
+    assert isinstance(first, ll.Result)
+    assert first.flows["finish_s"].is_not_null().all()
+    assert isinstance(first.trace("cwnd"), pl.DataFrame)
+    assert sky.name == "starlink-550"
+    page = (tmp_path / "globe.html").read_text("utf-8")
+    assert all(part in page for part in ("London->New York", "SRTT", "goodput", "cwnd"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_are_there_with_their_options(command: str) -> None:
+    _, name, *words = shlex.split(command)
+    group = typer.main.get_command(app)
+    assert name in group.commands, command  # type: ignore[attr-defined]
+    known = {option for parameter in group.commands[name].params for option in parameter.opts}  # type: ignore[attr-defined]
+    used = {word.split("=")[0] for word in words if word.startswith("-")}
+    assert used <= known, f"{command}: {used - known}"
+    if name == "run":
+        assert words[0] in presets() or (ROOT / words[0]).exists(), command
+
+
+def test_links_and_images_lead_to_files() -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)", TEXT)
+    assert len(targets) > 3
+    missing = [target for target in targets if "://" not in target and not (ROOT / target).exists()]
+    assert missing == []
