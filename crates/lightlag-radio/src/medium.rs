@@ -11,11 +11,13 @@
 //! - `queue`: frames that wait.
 //! - `aggregate`: packets that leave together.
 //! - `reach`: the stations that a frame reaches.
+//! - `background`: frames that are too faint to be noticed.
 //! - `reorder`: packets that have arrived and wait for those before them.
 //! - `tracks`: where all stations are.
 
 mod access;
 mod aggregate;
+mod background;
 mod frame;
 mod hearing;
 mod queue;
@@ -37,6 +39,7 @@ use crate::propagation::decibels::{decibels, ratio};
 use crate::rate::{Choice, Outcome};
 use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
+use background::Background;
 use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Record, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, prefetch};
@@ -71,9 +74,9 @@ pub struct Medium<P> {
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
     changed: Vec<u32>,
-    /// Lists of hearers that are free, and room for the frames that overlap one.
+    background: Background,
+    /// Lists of hearers that are free.
     lists: Vec<Vec<u32>>,
-    disturbing: Vec<Record>,
     /// Bit n: whether the MPDU n of the A-MPDU that a station has just received arrived there.
     arrived: u64,
 }
@@ -105,24 +108,26 @@ impl<P: Clone> Medium<P> {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
-        let antenna = |station: &StationConfig| Antenna {
-            power: ratio(station.radio.power + station.radio.gain),
-            gain: ratio(station.radio.gain),
-            sensitivity: ratio(station.radio.sensitivity),
-        };
-        let hearing = |station: &StationConfig| {
+        let hearing = |(station, number): (&StationConfig, u32)| {
             let radio = &station.radio;
-            Hearing::new(Thresholds {
+            let thresholds = Thresholds {
                 detection: ratio(radio.detection),
                 detection_ratio: ratio(radio.detection_snr),
                 carrier: ratio(radio.carrier_sense),
                 energy: ratio(radio.energy_detection),
                 capture: radio.capture.then(|| ratio(radio.capture_margin)),
                 noise: noise_floor(config.width, radio.noise_figure),
-            })
+            };
+            Hearing::new(thresholds, number)
         };
-        let hearings: Vec<Hearing> = stations.iter().map(hearing).collect();
-        let antennas: Vec<Antenna> = stations.iter().map(antenna).collect();
+        let hearings: Vec<Hearing> = stations.iter().zip(0..).map(hearing).collect();
+        let antenna = |(station, hearing): (&StationConfig, &Hearing)| Antenna {
+            power: ratio(station.radio.power + station.radio.gain),
+            gain: ratio(station.radio.gain),
+            sensitivity: ratio(station.radio.sensitivity),
+            noticeable: hearing.noticeable(),
+        };
+        let antennas: Vec<Antenna> = stations.iter().zip(&hearings).map(antenna).collect();
         let channel = Channel::new(&config.propagation, config.frequency, seed, name);
         let state = |station: StationConfig| {
             let radio = &station.radio;
@@ -171,7 +176,7 @@ impl<P: Clone> Medium<P> {
             seed,
             now: Instant::ZERO,
             lists: Vec::new(),
-            disturbing: Vec::new(),
+            background: Background::default(),
             arrived: 0,
             stations,
             hearings,
@@ -313,7 +318,7 @@ impl<P: Clone> Medium<P> {
         let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
         state.counters.max_queue = state.counters.max_queue.max(waiting);
         if state.queues[class].len() == 1 && state.access.state == State::Idle {
-            self.hearings[at.0 as usize].advance(now, &mut state.access);
+            self.hearings[at.0 as usize].advance(now, &mut state.access, &mut self.background);
             self.contend(at.0, now);
         }
     }
@@ -327,7 +332,7 @@ impl<P: Clone> Medium<P> {
         }
         let (state, hearing) = (&mut self.stations[at as usize], &mut self.hearings[at as usize]);
         state.wake = None;
-        hearing.advance(now, &mut state.access);
+        hearing.advance(now, &mut state.access, &mut self.background);
         match state.access.state {
             State::Sending(until) if until <= now => self.finish(at, now),
             State::Waiting(until) if until <= now => {
@@ -360,6 +365,10 @@ impl<P: Clone> Medium<P> {
             self.frame_ends(now, number, &frame);
             frame.hearers.clear();
             self.lists.push(std::mem::take(&mut frame.hearers));
+        }
+        if !self.background.is_silent() {
+            let start = self.frames.iter().map(|of| of.start).min();
+            self.background.forget(start.map_or(now, |start| start.min(now)));
         }
     }
 
@@ -630,8 +639,15 @@ impl<P: Clone> Medium<P> {
         let mut last = end;
         let frame = self.next_frame;
         self.next_frame += 1;
-        let Self { reach, stations, hearings, now, .. } = self;
-        let receptions = reach.receptions(at as usize, start, exchange);
+        let Self { reach, stations, hearings, background, now, .. } = self;
+        let receptions = if reach.is_large() {
+            let mut faint = background.room();
+            let (receptions, travels) = reach.loud(at as usize, start, exchange, &mut faint);
+            background.add(frame, (start, end), travels, faint);
+            receptions
+        } else {
+            reach.receptions(at as usize, start, exchange)
+        };
         for (place, reception) in receptions.iter().enumerate() {
             if let Some(soon) = receptions.get(place + AHEAD)
                 && receptions.len() > CACHED
@@ -642,7 +658,7 @@ impl<P: Clone> Medium<P> {
                 (&mut stations[reception.station as usize], &mut hearings[reception.station as usize]);
             let power = reception.power;
             let record = Record { frame, arrival: start + reception.travels, end: end + reception.travels, power };
-            if hearing.add(record, *now, &mut state.access) {
+            if hearing.add(record, *now, &mut state.access, background) {
                 hearers.push(reception.station);
                 last = last.max(record.end);
                 if hearing.is_loud(power) {
@@ -672,7 +688,7 @@ impl<P: Clone> Medium<P> {
         if self.watched.get(at as usize).is_some_and(|watched| *watched) {
             self.tell(at, &frame_on_air, start, None, |_| true);
         }
-        self.frames.push(OnAir { end: last, number: frame, frame: frame_on_air });
+        self.frames.push(OnAir { start, end: last, number: frame, frame: frame_on_air });
         end
     }
 
@@ -708,9 +724,9 @@ impl<P: Clone> Medium<P> {
                 self.prefetch(&frame.hearers[place..]);
             }
             let (state, hearing) = (&mut self.stations[*hearer as usize], &mut self.hearings[*hearer as usize]);
-            hearing.advance(now, &mut state.access);
+            hearing.advance(now, &mut state.access, &mut self.background);
             let drawn = |index: u64| draw(self.seed, frame.from, frame.number | index << 40, *hearer);
-            let tools = (&self.curves, &mut self.disturbing);
+            let tools = (&self.curves, &mut self.background);
             let end = hearing.end(number, (frame.sent, &frame.mpdus), tools, drawn);
             if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;

@@ -6,6 +6,8 @@ mod aggregation;
 mod bench;
 #[path = "medium/classes.rs"]
 mod classes;
+#[path = "medium/crowds.rs"]
+mod crowds;
 #[path = "medium/exchanges.rs"]
 mod exchanges;
 #[path = "medium/hidden.rs"]

@@ -142,6 +142,8 @@ pub struct Aired<P> {
 /// A frame on the air. The greatest is the one that ends first, and of those the first that was sent.
 #[derive(Debug)]
 pub(super) struct OnAir<P> {
+    /// When it starts at its sender.
+    pub(super) start: Instant,
     /// When it ends at the last of its hearers.
     pub(super) end: Instant,
     /// Its number among all frames.

@@ -6,6 +6,7 @@
 
 use super::access::Access;
 use super::aggregate::Mpdu;
+use super::background::Background;
 use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
@@ -51,6 +52,8 @@ pub(super) struct Hearing {
     /// The least power that matters.
     noticeable: f64,
     thresholds: Thresholds,
+    /// The number of its station.
+    station: u32,
     /// The frame on which it is locked.
     locked: Option<Record>,
     /// The times of its own transmissions, and the end of the last one.
@@ -95,12 +98,13 @@ pub(super) enum End {
 }
 
 impl Hearing {
-    pub(super) fn new(thresholds: Thresholds) -> Self {
+    pub(super) fn new(thresholds: Thresholds, station: u32) -> Self {
         let loud = thresholds.carrier.min(thresholds.energy);
         Self {
             loud,
             noticeable: thresholds.detection.min(loud),
             thresholds,
+            station,
             records: Vec::with_capacity(SEVERAL),
             first: 0,
             noticed: 0,
@@ -131,6 +135,10 @@ impl Hearing {
         power >= self.loud
     }
 
+    pub(super) fn noticeable(&self) -> f64 {
+        self.noticeable
+    }
+
     pub(super) fn noise(&self) -> f64 {
         self.thresholds.noise
     }
@@ -142,9 +150,15 @@ impl Hearing {
 
     /// A frame is on its way here. Returns whether the receiver may lock on it: then it has to be asked at its end.
     #[inline]
-    pub(super) fn add(&mut self, record: Record, now: Instant, access: &mut Access) -> bool {
+    pub(super) fn add(
+        &mut self,
+        record: Record,
+        now: Instant,
+        access: &mut Access,
+        background: &mut Background,
+    ) -> bool {
         if self.records.len() == self.records.capacity() {
-            self.advance(now, access);
+            self.advance(now, access, background);
             self.forget(now);
         }
         if self.last > record.arrival {
@@ -171,18 +185,18 @@ impl Hearing {
 
     /// Notices everything up to `now`.
     #[inline]
-    pub(super) fn advance(&mut self, now: Instant, access: &mut Access) {
+    pub(super) fn advance(&mut self, now: Instant, access: &mut Access, background: &mut Background) {
         while let Some(record) = self.records.get(self.noticed)
             && record.arrival + CCA_TIME <= now
         {
             if record.power >= self.noticeable {
-                self.notice(*record, access);
+                self.notice(*record, access, background);
             }
             self.noticed += 1;
         }
     }
 
-    fn notice(&mut self, record: Record, access: &mut Access) {
+    fn notice(&mut self, record: Record, access: &mut Access, background: &mut Background) {
         let at = record.arrival + CCA_TIME;
         if record.power >= self.loud {
             access.occupy(at, record.end);
@@ -202,13 +216,20 @@ impl Hearing {
         let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
         let mut strongest = record;
         let mut total = 0.0;
-        for other in
-            self.records[self.first..].iter().take_while(|other| other.arrival <= at).filter(|other| other.end > at)
-        {
+        let on_air = self.records[self.first..].iter().take_while(|other| other.arrival <= at);
+        let on_air = on_air.filter(|other| other.end > at);
+        for other in on_air.clone() {
             total += other.power;
             if other.arrival >= record.arrival && other.power > strongest.power {
                 strongest = *other;
             }
+        }
+        // More interference does not help: faint frames matter where others leave a chance, with a margin for rounding.
+        let hopes = || strongest.power / (noise + (total - strongest.power).max(0.0)) >= 0.999 * detection_ratio;
+        if !background.is_silent() && strongest.power >= detection && hopes() {
+            let span = (at, at + Duration::from_nanos(1));
+            let all = background.list_with_faint(on_air, self.station, span).iter();
+            total = all.fold(0.0, |total, other| total + other.power);
         }
         let ratio = || strongest.power / (noise + (total - strongest.power).max(0.0));
         if strongest.power >= detection && ratio() >= detection_ratio {
@@ -223,12 +244,12 @@ impl Hearing {
     }
 
     /// A frame has ended here. `drawn` gives numbers in [0, 1): the first for a single frame or the headers of an A-MPDU, the
-    /// others for its MPDUs. `disturbing` is room for the frames that overlap it.
+    /// others for its MPDUs.
     pub(super) fn end<P>(
         &mut self,
         frame: u64,
         (on, mpdus): (Sent, &[Mpdu<P>]),
-        (curves, disturbing): (&ErrorCurves, &mut Vec<Record>),
+        (curves, background): (&ErrorCurves, &mut Background),
         drawn: impl Fn(u64) -> f64,
     ) -> End {
         let Some(record) = self.locked.filter(|locked| locked.frame == frame) else { return End::Missed };
@@ -241,14 +262,19 @@ impl Hearing {
         let ratio = record.power / noise;
         let others = self.records[self.first..].iter().take_while(|other| other.arrival < record.end);
         let others = others.filter(|other| other.frame != frame && other.end > arrival);
-        let interference: f64 = others.clone().map(|other| other.power).sum();
+        let is_alone = background.is_silent();
+        let interference: f64 = if is_alone {
+            others.clone().map(|other| other.power).sum()
+        } else {
+            let span = (arrival, record.end);
+            background.list_with_faint(others.clone(), self.station, span).iter().map(|other| other.power).sum()
+        };
         let heard = |header, arrived| End::Heard { arrival, header, arrived, ratio, overlapped: interference > 0.0 };
         if record.power / (noise + interference) >= on.certain {
             return heard(true, u64::MAX);
         }
-        disturbing.clear();
-        disturbing.extend(others);
-        let sinr = Sinr { record, noise, others: disturbing };
+        let others = if is_alone { background.list(others) } else { background.listed() };
+        let sinr = Sinr { record, noise, others };
         let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
             0.0

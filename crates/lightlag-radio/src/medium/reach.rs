@@ -1,5 +1,6 @@
 //! The stations that a frame reaches, with the power and the delay at each.
 
+use super::background::AtStation;
 use super::tracks::Tracks;
 use crate::propagation::{Channel, delay};
 use lightlag_core::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(super) struct Antenna {
     pub(super) gain: f64,
     /// The least power that it hears, in milliwatts.
     pub(super) sensitivity: f64,
+    /// The least power that it notices.
+    pub(super) noticeable: f64,
 }
 
 /// The channel between stations that move, each property of the stations as an array of its own.
@@ -37,8 +40,11 @@ pub(super) struct Reach {
     /// The gain of each antenna, if any differs from one.
     gains: Option<Vec<f64>>,
     sensitivities: Vec<f64>,
+    noticeable: Vec<f64>,
     /// The power that reaches each station.
     powers: Vec<f64>,
+    /// The squares of the distances from a sender.
+    squares: Vec<f64>,
     /// Stations that hear a frame, as many as there are, and room for the others.
     indices: Vec<u32>,
     receptions: Vec<Reception>,
@@ -59,7 +65,9 @@ impl Reach {
                 .any(|antenna| antenna.gain != 1.0)
                 .then(|| antennas.iter().map(|antenna| antenna.gain).collect()),
             sensitivities: antennas.iter().map(|antenna| antenna.sensitivity).collect(),
+            noticeable: antennas.iter().map(|antenna| antenna.noticeable.max(antenna.sensitivity)).collect(),
             powers: vec![0.0; count],
+            squares: vec![0.0; count],
             indices: vec![0; count],
             receptions: Vec::new(),
             lasting: vec![None; if is_lasting { count } else { 0 }],
@@ -95,14 +103,56 @@ impl Reach {
         self.lasting[from].as_deref().unwrap_or(&[])
     }
 
-    fn find(&mut self, from: usize, now: Instant, exchange: u64) {
+    /// Whether faint frames are kept apart.
+    pub(super) fn is_large(&self) -> bool {
+        self.powers.len() > FEW
+    }
+
+    /// The stations that notice a frame of this exchange which leaves a station now, in their order, and the longest time that
+    /// it travels. Where it is faint is written into `faint`.
+    pub(super) fn loud(
+        &mut self,
+        from: usize,
+        now: Instant,
+        exchange: u64,
+        faint: &mut Vec<AtStation>,
+    ) -> (&[Reception], Duration) {
+        self.powers_of_frame(from, now, exchange);
+        self.tracks.squares(from, &mut self.squares);
+        faint.clear();
+        let levels = self.sensitivities.iter().zip(&self.noticeable);
+        faint.extend(self.powers.iter().zip(&self.squares).zip(levels).map(
+            |((power, square), (least, noticeable))| {
+                let is_faint = (power >= least) & (power < noticeable);
+                AtStation { power: if is_faint { *power } else { 0.0 }, square: *square }
+            },
+        ));
+        faint[from].power = 0.0;
+        self.receptions.clear();
+        for (other, (power, noticeable)) in self.powers.iter().zip(&self.noticeable).enumerate() {
+            if power >= noticeable && other != from {
+                let travels = delay(self.squares[other].sqrt());
+                self.receptions.push(Reception { station: other as u32, travels, power: *power });
+            }
+        }
+        let furthest = self.squares.iter().fold(0.0, |most, square| if *square > most { *square } else { most });
+        (&self.receptions, delay(furthest.sqrt()))
+    }
+
+    /// The power of a frame at each station.
+    fn powers_of_frame(&mut self, from: usize, now: Instant, exchange: u64) {
         self.powers(from, now);
-        let place = self.tracks.place(from);
         if self.channel.fades() {
+            let place = self.tracks.place(from);
             for (other, power) in self.powers.iter_mut().enumerate() {
                 *power *= self.channel.fade(place, self.tracks.place(other), exchange);
             }
         }
+    }
+
+    fn find(&mut self, from: usize, now: Instant, exchange: u64) {
+        self.powers_of_frame(from, now, exchange);
+        let place = self.tracks.place(from);
         // Half of all stations hear a frame in a swarm: a branch that nobody can predict would cost more than all else here.
         let mut found = 0;
         for (other, (power, least)) in self.powers.iter().zip(&self.sensitivities).enumerate() {

@@ -101,6 +101,17 @@ impl Tracks {
         Vector::new(x[station], y[station], z[station])
     }
 
+    /// The squares of the distances between a station and each one.
+    pub(super) fn squares(&self, from: usize, out: &mut [f64]) {
+        let (from, count) = (self.at(from), out.len());
+        let [x, y, z] = &self.places;
+        let (x, y, z) = (&x[..count], &y[..count], &z[..count]);
+        for i in 0..count {
+            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
+            out[i] = dx * dx + dy * dy + dz * dz;
+        }
+    }
+
     pub(super) fn place(&self, station: usize) -> Place {
         Place { station: station as u32, at: self.at(station) }
     }
