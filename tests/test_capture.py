@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -445,6 +446,28 @@ def test_places_are_nodes_and_link_directions(lightlag: Lightlag, pair_file: Pat
     # The client has nothing but the one link.
     sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
     assert sizes["client-to-server.pcapng"] < sizes["client.pcapng"]
+
+
+@needs_tshark
+def test_links_of_a_constellation_are_places(tmp_path: Path) -> None:
+    scenario = {"duration": "3 s", "flows": [{"from": "London", "to": "New York", "transfer": "300 kB"}]}
+    asked = ll.presets.starlink_550(pairs=[("London", "New York")]).to_dict() | scenario
+    nodes = ll.sky(asked).courses("London", "New York", 0.0)[0][1]
+    way = [ll.sky(asked).name(node) for node in nodes]
+    beam, laser, down = "London->sky", f"{way[1]}->{way[2]}", f"{way[-2]}->ground"
+    result = ll.run(asked | {"record": {"pcap": {"at": [beam, laser, down, way[1]]}}})
+    result.save(tmp_path / "run")
+    assert result.flows["delivered_bytes"][0] == 300_000
+    found = {place: list(packets(path)) for place, path in ll.load(tmp_path / "run").captures.items()}
+    sent = result.flows["sent_segments"][0]
+    for place in (beam, laser, down):
+        seen = found[place.replace("->", "-to-")]
+        assert sum(packet.length > 0 for packet in seen) == sent
+        # Good checksums of IP and TCP.
+        assert {packet.checks for packet in seen} == {("1", "1")}
+    assert len(found[way[1]]) > len(found["London-to-sky"])
+    with pytest.raises(ll.ScenarioError, match=re.escape('no link joins these nodes; there is "London->sky"')):
+        ll.run(asked | {"record": {"pcap": {"at": ["London->New York"]}}})
 
 
 @needs_tshark

@@ -68,6 +68,19 @@ def test_round_trips_are_no_shorter_than_light_and_no_way_is_null() -> None:
     assert set(apart["hops"]) == {0}
 
 
+def test_geostationary_satellites_fill_the_gaps_of_a_thin_shell() -> None:
+    way = ll.sky("geo-leo").way("Madrid", "Lagos", 3600.0, 10.0)
+    high = way.filter(way["up"].str.starts_with("geo-"))
+    assert way["rtt_ms"].null_count() == 0
+    assert 20 < high.height < way.height - 20
+    # Up and down again over 35,786 km or more, twice; over the shell at 1,200 km never as long.
+    assert high["rtt_ms"].min() > 477.0  # type: ignore[operator]
+    assert way.filter(~way["up"].str.starts_with("geo-"))["rtt_ms"].max() < 50.0  # type: ignore[operator]
+    flow = ll.run("geo-leo", duration="60 s").flows.row(0, named=True)
+    assert flow["min_rtt_s"] > 0.477
+    assert flow["goodput_bps"] > 1e6
+
+
 def test_a_ground_track_follows_the_inclination(starlink: Sky) -> None:
     track = starlink.track("starlink-1-1", 6000.0, 20.0)
     assert 52.5 < track["latitude"].max() < 53.6  # type: ignore[operator]

@@ -70,14 +70,6 @@ impl Overhead {
         overhead
     }
 
-    /// The transmitter of a satellite to the ground, or of a station to the sky.
-    pub(crate) fn transmitter(&self, node: NodeId) -> LinkId {
-        match self.space.stations.iter().position(|station| *station == node) {
-            Some(station) => LinkId(self.space.dishes.0 + station as u32),
-            None => self.space.antenna(node.0 - self.space.first.0),
-        }
-    }
-
     /// The links of the sky: there are thousands of these, and few carry something.
     pub(crate) fn links(&self) -> Range<usize> {
         self.space.dishes.0 as usize..self.space.isls.0 as usize + 2 * self.space.sky.isls().len()

@@ -20,15 +20,16 @@ impl<T: Tap, B: Border> World<T, B> {
             self.link_turned(link);
         }
         for (before, node, mut packet) in astray {
-            self.tap.withdrawn(before, &packet);
             // The link that it leaves had taken it as one that crosses.
             packet.ttl = packet.ttl.wrapping_add(1);
             match self.fabric.routes.next(node, packet.destination) {
-                Some(next) => self.transmit(now, next, &packet),
+                Some(next) => {
+                    self.tap.withdrawn(before, &packet);
+                    self.transmit(now, next, &packet);
+                }
                 None => {
                     self.expired += 1;
-                    let link = self.fabric.overhead.as_ref().map_or(LinkId(0), |overhead| overhead.transmitter(node));
-                    self.drop(now, link, &packet, DropCause::NoRoute);
+                    self.drop(now, before, &packet, DropCause::NoRoute);
                 }
             }
         }
