@@ -76,9 +76,11 @@ def test_geostationary_satellites_fill_the_gaps_of_a_thin_shell() -> None:
     # Up and down again over 35,786 km or more, twice; over the shell at 1,200 km never as long.
     assert high["rtt_ms"].min() > 477.0  # type: ignore[operator]
     assert way.filter(~way["up"].str.starts_with("geo-"))["rtt_ms"].max() < 50.0  # type: ignore[operator]
-    flow = ll.run("geo-leo", duration="60 s").flows.row(0, named=True)
-    assert flow["min_rtt_s"] > 0.477
-    assert flow["goodput_bps"] > 1e6
+    # One connection of the preset has both.
+    result = ll.run("geo-leo")
+    trips = result.trace()["srtt_s"].drop_nans()
+    assert trips.min() < 0.1 < 0.477 < trips.max()  # type: ignore[operator]
+    assert result.flows["goodput_bps"][0] > 1e6
 
 
 def test_a_ground_track_follows_the_inclination(starlink: Sky) -> None:

@@ -184,7 +184,7 @@ def geo_leo(
     *,
     pairs: Sequence[tuple[str, str]] = (("Madrid", "Lagos"),),
     congestion: Congestion | None = None,
-    duration: Time = "120 s",
+    duration: Time = "600 s",
 ) -> Scenario:
     """A hybrid: a thin shell of LEO satellites that leaves gaps, and three geostationary satellites that fill them.
 
