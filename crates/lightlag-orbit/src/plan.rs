@@ -471,7 +471,8 @@ impl Planner {
                 None => next,
             },
         };
-        let mut table: Vec<Number> = tree.next()[..satellites].iter().map(|next| node(*next)).collect();
+        let mut table = Vec::with_capacity(satellites + sky.stations().len());
+        table.extend(tree.next()[..satellites].iter().map(|next| node(*next)));
         table.resize(satellites + sky.stations().len(), NONE);
         for sender in senders {
             table[satellites + active[*sender] as usize] = self.entry(exit, *sender);
