@@ -4,6 +4,7 @@
 //! an answer. Nothing happens at the start of an answer: its records are written when the frame before it ends.
 //!
 //! - `frame`: frames, and what travels in them.
+//! - `record`: a frame at a station.
 //! - `hearing`: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
 //!   through its records in the order of time, when it is asked.
 //! - `access`: a station's right to send: spaces, slots and backoff.
@@ -22,6 +23,7 @@ mod frame;
 mod hearing;
 mod queue;
 mod reach;
+mod record;
 mod reorder;
 mod station;
 mod tracks;
@@ -41,11 +43,12 @@ use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use background::Background;
 use frame::{Frame, OnAir};
-use hearing::{End, Hearing, Record, Sent, Thresholds};
+use hearing::{End, Hearing, Sent, Thresholds};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, prefetch};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
 use reach::{Antenna, Reach};
+use record::Record;
 use station::{Control, Peer, StationState};
 use std::collections::{BinaryHeap, VecDeque};
 use tracks::Tracks;

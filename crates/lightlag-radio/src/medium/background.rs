@@ -4,7 +4,7 @@
 //! records there. The medium keeps its powers and distances at all stations while a frame that it may disturb is on the
 //! air; a receiver that has to know the interference looks them up.
 
-use super::hearing::Record;
+use super::record::Record;
 use crate::propagation::delay;
 use lightlag_core::{Duration, Instant};
 

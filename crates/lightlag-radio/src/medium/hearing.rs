@@ -7,22 +7,12 @@
 use super::access::Access;
 use super::aggregate::Mpdu;
 use super::background::Background;
+use super::record::Record;
 use crate::phy::Header;
 use crate::phy::error_model::success;
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Mode};
 use lightlag_core::{Bytes, Duration, Instant, prefetch};
-
-/// The trace of a frame at a station.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
-    /// The number of the frame.
-    pub(super) frame: u64,
-    pub(super) arrival: Instant,
-    pub(super) end: Instant,
-    /// In milliwatts.
-    pub(super) power: f64,
-}
 
 /// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
 #[derive(Clone, Copy, Debug)]
