@@ -187,7 +187,7 @@ def test_handovers_are_those_of_a_flow_through_a_sky(oneweb: ll.Result, result: 
 
 
 def _data(page: str) -> dict[str, Any]:
-    """What a player holds."""
+    """The data of a player."""
     found = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     data: dict[str, Any] = json.loads(found[1])

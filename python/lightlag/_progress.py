@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["of_capture", "of_comparison", "of_pictures", "of_run"]
+__all__ = ["of_capture", "of_count", "of_run"]
 
 
 @contextmanager
@@ -39,8 +39,8 @@ def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], 
 
 
 @contextmanager
-def of_comparison(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar for a comparison; gives what :func:`lightlag.compare` takes as progress."""
+def of_count(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar for runs of a comparison or pictures of a film; gives what takes the number done and that of all."""
     if not shown or not sys.stderr.isatty():
         yield None
         return
@@ -51,13 +51,6 @@ def of_comparison(name: str, *, shown: bool) -> Iterator[Callable[[int, int], No
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def of_pictures(name: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar for a film."""
-    with of_comparison(name, shown=True) as progress:
-        yield progress
 
 
 @contextmanager

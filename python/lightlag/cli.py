@@ -359,7 +359,7 @@ def plot(
     if compared is None:
         moving.check(metric, path)
     if compared is None and moving.is_moving(path):
-        with _progress.of_pictures(path.name) as progress:
+        with _progress.of_count(path.name, shown=True) as progress:
             moving.write(load(folder), metric, path, progress)
     else:
         (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]

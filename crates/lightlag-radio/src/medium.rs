@@ -216,7 +216,7 @@ impl<P: Clone> Medium<P> {
         self.happenings.pop_front()
     }
 
-    /// What happens so many places behind the next thing.
+    /// The happening so many places behind the next one.
     pub fn happening_after(&self, places: usize) -> Option<&Happening<P>> {
         self.happenings.get(places)
     }

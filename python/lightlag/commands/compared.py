@@ -225,7 +225,7 @@ def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) 
 
     name = str(of.design.scenario["name"])
     try:
-        with _progress.of_comparison(name, shown=shown) as progress:
+        with _progress.of_count(name, shown=shown) as progress:
             return carry_out(of, processors() if jobs is None else jobs, progress, journal, fresh=fresh)
     except Interrupted as error:
         return error.result  # type: ignore[return-value]

@@ -177,7 +177,7 @@ impl<P> Ord for OnAir<P> {
     }
 }
 
-/// What a frame is, and who hears it.
+/// A frame on the air, with its sender and its receivers.
 #[derive(Clone, Debug)]
 pub(super) struct Frame<P> {
     pub(super) from: u32,

@@ -185,7 +185,7 @@ struct File {
     pending: Pending,
 }
 
-/// What became of a packet on a link.
+/// The fate of a packet on a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Arrived,

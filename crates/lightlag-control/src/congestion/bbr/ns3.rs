@@ -52,7 +52,7 @@ const MOST_AGGREGATED: f64 = 0.1;
 /// PROBE_BW starts with one of so many gains.
 const STARTS: f64 = 6.0;
 
-/// What ACKs delivered beyond BtlBw.
+/// Bytes that ACKs delivered beyond BtlBw.
 #[derive(Clone, Copy, Debug, Default)]
 struct Excess {
     since: Instant,
