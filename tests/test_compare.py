@@ -200,7 +200,7 @@ def test_flows_that_name_their_own_are_compared_as_they_are() -> None:
 
 
 def test_a_competitor_replaces_algorithms_that_take_turns(net: ll.Network) -> None:
-    scenario = json.loads(plan.make(net, ["cubic"], (), 1, [("defaults.congestion", '["bbr", "hybla"]')]).runs[0].text)
+    scenario = json.loads(plan.make(net, ["cubic"], (), 1, [("defaults.congestion", '["bbr", "hybla"]')]).cells[0].text)
     assert scenario["defaults"]["congestion"] == ["cubic"]
 
 
@@ -372,10 +372,10 @@ def test_a_journal_tells_runs_apart(net: ll.Network, tmp_path: Path) -> None:
     trace = tmp_path / "rate.csv"
     trace.write_text("time_s,rate_bps\n0,1e6\n")
     sets = [("links.0.trace", str(trace))]
-    keys = {run.key for run in plan.make(net, ["cubic", "hybla"], (), 3, sets).runs}
+    keys = {run.key for run in plan.make(net, ["cubic", "hybla"], (), 3, sets).runs()}
     assert len(keys) == 6
     trace.write_text("time_s,rate_bps\n0,2e6\n1,1e6\n")
-    assert not keys & {run.key for run in plan.make(net, ["cubic", "hybla"], (), 3, sets).runs}
+    assert not keys & {run.key for run in plan.make(net, ["cubic", "hybla"], (), 3, sets).runs()}
 
 
 def test_all_runs_of_a_large_plan_are_there() -> None:

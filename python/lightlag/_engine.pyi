@@ -13,6 +13,7 @@ __all__ = [
     "Sky",
     "Steps",
     "Table",
+    "__build__",
     "__version__",
     "answers",
     "catalog",
@@ -30,6 +31,7 @@ __all__ = [
     "serve_tcp",
 ]
 
+__build__: str
 __version__: str
 
 class ScenarioError(ValueError):

@@ -110,15 +110,24 @@ class Design:
     """The first seed."""
     replications: int = 1
     """Number of them."""
+    chosen: tuple[Point, ...] | None = None
+    """The points, if they are not every combination of values."""
 
     def points(self) -> Iterable[Point]:
-        """Every combination of values."""
-        return itertools.product(*(variable.values for variable in self.variables))
+        """The points, in order."""
+        return (
+            itertools.product(*(variable.values for variable in self.variables)) if self.chosen is None else self.chosen
+        )
+
+    @property
+    def point_count(self) -> int:
+        """Number of points."""
+        return math.prod(len(one.values) for one in self.variables) if self.chosen is None else len(self.chosen)
 
     @property
     def run_count(self) -> int:
         """Number of runs in all."""
-        return self.replications * len(self.competitors) * math.prod(len(one.values) for one in self.variables)
+        return self.replications * len(self.competitors) * self.point_count
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -145,6 +154,7 @@ class Design:
             tuple(Variable(**tuples(one)) for one in plain["variables"]),
             plain["seed"],
             plain["replications"],
+            None if plain.get("chosen") is None else tuple(tuple(map(str, point)) for point in plain["chosen"]),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,44 +18,83 @@ from lightlag.outcome import Outcome
 from lightlag.scenario import ScenarioLike, congestion_names, load_scenario
 from lightlag.variables import Competitor, Competitors, Variable, Vary, competitors, variables
 
-__all__ = ["Plan", "Run", "make"]
+__all__ = ["Cell", "Plan", "Run", "cells_of", "design_of", "digest_of", "files_of", "make", "read_bases"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """A competitor at a point, which runs with many seeds."""
+
+    congestion: str
+    """The label of the competitor."""
+    point: Point
+    text: str
+    """The scenario as JSON, with the first seed."""
+    digest: bytes
+    """Of the scenario but for its name and seed, and of the files that it reads; nothing in it depends on a machine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One run of a comparison."""
+    """One run: a cell with a seed."""
 
-    congestion: str
-    point: Point
+    cell: Cell
     seed: int
-    text: str
-    """The scenario as JSON."""
-    key: str
-    """The values that distinguish it from every other run."""
+
+    @property
+    def congestion(self) -> str:
+        """The label of its competitor."""
+        return self.cell.congestion
+
+    @property
+    def point(self) -> Point:
+        """The value of each variable, as text."""
+        return self.cell.point
+
+    @property
+    def key(self) -> str:
+        """The identity of what it computes: this build of the engine, the cell and the seed."""
+        return key_of(self.cell.digest, str(self.seed).encode())
+
+    def scenario(self) -> _engine.Scenario:
+        """The scenario, read."""
+        return _engine.parse(self.cell.text, "json", [("seed", str(self.seed))])
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of a comparison. Seeds come first, so that an early end leaves pairs."""
+    """The runs of a comparison: every cell with the same seeds."""
 
     design: Design
-    runs: tuple[Run, ...]
+    cells: tuple[Cell, ...]
 
-    def without_chance(self) -> list[tuple[str, Point]]:
-        """The algorithms and points in which nothing is drawn at random: all their runs are the same."""
-        first = [run for run in self.runs if run.seed == self.design.seed]
-        return [(run.congestion, run.point) for run in first if not _engine.parse(run.text, "json").is_random()]
+    @property
+    def seeds(self) -> range:
+        """The seeds of each cell."""
+        return range(self.design.seed, self.design.seed + self.design.replications)
+
+    def runs(self) -> Iterator[Run]:
+        """Every run. Seeds come first, so that an early end leaves pairs."""
+        return (Run(cell, seed) for seed in self.seeds for cell in self.cells)
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs."""
+        return len(self.cells) * self.design.replications
+
+    def without_chance(self) -> list[Cell]:
+        """The cells in which nothing is drawn at random: all their runs are the same."""
+        return [cell for cell in self.cells if not _engine.parse(cell.text, "json").is_random()]
 
     @property
     def space(self) -> float:
         """Bytes that the results may take on the disk: each run in the journal and in the table, and the figures."""
-        return _FIGURES + 2 * _BYTES_ON_DISK * len(self.runs)
+        return _FIGURES + 2 * _BYTES_ON_DISK * self.run_count
 
-    def ordered(self, outcomes: Mapping[Run, Outcome]) -> list[tuple[Run, Outcome]]:
-        """Outcomes by point, then algorithm, then seed."""
-        points = {point: at for at, point in enumerate(self.design.points())}
-        labels = {one.label: at for at, one in enumerate(self.design.competitors)}
-        return sorted(outcomes.items(), key=lambda one: (points[one[0].point], labels[one[0].congestion], one[0].seed))
+    def ordered(self, outcomes: Mapping[str, Outcome]) -> list[tuple[str, Outcome]]:
+        """Outcomes by key, as they stand in results: by point, then algorithm, then seed."""
+        runs = (Run(cell, seed) for cell in self.cells for seed in self.seeds)
+        return [(key, outcomes[key]) for key in (run.key for run in runs) if key in outcomes]
 
 
 def make(
@@ -73,18 +113,55 @@ def make(
     InputError
         If there is nothing to compare, or something twice.
     """
+    bases = read_bases(scenario, sets)
+    varied = variables(vary)
+    design = design_of(bases, congestion, varied, replications)
+    _check_size(design, bases)
+    return Plan(design, tuple(cells_of(design, bases)))
+
+
+def read_bases(
+    scenario: ScenarioLike | Sequence[ScenarioLike], sets: Sequence[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """The scenarios by name, as the engine has read them.
+
+    Raises
+    ------
+    ScenarioError
+        If one cannot be run.
+    InputError
+        If there is none, or if two have the same name.
+    """
     several: list[ScenarioLike] = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]  # type: ignore[list-item]
     bases = _named([json.loads(load_scenario(one, sets)) for one in several])
     if not bases:
         raise InputError("no scenario to compare; name at least 1")
-    varied = variables(vary)
+    return bases
+
+
+def design_of(
+    bases: Mapping[str, dict[str, Any]],
+    congestion: Competitors | None,
+    varied: list[Variable],
+    replications: int,
+    chosen: Sequence[Point] | None = None,
+    seed: int | None = None,
+) -> Design:
+    """The design over scenarios, which vary like a key if there are several.
+
+    Parameters
+    ----------
+    chosen
+        The points, if they are not every combination of the values.
+    """
     if len(bases) > 1:
-        varied.insert(0, Variable("scenario", (), tuple(bases)))
+        varied = [Variable("scenario", (), tuple(bases)), *varied]
+        chosen = None if chosen is None else [(name, *point) for name in bases for point in chosen]
     first = next(iter(bases.values()))
     rivals = _competitors(bases, congestion, varied)
-    design = Design(first, tuple(rivals), tuple(varied), int(first["seed"]), replications)
-    _check_size(design, bases)
-    return Plan(design, tuple(_runs(design, bases)))
+    points = None if chosen is None else tuple(chosen)
+    start = int(first["seed"]) if seed is None else seed
+    return Design(first, tuple(rivals), tuple(varied), start, replications, points)
 
 
 _BYTES_A_RUN = 13_000
@@ -165,11 +242,20 @@ def _all_flows_choose(scenario: Mapping[str, Any]) -> bool:
     return all("congestion" in flow.get("tcp", {}) for flow in flows)
 
 
-def _runs(design: Design, bases: Mapping[str, dict[str, Any]]) -> list[Run]:
+def cells_of(design: Design, bases: Mapping[str, dict[str, Any]]) -> Iterator[Cell]:
+    """Every competitor at every point.
+
+    Raises
+    ------
+    ScenarioError
+        If a scenario cannot be run at a point; the message names the point.
+    InputError
+        If there is no flow to compare.
+    """
     for one in design.competitors:
         # By itself first: what is wrong with it is not the point's fault.
         _engine.parse(json.dumps(design.scenario), "json", one.changes(in_turn=False))
-    cells = []
+    digests: dict[Path, bytes] = {}
     for point in design.points():
         base = bases[point[0]] if len(bases) > 1 else design.scenario
         text = _changed(json.dumps(base), _changes(design, point), design, point)
@@ -180,13 +266,8 @@ def _runs(design: Design, bases: Mapping[str, dict[str, Any]]) -> list[Run]:
             if not _has_flows(cell):
                 where = _where(design, point) or cell["name"]
                 raise InputError(f"{where}: there is no flow to compare; write [[flows]], or topology.flows of a swarm")
-            cells.append((one.label, point, cell, list(_files(cell))))
-    runs = []
-    for seed in range(design.seed, design.seed + design.replications):
-        for label, point, cell, files in cells:
-            scenario = json.dumps(cell | {"seed": seed})
-            runs.append(Run(label, point, seed, scenario, key_of(scenario, files)))
-    return runs
+            cell["seed"] = design.seed
+            yield Cell(one.label, point, json.dumps(cell), digest_of(cell, digests))
 
 
 def _changes(design: Design, point: Point) -> list[tuple[str, str]]:
@@ -235,13 +316,43 @@ def _has_flows(scenario: Mapping[str, Any]) -> bool:
     return bool(topology["nodes"] // 2 if flows is None else flows)
 
 
-def _files(value: object) -> Iterator[Path]:
+def digest_of(scenario: Mapping[str, Any], files: dict[Path, bytes]) -> bytes:
+    """The digest of a scenario but for its name and seed, with the contents of files in place of their paths.
+
+    Parameters
+    ----------
+    files
+        Digests of files that were read before; others are added.
+    """
+
+    def free(value: object) -> object:
+        if isinstance(value, Mapping):
+            return {key: free(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return [free(entry) for entry in value]
+        if isinstance(value, str) and (path := _file(value)) is not None:
+            if path not in files:
+                files[path] = hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
+            return {"file": files[path].hex()}
+        return value
+
+    named = {key: value for key, value in scenario.items() if key not in ("name", "seed")}
+    plain = json.dumps(free(named), sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(plain.encode(), digest_size=16).digest()
+
+
+def files_of(value: object) -> Iterator[Path]:
     """The files that a scenario reads."""
     if isinstance(value, Mapping):
         for entry in value.values():
-            yield from _files(entry)
+            yield from files_of(entry)
     elif isinstance(value, list):
         for entry in value:
-            yield from _files(entry)
-    elif isinstance(value, str) and ("/" in value or "." in value) and Path(value).is_file():
-        yield Path(value)
+            yield from files_of(entry)
+    elif isinstance(value, str) and (path := _file(value)) is not None:
+        yield path
+
+
+def _file(value: str) -> Path | None:
+    """The file that a value names, if it names one."""
+    return Path(value) if ("/" in value or "." in value) and Path(value).is_file() else None

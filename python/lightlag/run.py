@@ -203,16 +203,17 @@ def carry_out(
     fresh
         Repeat the runs that the journal holds, too, and replace it.
     """
-    outcomes: dict[Run, Outcome] = {}
-    _memory.check_network(_engine.parse(plan.runs[0].text, "json"), min(jobs, len(plan.runs)))
+    outcomes: dict[str, Outcome] = {}
+    _memory.check_network(_engine.parse(plan.cells[0].text, "json"), min(jobs, plan.run_count))
     if journal is None:
         finished = _run_all(plan, jobs, outcomes, progress, None)
     else:
         with Journal(journal, fresh=fresh) as written:
-            outcomes |= {run: written.finished[run.key] for run in plan.runs if run.key in written.finished}
+            keys = (run.key for run in plan.runs())
+            outcomes |= {key: written.finished[key] for key in keys if key in written.finished}
             finished = _run_all(plan, jobs, outcomes, progress, written)
     ordered = plan.ordered(outcomes)
-    comparison = Comparison(plan.design, [outcome for _, outcome in ordered], [run.key for run, _ in ordered])
+    comparison = Comparison(plan.design, [outcome for _, outcome in ordered], [key for key, _ in ordered])
     if not finished:
         raise Interrupted(comparison)
     return comparison
@@ -289,7 +290,7 @@ def _count(value: Any, what: str) -> int:
 def _run_all(
     plan: Plan,
     jobs: int,
-    outcomes: dict[Run, Outcome],
+    outcomes: dict[str, Outcome],
     progress: Callable[[int, int], object] | None,
     journal: Journal | None,
 ) -> bool:
@@ -306,41 +307,42 @@ def _run_all(
         return not is_over()
 
     def work(run: Run) -> Outcome | None:
-        result = None if is_over() else _engine.run(_engine.parse(run.text, "json"), goes_on, 0.05)
+        result = None if is_over() else _engine.run(run.scenario(), goes_on, 0.05)
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed
         return Outcome.of(run.congestion, run.point, run.seed, Result(Live(result)), first=first)
 
-    def file(run: Run, outcome: Outcome | None) -> None:
+    def file(key: str, outcome: Outcome | None) -> None:
         if outcome is not None:
-            outcomes[run] = outcome
+            outcomes[key] = outcome
             if journal is not None:
-                journal.add(run.key, outcome)
+                journal.add(key, outcome)
 
     with ThreadPoolExecutor(jobs) as pool:
-        pending: dict[Future[Outcome | None], Run] = {}
-        left = iter([run for run in plan.runs if run not in outcomes])
+        pending: dict[Future[Outcome | None], str] = {}
+        keyed = ((run.key, run) for run in plan.runs())
+        left = iter([(key, run) for key, run in keyed if key not in outcomes])
         try:
             while True:
                 if _signals.asked():
                     raise KeyboardInterrupt
                 # A few ahead of the threads: whoever waits looks at all that are pending.
-                for run in itertools.islice(left, 4 * jobs - len(pending)):
-                    pending[pool.submit(work, run)] = run
+                for key, run in itertools.islice(left, 4 * jobs - len(pending)):
+                    pending[pool.submit(work, run)] = key
                 if not pending:
                     break
                 done, _ = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
                     file(pending.pop(future), future.result())
                     if progress is not None:
-                        progress(len(outcomes), len(plan.runs))
+                        progress(len(outcomes), plan.run_count)
             return True
         except KeyboardInterrupt:
             stop.set()
             wait(pending)
-            for future, run in pending.items():
-                file(run, future.result())
+            for future, key in pending.items():
+                file(key, future.result())
             return False
         except BaseException:
             stop.set()

@@ -140,4 +140,9 @@ mod _engine {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// The version, and a hash of the sources on which results depend: equal builds give equal results.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "a Python name")]
+    const __build__: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LIGHTLAG_SOURCES"));
 }

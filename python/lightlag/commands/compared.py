@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lightlag._drawing import Painter
     from lightlag._table import Row
     from lightlag.comparison import Comparison
-    from lightlag.plan import Plan
+    from lightlag.plan import Cell, Plan
 
 __all__ = [
     "Congestion",
@@ -128,7 +128,7 @@ def _goes_on(of: Plan, folder: Path) -> bool:
         keys = {key for key, _ in journal.read_all(folder / "curves.jsonl")}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
-    return keys <= {run.key for run in of.runs}
+    return keys <= {run.key for run in of.runs()}
 
 
 def before(of: Plan) -> list[str]:
@@ -137,10 +137,10 @@ def before(of: Plan) -> list[str]:
     seeds = of.design.replications
     fixed = of.without_chance() if seeds > 1 else []
     if fixed:
-        cells = len({(run.congestion, run.point) for run in of.runs})
+        cells = len(of.cells)
         remedy = 'run once with -n 1, or draw starts: --set \'flows.0.start={ uniform = ["0 s", "1 s"] }\''
         which = (
-            "" if len(fixed) == cells else f" in {len(fixed)} of {cells} combinations, such as {_cell(of, *fixed[0])}"
+            "" if len(fixed) == cells else f" in {len(fixed)} of {cells} combinations, such as {_named(of, fixed[0])}"
         )
         lines.append(f"warning: nothing is random{which}: its {seeds} seeds give the same result; {remedy}")
     if of.design.scenario.get("proxies") and any(one.choices for one in of.design.competitors):
@@ -148,9 +148,9 @@ def before(of: Plan) -> list[str]:
     return lines
 
 
-def _cell(of: Plan, label: str, point: tuple[str, ...]) -> str:
-    pairs = zip(of.design.variables, point, strict=True)
-    return ", ".join([label, *(f"{variable.label} {value}" for variable, value in pairs)])
+def _named(of: Plan, cell: Cell) -> str:
+    pairs = zip(of.design.variables, cell.point, strict=True)
+    return ", ".join([cell.congestion, *(f"{variable.label} {value}" for variable, value in pairs)])
 
 
 def _ends(scenario: dict[str, Any]) -> str:

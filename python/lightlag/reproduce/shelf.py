@@ -113,4 +113,5 @@ class Shelf:
 
 def _key(seeds: int | None) -> str:
     package = Path(lightlag.__file__).parent
-    return key_of(json.dumps({"seeds": seeds}), sorted(package.rglob("*.py")))
+    program = (path.read_bytes() for path in sorted(package.rglob("*.py")))
+    return key_of(json.dumps({"seeds": seeds}).encode(), *program)

@@ -1,0 +1,63 @@
+//! A name for what this engine computes: a hash of the sources on which results depend.
+//!
+//! Two builds of the same sources, on whatever machine, give the same results to the bit and have the same name; a run
+//! that is kept under it never stands for a run of other sources.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// The crates that a run passes through.
+const CRATES: [&str; 11] =
+    ["control", "core", "mobility", "net", "orbit", "radio", "routing", "scenario", "sim", "tcp", "wire"];
+
+fn main() -> io::Result<()> {
+    let crates = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
+    let mut files = Vec::new();
+    for name in CRATES {
+        let folder = crates.join(format!("lightlag-{name}"));
+        println!("cargo:rerun-if-changed={}", folder.join("src").display());
+        add(&folder, &folder.join("src"), &mut files)?;
+    }
+    let lock = crates.join("../Cargo.lock");
+    if lock.exists() {
+        println!("cargo:rerun-if-changed={}", lock.display());
+        files.push((String::from("Cargo.lock"), lock));
+    }
+    files.sort();
+    let mut hash = Fnv::new();
+    for (name, path) in files {
+        hash.add(name.as_bytes());
+        hash.add(&fs::read(path)?);
+    }
+    println!("cargo:rustc-env=LIGHTLAG_SOURCES={:016x}", hash.0);
+    Ok(())
+}
+
+/// Adds every file below a folder, with its name from the folder above that of its crate on.
+fn add(crate_folder: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            add(crate_folder, &path, files)?;
+        } else {
+            let own = path.strip_prefix(crate_folder).expect("it lies below").to_string_lossy().replace('\\', "/");
+            files.push((format!("{}/{own}", crate_folder.file_name().expect("it has one").to_string_lossy()), path));
+        }
+    }
+    Ok(())
+}
+
+/// FNV-1a in 64 bits (draft-eastlake-fnv), with the length before each part.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, part: &[u8]) {
+        for byte in (part.len() as u64).to_le_bytes().iter().chain(part) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
