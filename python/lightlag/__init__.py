@@ -75,6 +75,7 @@ from lightlag.stream import Batch, Stream, stream
 if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
     from lightlag.constellation import sky
+    from lightlag.study import Study, open_study
 
 __all__ = [
     "Batch",
@@ -120,6 +121,7 @@ __all__ = [
     "Star",
     "Station",
     "Stream",
+    "Study",
     "Swarm",
     "Tcp",
     "Terrestrial",
@@ -129,6 +131,7 @@ __all__ = [
     "inspect",
     "load",
     "load_comparison",
+    "open_study",
     "plot",
     "presets",
     "run",
@@ -139,13 +142,14 @@ __all__ = [
 assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "plot", "presets")
+_FROM = {"Study": "lightlag.study", "open_study": "lightlag.study", "sky": "lightlag.constellation"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"lightlag.{name}")
-    if name == "sky":
-        return importlib.import_module("lightlag.constellation").sky
+    if name in _FROM:
+        return getattr(importlib.import_module(_FROM[name]), name)
     raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lightlag._drawing import Painter
     from lightlag.style import Chart
 
-__all__ = ["MEASURES", "Comparison", "Design", "Measure", "Outcome", "load_comparison"]
+__all__ = ["MEASURES", "Comparison", "Design", "Measure", "Outcome", "Values", "columns_of", "load_comparison"]
 
 Point = tuple[str, ...]
 """A value of each variable, as text."""
@@ -171,6 +171,7 @@ class Comparison:
         self._keys = tuple(keys)
         self.variables = design.variables
         self.scenario = design.scenario
+        self._values = Values(design.variables)
         self._cells: dict[tuple[str, Point], list[Outcome]] = {}
         for outcome in outcomes:
             self._cells.setdefault((outcome.congestion, outcome.point), []).append(outcome)
@@ -283,24 +284,10 @@ class Comparison:
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def _columns(self) -> dict[str, Any]:
-        """The columns of the variables; beside quantities as text stand numbers, in the unit that their name says."""
-        import polars as pl
-
-        columns: dict[str, Any] = {}
-        for one in self.variables:
-            columns[one.label] = pl.Float64 if one.is_number else pl.String
-            if one.numeric is not None:
-                columns[one.numeric[0]] = pl.Float64
-        return columns
+        return columns_of(self.variables)
 
     def _point(self, point: Point) -> list[float | str]:
-        """A value for each of these columns."""
-        values: list[float | str] = []
-        for variable, value in zip(self.variables, point, strict=True):
-            values.append(variable.number(value))
-            if variable.numeric is not None:
-                values.append(variable.numeric[1][variable.values.index(value)])
-        return values
+        return self._values.of(point)
 
     def rows(self) -> list[Row]:
         """The comparison as text, for people."""
@@ -452,6 +439,33 @@ class Comparison:
         from lightlag._table import html_table
 
         return f"<b>{self.name}</b>" + html_table(self.rows())
+
+
+def columns_of(variables: Sequence[Variable]) -> dict[str, Any]:
+    """The columns of variables; beside quantities as text stand numbers, in the unit that their name says."""
+    import polars as pl
+
+    columns: dict[str, Any] = {}
+    for one in variables:
+        columns[one.label] = pl.Float64 if one.is_number else pl.String
+        if one.numeric is not None:
+            columns[one.numeric[0]] = pl.Float64
+    return columns
+
+
+class Values:
+    """The values of points in these columns."""
+
+    def __init__(self, variables: Iterable[Variable]) -> None:
+        self._each: list[dict[str, tuple[float | str, ...]]] = []
+        for one in variables:
+            plain = [float(value) for value in one.values] if one.is_number else one.values
+            columns = [plain] if one.numeric is None else [plain, one.numeric[1]]
+            self._each.append(dict(zip(one.values, zip(*columns, strict=True), strict=True)))
+
+    def of(self, point: Point) -> list[float | str]:
+        """A value for each column."""
+        return [value for each, text in zip(self._each, point, strict=True) for value in each[text]]
 
 
 def _of(flows: Any) -> Iterable[tuple[float, str]]:

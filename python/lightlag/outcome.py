@@ -203,8 +203,11 @@ class Outcome:
         values["point"] = tuple(_texts(plain["point"], "point"))
         for name in ("congestion", "result_hash"):
             _texts([plain[name]], name)
-        for name in ("goodput_bps", "jain", "retransmitted_share", "simulated_s", "seed", "timeouts"):
+        for name in ("goodput_bps", "retransmitted_share", "simulated_s", "seed", "timeouts"):
             _numbers([plain[name]], name)
+        if not _same(plain["jain"], math.nan):
+            # Flows that delivered nothing have no index.
+            _numbers([plain["jain"]], "jain")
         for name in ("capacity_bps", "completion_s", "queueing_mean_s", "queueing_p95_s"):
             _numbers([0.0 if plain[name] is None else plain[name]], name)
         if plain["bottleneck"] is not None:

@@ -18,7 +18,18 @@ from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.scenario import Congestion, toml_value
 
-__all__ = ["Axis", "Competitor", "Competitors", "Variable", "Vary", "competitors", "split", "text_of", "variables"]
+__all__ = [
+    "Axis",
+    "Competitor",
+    "Competitors",
+    "Variable",
+    "Vary",
+    "competitors",
+    "quantity",
+    "split",
+    "text_of",
+    "variables",
+]
 
 Vary: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[str]
 """Variables: ``{"links.1.loss": [0, 1e-3]}``, or texts as ``"links.1.loss=0,1e-3"``."""
@@ -124,10 +135,6 @@ class Variable:
         numbers = tuple(float(f"{number * _FACTORS[unit][1]:.15g}") for number, unit in quantities)
         return re.sub(r"[^A-Za-z0-9]+", "_", self.label).strip("_") + f"_{suffix}", numbers
 
-    def number(self, value: str) -> float | str:
-        """A value as a number where all of them are plain numbers, otherwise its text."""
-        return float(value) if self.is_number else value
-
     @property
     def is_number(self) -> bool:
         """Whether every value is a plain number."""
@@ -185,6 +192,24 @@ def _quantity(value: str) -> tuple[float, str]:
     """A number and its unit; of other values the unit is the text itself, which no table knows."""
     found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]\S*)?", value.strip("\"'"))
     return (float(found[1]), found[2] or "") if found else (0.0, f"text {value}")
+
+
+def quantity(text: str, unit: str | None) -> tuple[float | None, str]:
+    """A number with its unit; the number is in the base of the unit that it has in common with `unit`.
+
+    Plain numbers and percent are as they stand. It is None where there is no number, or one of another kind.
+
+    Examples
+    --------
+    >>> quantity("5 ms", "s"), quantity("2 %", None), quantity("1 Mbit/s", "s")
+    ((0.005, 'ms'), (2.0, '%'), (None, ''))
+    """
+    number, found = _quantity(text)
+    if found in ("", "%"):
+        return number, found
+    if unit is None or found not in _FACTORS or _FACTORS[found][0] != _FACTORS[unit][0]:
+        return None, ""
+    return number * _FACTORS[found][1], found
 
 
 def variables(vary: Vary) -> list[Variable]:

@@ -1,0 +1,416 @@
+"""A study as it is written down: what runs, how often, until when, and what is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import operator
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lightlag import _toml
+from lightlag._text import printable
+from lightlag.comparison import MEASURES
+from lightlag.errors import InputError
+from lightlag.plan import Cell, Plan, cells_of, design_of, read_bases
+from lightlag.scenario import load_scenario
+from lightlag.scenario.plain import plain
+from lightlag.study.axes import Axis, axes_of, points_of, variables_of
+from lightlag.study.exclusion import left_of, rules_of
+from lightlag.study.target import Target
+from lightlag.variables import Competitors, Variable, quantity, text_of
+
+if TYPE_CHECKING:
+    from lightlag.study.folder import StudyResults
+
+__all__ = ["Budget", "Study"]
+
+KEYS = (
+    "name",
+    "scenarios",
+    "congestion",
+    "vary",
+    "axes",
+    "exclude",
+    "set",
+    "seed",
+    "replications",
+    "until",
+    "measures",
+    "curves",
+    "budget",
+)
+REPLICATIONS = 10
+MOST_CELLS = 1_000_000
+MOST_RUNS = 100_000_000
+LAST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of one invocation; what has finished is kept, and the next one goes on.
+
+    Attributes
+    ----------
+    runs
+        New runs.
+    cpu_s, wall_s
+        CPU time of new runs, and time on the wall.
+    run_s
+        Time of one run on the wall; one that takes longer has failed.
+    """
+
+    runs: int | None = None
+    cpu_s: float | None = None
+    wall_s: float | None = None
+    run_s: float | None = None
+
+
+class Study:
+    """A study: scenarios, axes, competing algorithms, paired seeds, and how well a measure is to be known.
+
+    The arguments are the keys of a ``study.toml``.
+
+    Parameters
+    ----------
+    scenarios
+        One or several, each as :func:`lightlag.run` takes it.
+    name
+        Of its results; by default those of the scenarios.
+    congestion
+        As in :func:`lightlag.compare`.
+    vary
+        Axes along one key each: ``{"links.1.loss": [0, 1e-3]}``.
+    axes
+        More of them: tables with ``key`` and ``values``, ``zip``, ``points``, or ``design``, ``count`` and ``ranges``.
+    exclude
+        Points that do not run: tables of keys, or of ``congestion`` and ``scenario``, with a value or several.
+    set
+        Changes to every scenario.
+    seed
+        The first seed; all cells run with the same ones.
+    replications
+        Runs of each cell.
+    until
+        In place of `replications`: ``{"measure": "goodput_bps", "within": "2 %", "most": 200}``.
+    measures
+        Columns of the results; by default all of them.
+    curves
+        Keep goodput over time and windows of each run, for figures over time: some 20 kB a run.
+    budget
+        ``{"runs": 1000, "cpu": "2 h", "wall": "30 min"}``.
+    folder
+        Paths of scenarios start there; by default the working folder.
+
+    Raises
+    ------
+    InputError, ScenarioError
+        If something is contradictory or cannot be run; the message names the place.
+
+    Examples
+    --------
+    >>> import lightlag as ll
+    >>> study = ll.Study("geo", congestion=["cubic", "hybla"], vary={"links.1.loss": [0, 1e-3]}, replications=5)
+    >>> len(study.plan().cells), study.most_runs
+    (4, 20)
+    """
+
+    def __init__(
+        self,
+        scenarios: Any,
+        *,
+        name: str | None = None,
+        congestion: Competitors | None = None,
+        vary: Mapping[str, Iterable[Any]] | None = None,
+        axes: Sequence[Any] = (),
+        exclude: Sequence[Mapping[str, Any]] = (),
+        set: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        replications: int | None = None,
+        until: Mapping[str, Any] | Target | None = None,
+        measures: Sequence[str] | None = None,
+        curves: bool = False,
+        budget: Mapping[str, Any] | None = None,
+        folder: str | os.PathLike[str] = "",
+    ) -> None:
+        self.folder = Path(folder)
+        several = scenarios if isinstance(scenarios, (list, tuple)) else [scenarios]
+        self._scenarios = [_plain(one) for one in several]
+        self._congestion = congestion
+        self.axes = [*_grid(vary), *axes_of(axes, "axes")]
+        self.variables = variables_of(self.axes)
+        self._exclude = rules_of(exclude)
+        self._sets = _sets(set, self.variables)
+        self._seed = None if seed is None else _whole(seed, "seed", 0, LAST_SEED)
+        if until is not None and replications is not None:
+            raise InputError("until and replications contradict each other: write how often, or how well")
+        self.target = None if until is None else Target.of(until)
+        count = REPLICATIONS if replications is None else replications
+        self.replications = self.target.most if self.target else _whole(count, "replications", 1, MOST_RUNS)
+        self.measures = _measures(measures)
+        if not isinstance(curves, bool):
+            raise InputError(f"curves: {_shown(curves)} is neither true nor false")
+        self.has_curves = curves
+        self.budget = _budget({} if budget is None else budget)
+        if name is not None and (not isinstance(name, str) or not name or "/" in name or name.startswith(".")):
+            raise InputError(f"name: {_shown(name)} is no name of a folder; write one such as geo-loss")
+        self._name = name
+        self._plan: Plan | None = None
+        given = {
+            "name": name,
+            "scenarios": self._scenarios,
+            "congestion": congestion,
+            "vary": vary,
+            "axes": list(axes),
+            "exclude": exclude,
+            "set": set,
+            "seed": seed,
+            "replications": None if self.target else self.replications,
+            "until": None if self.target is None else self.target.table(),
+            "measures": measures,
+            "curves": curves,
+            "budget": budget,
+        }
+        self._table = {key: plain(value) for key, value in given.items() if value is not None and value not in ([], ())}
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Study:
+        """Reads a ``study.toml``.
+
+        Raises
+        ------
+        InputError, ScenarioError
+            If it cannot be read, or describes nothing that can be run; the message starts with the file.
+        """
+        file = Path(path)
+        shown = printable(file)
+        try:
+            table = tomllib.loads(file.read_text("utf-8-sig"))
+        except IsADirectoryError:
+            raise InputError(f"{shown}: is a folder; name a study file, such as {shown}/study.toml") from None
+        except OSError as error:
+            raise InputError(f"{shown}: cannot read: {error.strerror or error}; name a study file") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{shown}: is no TOML: {printable(error)}") from None
+        try:
+            return cls.of(table, file.parent, file.stem)
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any], folder: str | os.PathLike[str] = "", name: str | None = None) -> Study:
+        """A study from a table with its keys; paths of scenarios start at `folder`.
+
+        Raises
+        ------
+        InputError
+            If it describes none.
+        """
+        if unknown := [key for key in table if key not in KEYS]:
+            import difflib
+
+            near = difflib.get_close_matches(str(unknown[0]), KEYS, 1)
+            hint = f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(KEYS)}"
+            raise InputError(f"{printable(unknown[0])}: is no key of a study{hint}")
+        if "scenarios" not in table:
+            raise InputError('scenarios: is missing; write scenarios = ["geo"], presets or files')
+        given = {key: value for key, value in table.items() if key != "scenarios"}
+        if name is not None and name != "study":
+            given.setdefault("name", name)
+        return cls(table["scenarios"], **given, folder=folder)
+
+    @property
+    def name(self) -> str:
+        """The name of its results."""
+        if self._name is not None:
+            return self._name
+        design = self.plan().design
+        names = [one.values for one in design.variables if not one.keys]
+        return "-".join(names[0][:3]) if names else str(design.scenario["name"])
+
+    @property
+    def most_runs(self) -> int:
+        """The runs that it takes at most."""
+        return self.replications * len(self.plan().cells)
+
+    def plan(self) -> Plan:
+        """Its cells, each checked.
+
+        Raises
+        ------
+        InputError, ScenarioError
+            If a cell cannot be run; the message names it.
+        """
+        if self._plan is None:
+            self._plan = self._made()
+        return self._plan
+
+    def table(self) -> dict[str, Any]:
+        """Its keys as plain values, as :meth:`of` takes them."""
+        return dict(self._table)
+
+    def to_toml(self) -> str:
+        """Its file."""
+        return _toml.document(self._table) + "\n"
+
+    def run(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        jobs: int | None = None,
+        processes: int | None = None,
+        cluster: str | None = None,
+        profile: str | os.PathLike[str] | None = None,
+        progress: bool = True,
+    ) -> StudyResults:
+        """Makes the runs that the store does not hold, and writes the tables.
+
+        Parameters
+        ----------
+        out
+            Folder of the results; by default ``results/NAME``. Those of the same study are replaced.
+        store
+            Where runs are kept, for this study and others: a folder or a URL; by default ``store`` beside `out`.
+        jobs, processes, cluster, profile
+            Where runs are made: threads (the default), processes, or a dask cluster; see :class:`Where`.
+        progress
+            Say on stderr how far it is.
+
+        Raises
+        ------
+        InputError
+            If runs failed, with the reasons. The others are kept and in the tables.
+        """
+        from lightlag.study.campaign import Where, carry_out, default_store
+        from lightlag.study.folder import StudyResults, export
+        from lightlag.study.store import open_store
+
+        folder = Path("results") / self.name if out is None else Path(out)
+        kept = open_store(default_store(folder) if store is None else store)
+        found = carry_out(self, kept, Where(jobs, processes, cluster, profile), style="text" if progress else "quiet")
+        failures = found.schedule.failures
+        export(self, kept, folder, force=True, failed=list(failures))
+        if failures:
+            key, (_, reason) = next(iter(failures.items()))
+            raise InputError(f"{len(failures):,} runs failed, such as {key[:12]}: {reason}; the others are in {folder}")
+        return StudyResults(folder)
+
+    def _made(self) -> Plan:
+        scenarios = [self._placed(one) for one in self._scenarios]
+        changes = [*self._sets, *([] if self.has_curves else [("record.trace", "off")])]
+        bases = read_bases(scenarios, changes)
+        count = len(bases) * math.prod(len(axis.rows) for axis in self.axes)
+        if count > MOST_CELLS:
+            raise InputError(f"axes: {count:,} points are more than {MOST_CELLS:,}; vary less")
+        points = tuple(points_of(self.axes))
+        design = design_of(bases, self._congestion, list(self.variables), self.replications, points, self._seed)
+        if design.seed + self.replications - 1 > LAST_SEED:
+            raise InputError(f"seed: {self.replications:,} seeds from {design.seed} on exceed {LAST_SEED}")
+        left, wanted = left_of(design, self._exclude)
+        if len(wanted) * self.replications > MOST_RUNS:
+            raise InputError(
+                f"{len(wanted):,} cells with {self.replications:,} seeds are more than {MOST_RUNS:,} runs; vary less, "
+                "or ask for fewer seeds"
+            )
+        design = dataclasses.replace(design, chosen=tuple(left))
+        cells = tuple(cell for cell in cells_of(design, bases) if (cell.congestion, cell.point) in wanted)
+        seen: dict[bytes, Cell] = {}
+        for cell in cells:
+            twin = seen.setdefault(cell.digest, cell)
+            if twin is not cell:
+                one, other = (", ".join((each.congestion, *each.point)) for each in (twin, cell))
+                raise InputError(f'axes: "{one}" and "{other}" are the same run; leave out one')
+        return Plan(design, cells)
+
+    def _placed(self, scenario: Any) -> Any:
+        """A scenario, with a path that starts at the folder of the study."""
+        if isinstance(scenario, str) and not Path(scenario).is_absolute() and (self.folder / scenario).is_file():
+            return str(self.folder / scenario)
+        return scenario
+
+
+def _plain(scenario: Any) -> str | dict[str, Any]:
+    """A scenario as a file holds it: a name, or a table."""
+    if isinstance(scenario, (str, os.PathLike)):
+        return str(scenario)
+    found: dict[str, Any] = json.loads(load_scenario(scenario))
+    return found
+
+
+def _sets(given: Any, varied: Sequence[Variable]) -> list[tuple[str, str]]:
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise InputError(f"set: {_shown(given)} is no table; write {{ KEY = VALUE }}")
+    taken = {key for one in varied for key in one.keys}
+    for key, value in given.items():
+        if key in taken:
+            raise InputError(f'set.{printable(key)}: contradicts the axis along "{printable(key)}"; leave out one')
+        if value is None:
+            raise InputError(f"set.{printable(key)}: None is not a value; leave it out")
+    return [(str(key), text_of(value)) for key, value in given.items()]
+
+
+def _grid(vary: Any) -> list[Axis]:
+    if vary is None:
+        return []
+    if not isinstance(vary, Mapping):
+        raise InputError(f"vary: {_shown(vary)} is no table; write {{ KEY = [VALUE, ...] }}")
+    return [axis for key, values in vary.items() for axis in axes_of([{"key": key, "values": values}], f"vary.{key}")]
+
+
+def _measures(given: Any) -> tuple[str, ...]:
+    known = [measure.column for measure in MEASURES]
+    if given is None:
+        return tuple(known)
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or not given:
+        raise InputError(f"measures: {_shown(given)} is no list; there are {', '.join(known)}")
+    if strange := [one for one in given if one not in known]:
+        raise InputError(f"measures: {_shown(strange[0])} is no measure; there are {', '.join(known)}")
+    return tuple(measure for measure in known if measure in given)
+
+
+def _budget(given: Any) -> Budget:
+    if isinstance(given, Budget):
+        return given
+    if not isinstance(given, Mapping) or given.keys() - {"runs", "cpu", "wall", "run"}:
+        raise InputError(
+            f'budget: {_shown(given)} is no budget; write {{ runs = 1000, cpu = "2 h", wall = "30 min", '
+            'run = "1 min" }'
+        )
+    runs = given.get("runs")
+    return Budget(
+        None if runs is None else _whole(runs, "budget.runs", 1, MOST_RUNS),
+        _seconds(given.get("cpu"), "budget.cpu"),
+        _seconds(given.get("wall"), "budget.wall"),
+        _seconds(given.get("run"), "budget.run"),
+    )
+
+
+def _seconds(given: Any, place: str) -> float | None:
+    if given is None:
+        return None
+    found, _ = quantity(given, "s") if isinstance(given, str) else (None, "")
+    if found is None or found <= 0 or quantity(given, None)[0] is not None:
+        raise InputError(f'{place}: {_shown(given)} is no time; write "30 min"')
+    return found
+
+
+def _whole(given: Any, place: str, least: int, most: int) -> int:
+    try:
+        count = operator.index(given)
+    except TypeError:
+        count = least - 1
+    if isinstance(given, bool) or not least <= count <= most:
+        raise InputError(f"{place}: {_shown(given)} is not a whole number from {least} to {most:,}")
+    return count
+
+
+def _shown(value: object) -> str:
+    return f"{printable(repr(value)):.60}"

@@ -1,0 +1,187 @@
+"""The results of a study on the disk: Parquet in parts, each with its data dictionary, and what reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag._writing import new_folder
+from lightlag.errors import InputError
+from lightlag.study.design import Study
+from lightlag.study.store import Store, open_store
+from lightlag.study.tables import DICTIONARY, Tables, comparison
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag.comparison import Comparison
+
+__all__ = ["StudyResults", "export", "open_study"]
+
+ROWS = 500_000
+"""Of a file: what does not fit goes to another one."""
+
+
+def export(study: Study, store: Store, folder: Path, *, force: bool, failed: Sequence[str] = ()) -> Tables:
+    """Writes the tables of a study, as a whole or not at all.
+
+    The bytes do not depend on who made the runs, in which order, or how often it was interrupted.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder exists, and `force` is not set or it holds something else.
+    """
+    plan = study.plan()
+    tables = Tables.of(plan, store, study.measures, study.target)
+    about = {
+        "study": study.name,
+        "version": _engine.__version__,
+        "build": _engine.__build__,
+        "finished": len(tables.runs),
+        "cells": len(plan.cells),
+        "failed": sorted(failed),
+        "columns": {name: DICTIONARY[name] for name in _columns(tables) if name in DICTIONARY},
+        "variables": {one.label: list(one.keys) for one in plan.design.variables},
+        "design": study.table(),
+    }
+    with new_folder(folder, force=force) as partial:
+        for name, table in (("runs", tables.runs), ("flows", tables.flows)):
+            (partial / name).mkdir()
+            for (label,), part in table.group_by("congestion", maintain_order=True):
+                safe = re.sub(r"[^A-Za-z0-9.=-]+", "_", str(label)).strip("_.") or "none"
+                for at in range(0, len(part), ROWS):
+                    file = partial / name / f"{safe}-{at // ROWS:04}.parquet"
+                    if file.exists():
+                        raise InputError(f'congestion: two labels give a file {file.name}; "{printable(label)}" is one')
+                    _write(part.slice(at, ROWS), file, study)
+        _write(tables.summary, partial / "summary.parquet", study)
+        tables.summary.write_csv(partial / "summary.csv")
+        (partial / "study.toml").write_text(study.to_toml(), "utf-8")
+        (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+    return tables
+
+
+def _columns(tables: Tables) -> list[str]:
+    return list(dict.fromkeys([*tables.runs.columns, *tables.flows.columns, *tables.summary.columns]))
+
+
+def _write(table: pl.DataFrame, path: Path, study: Study) -> None:
+    """A table with a data dictionary in its metadata."""
+    keys = {one.label: " and ".join(one.keys) or "the name of the scenario" for one in study.plan().design.variables}
+    numbers = {one.numeric[0]: f"{one.label} as a number" for one in study.plan().design.variables if one.numeric}
+    known = keys | numbers | DICTIONARY
+    about = {"columns": {name: known[name] for name in table.columns}, "study": study.name}
+    table.write_parquet(path, compression="zstd", metadata={"lightlag": json.dumps(about, ensure_ascii=False)})
+
+
+class StudyResults:
+    """The results of a study.
+
+    Attributes
+    ----------
+    folder
+        Where they stand.
+    about
+        The contents of ``run.json``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shown = printable(folder)
+        try:
+            self.about: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+            self.about["design"], self.about["finished"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError(
+                f'{shown}: does not hold the results of a study; write them with "lightlag study export"'
+            ) from None
+
+    @property
+    def runs(self) -> pl.LazyFrame:
+        """A row a run: congestion, a column for each variable, seed, measures. ``.collect()`` reads it."""
+        return self._scan("runs/*.parquet")
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """A row for each flow of each run."""
+        return self._scan("flows/*.parquet")
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row for each cell and measure: mean, half width of its interval, and the number of runs."""
+        return self._scan("summary.parquet").collect()
+
+    @cached_property
+    def study(self) -> Study:
+        """The study."""
+        return Study.of(self.about["design"], self.about.get("folder", ""))
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """The answer of DuckDB to a query over the tables ``runs``, ``flows`` and ``summary``.
+
+        Examples
+        --------
+        ``results.sql("select congestion, median(goodput_bps) from runs group by all")``
+        """
+        try:
+            import duckdb
+        except ImportError:
+            raise InputError('SQL needs DuckDB; pip install "lightlag[study]"') from None
+        import polars as pl
+
+        with duckdb.connect() as connection:
+            for name, files in (("runs", "runs/*"), ("flows", "flows/*"), ("summary", "summary")):
+                path = str(self.folder / f"{files}.parquet").replace("'", "''")
+                connection.execute(f"create view {name} as select * from read_parquet('{path}')")
+            try:
+                answer = connection.execute(query)
+            except duckdb.Error as error:
+                raise InputError(f"sql: {printable(str(error).splitlines()[0])}") from None
+            names = [column[0] for column in answer.description]
+            return pl.DataFrame(answer.fetchall(), schema=names, orient="row", infer_schema_length=None)
+
+    def comparison(self, store: str | os.PathLike[str]) -> Comparison:
+        """The study as a comparison, with figures and a report, from the store with its runs."""
+        return comparison(self.study.plan(), open_store(store, make=False))
+
+    def _scan(self, files: str) -> pl.LazyFrame:
+        import polars as pl
+
+        found = sorted(self.folder.glob(files))
+        if not found:
+            raise InputError(f"{printable(self.folder)}: {files} is missing; export the study again")
+        try:
+            for path in found:
+                pl.read_parquet_schema(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = printable(str(error).splitlines()[0])
+            raise InputError(f"{printable(path)}: is damaged: {reason}; export the study again") from None
+        return pl.scan_parquet(found)
+
+    def __repr__(self) -> str:
+        return (
+            f"<StudyResults {self.about['study']!r}: {self.about['finished']:,} runs of {self.about['cells']:,} cells>"
+        )
+
+
+def open_study(folder: str | os.PathLike[str]) -> StudyResults:
+    """Opens the results of a study.
+
+    Raises
+    ------
+    InputError
+        If the folder does not hold any.
+
+    Examples
+    --------
+    ``ll.open_study("results/geo-loss").runs.filter(congestion="cubic").collect()``
+    """
+    return StudyResults(Path(folder))

@@ -1,0 +1,263 @@
+"""The runs of a study that are left, in order: seed by seed, and of each seed the longest first."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lightlag import _engine
+from lightlag.errors import InputError
+from lightlag.plan import Cell, Plan, Run, files_of
+from lightlag.study.design import Budget, Study
+from lightlag.study.store import Store
+from lightlag.study.target import Verdict
+from lightlag.study.work import Done, Task
+
+__all__ = ["Schedule", "Shard", "State", "batches"]
+
+GUESS = 0.001
+"""CPU seconds for a simulated second before anything has run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A share of the cells: number `number` of `count`, from 1 on.
+
+    Cells are dealt by their digests, so that every share has some of each kind, and all seeds of a cell.
+    """
+
+    number: int = 1
+    count: int = 1
+
+    @classmethod
+    def of(cls, text: str) -> Shard:
+        """From ``"3/16"``.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        number, _, count = text.partition("/")
+        if not (number.isascii() and number.isdigit() and count.isascii() and count.isdigit()):
+            raise InputError(f"--shard: {text!r:.40} is not I/N; write 1/16 for the first of 16")
+        if not 1 <= int(number) <= int(count) <= 1_000_000:
+            raise InputError(f"--shard: {text!r:.40} is not a share from 1 to N, with N up to 1,000,000")
+        return cls(int(number), int(count))
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is in it."""
+        return int.from_bytes(cell.digest[:8], "big") % self.count == self.number - 1
+
+
+@dataclass(slots=True)
+class State:
+    """A cell in progress."""
+
+    cell: Cell
+    prior: float
+    """A guess of the cost before the first run: its simulated seconds."""
+    limit: int
+    """Seeds that it is to run, as far as is known."""
+    next: int = 0
+    """Seeds that were handed out or found finished."""
+    open: int = 0
+    """Those that run now."""
+    failed: int = 0
+    costs: int = 0
+    cost_s: float = 0.0
+    values: list[float | None] = field(default_factory=list)
+    verdict: Verdict | None = None
+
+
+class Schedule:
+    """Hands out runs, and learns from those that end what they cost and how many more there are to be."""
+
+    def __init__(self, study: Study, store: Store, shard: Shard | None = None) -> None:
+        self.plan: Plan = study.plan()
+        self.target = study.target
+        self.budget: Budget = study.budget
+        self.store = store
+        self.finished = 0
+        """Finished runs of the study, those that were found included."""
+        self.found = 0
+        """Of these, the runs that were found."""
+        self.failures: dict[str, tuple[Run, str]] = {}
+        """Runs that failed, by key."""
+        self.cpu_s = 0.0
+        """CPU time of new runs."""
+        self._start = time.monotonic()
+        self._made = 0
+        self._cost_s = 0.0
+        self._prior = 0.0
+        self._open: dict[str, tuple[State, int]] = {}
+        limit = self.target.looks[0] if self.target else self.plan.design.replications
+        own = [cell for cell in self.plan.cells if shard is None or shard.has(cell)]
+        priors = (_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in own)
+        self.states = [State(cell, prior, limit) for cell, prior in zip(own, priors, strict=True)]
+        self._total = limit * len(own)
+        self._digests: dict[str, str] = {}
+        self._heap: list[tuple[int, float, int]] = []
+        for at in range(len(self.states)):
+            self._push(at)
+
+    @property
+    def total(self) -> int:
+        """Runs that the study takes, as far as is known."""
+        return self._total
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left, neither to run nor running."""
+        return not self._heap and not self._open
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget is."""
+        budget = self.budget
+        return (
+            (budget.runs is not None and self._made >= budget.runs)
+            or (budget.cpu_s is not None and self.cpu_s >= budget.cpu_s)
+            or (budget.wall_s is not None and time.monotonic() - self._start >= budget.wall_s)
+        )
+
+    def cost(self, state: State) -> float:
+        """CPU seconds of a run of a cell, as far as is known: measured there, or in proportion to simulated time."""
+        return state.cost_s / state.costs if state.costs else state.prior * self._ratio
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether a run was made, so that costs are more than guesses."""
+        return self._prior > 0
+
+    @property
+    def _ratio(self) -> float:
+        """CPU seconds for a simulated second, over all runs."""
+        return self._cost_s / self._prior if self._prior else GUESS
+
+    def left_s(self) -> float:
+        """CPU seconds of the runs that are left, those that run now included."""
+        return sum(self.cost(state) * (state.limit - state.next + state.open) for state in self.states)
+
+    def take(self) -> tuple[Run, Task] | None:
+        """The next run; None if there is none now: everything runs, or has finished, or the budget is spent."""
+        while self._heap and not self.is_spent:
+            _, _, at = heapq.heappop(self._heap)
+            state = self.states[at]
+            run = Run(state.cell, self.plan.design.seed + state.next)
+            state.next += 1
+            key = run.key
+            if key in self.store:
+                value = None if self.target is None else self.store.value(key, self.target.measure)
+                self.found += 1
+                self._count(at, value)
+            else:
+                state.open += 1
+                self._made += 1
+                self._open[key] = (state, at)
+            if state.next < state.limit:
+                self._push(at)
+            if key in self._open:
+                return run, Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state.cell))
+            self._look(at)
+        return None
+
+    def done(self, run: Run, done: Done) -> None:
+        """Takes note of a run that has ended."""
+        state, at = self._open.pop(done.key)
+        state.open -= 1
+        self.cpu_s += done.cost_s
+        if done.failure is not None:
+            state.failed += 1
+            self.failures[done.key] = (run, done.failure)
+        else:
+            if done.cost_s:
+                state.costs += 1
+                state.cost_s += done.cost_s
+                self._cost_s += done.cost_s
+                self._prior += state.prior
+            self._count(at, done.value)
+        self._look(at)
+
+    def expected(self, key: str) -> float:
+        """CPU seconds that a run is expected to take that was handed out."""
+        return self.cost(self._open[key][0])
+
+    def give_back(self, key: str) -> None:
+        """A run that was handed out will not be made now."""
+        if (found := self._open.pop(key, None)) is not None:
+            found[0].open -= 1
+
+    def _push(self, at: int) -> None:
+        state = self.states[at]
+        heapq.heappush(self._heap, (state.next, -self.cost(state), at))
+
+    def _count(self, at: int, value: float | None) -> None:
+        self.finished += 1
+        if self.target is not None:
+            self.states[at].values.append(value)
+
+    def _look(self, at: int) -> None:
+        """Looks at a cell whose runs have all ended: it stops, or goes on to the next look."""
+        state = self.states[at]
+        if self.target is None or state.open or state.next < state.limit:
+            return
+        state.verdict = self.target.judge(state.values, state.limit)
+        if not state.verdict.is_over:
+            following = next(look for look in self.target.looks if look > state.limit)
+            self._total += following - state.limit
+            state.limit = following
+            self._push(at)
+            self._check_budget()
+
+    def _check_budget(self) -> None:
+        """Ends a study whose target takes more runs than it may make, as soon as every cell was looked at once.
+
+        Raises
+        ------
+        InputError
+            With the number of runs that it would take.
+        """
+        if self.target is None or self.budget.runs is None or any(state.verdict is None for state in self.states):
+            return
+        needed = sum(self._needed(state) for state in self.states)
+        left = needed - self.finished
+        if left > max(0, self.budget.runs - self._made):
+            raise InputError(
+                f"until: {self.target.text} takes about {needed:,} runs, as they spread so far, {left:,} more than "
+                f"have finished; budget.runs = {self.budget.runs:,} is too little; allow more, or a wider interval"
+            )
+
+    def _needed(self, state: State) -> int:
+        assert self.target is not None
+        verdict = state.verdict
+        if verdict is None or verdict.is_over or verdict.seeds_needed is None:
+            return state.limit
+        return min(self.target.most, max(state.limit, verdict.seeds_needed))
+
+    def _files(self, cell: Cell) -> dict[str, str]:
+        """The files of a cell, and their digests."""
+        found = {}
+        for path in files_of(json.loads(cell.text)):
+            name = str(path)
+            if name not in self._digests:
+                self._digests[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+            found[name] = self._digests[name]
+        return found
+
+
+def batches(schedule: Schedule, seconds: float, most: int) -> Iterator[list[tuple[Run, Task]]]:
+    """Runs in batches of about so many seconds, as far as their cost is known."""
+    while True:
+        batch: list[tuple[Run, Task]] = []
+        total = 0.0
+        while total < seconds and len(batch) < most and (taken := schedule.take()) is not None:
+            batch.append(taken)
+            total += schedule.expected(taken[1].key)
+        if not batch:
+            return
+        yield batch

@@ -1,0 +1,465 @@
+"""Finished runs by key, in a folder or in any file system that fsspec knows.
+
+    store.json               the format
+    journals/NAME.jsonl      a line for each run of one process, as it finishes; only that process writes there
+    parts/NAME.parquet       runs of journals that were closed
+
+A run that is in a journal or in a part is finished for everybody. Writers never share a file, a part takes its name
+when it is complete, and a journal goes only after the part with its runs has come; so a process may be killed at any
+moment, others may write at the same time, and no clock is asked. Where a file system cannot add to a file (s3://), a
+writer gathers its runs and writes them as a part, at least each `GATHER_S` seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import os
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.study import entry as entries
+from lightlag.study.entry import Entry
+
+if TYPE_CHECKING:
+    import polars as pl
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["Store", "Writer", "merge", "open_store"]
+
+FORMAT = 1
+MARK = "store.json"
+JOURNALS, PARTS = "journals", "parts"
+LINES = 20_000
+"""Runs of a journal before it becomes a part."""
+GATHER_S = 10.0
+
+
+class Files(Protocol):
+    """The file operations that a store needs."""
+
+    can_append: bool
+
+    def names(self, folder: str) -> list[tuple[str, int]]:
+        """Names and sizes of the files of a folder."""
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """The bytes of a file from an offset on."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """A new file, complete or not at all."""
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+
+
+class Local:
+    """A folder of this machine, or of a file system that it shares."""
+
+    can_append = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def names(self, folder: str) -> list[tuple[str, int]]:
+        """Names and sizes of the files of a folder."""
+        found = []
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.folder / folder) as scanned:
+            for one in scanned:
+                with contextlib.suppress(FileNotFoundError):
+                    if not one.name.startswith("."):
+                        found.append((one.name, one.stat().st_size))
+        return sorted(found)
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """The bytes of a file from an offset on."""
+        with (self.folder / name).open("rb") as file:
+            file.seek(offset)
+            return file.read()
+
+    def write(self, name: str, data: bytes) -> None:
+        """A new file, complete or not at all."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        try:
+            with partial.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        (self.folder / name).unlink(missing_ok=True)
+
+
+class Remote:
+    """A folder of a file system that fsspec knows by its URL."""
+
+    can_append = False
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            raise InputError(
+                f'{printable(url)}: stores at a URL need fsspec; pip install "lightlag[cluster]"'
+            ) from None
+        try:
+            self.system, self.root = fsspec.core.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise InputError(f"{printable(url)}: is no place for a store: {printable(error)}") from None
+
+    def names(self, folder: str) -> list[tuple[str, int]]:
+        """Names and sizes of the files of a folder."""
+        self.system.invalidate_cache()
+        try:
+            found = self.system.ls(f"{self.root}/{folder}", detail=True)
+        except FileNotFoundError:
+            return []
+        return sorted((one["name"].rpartition("/")[2], int(one["size"] or 0)) for one in found if one["type"] == "file")
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """The bytes of a file from an offset on."""
+        found: bytes = self.system.cat_file(f"{self.root}/{name}", start=offset or None)
+        return found
+
+    def write(self, name: str, data: bytes) -> None:
+        """A new file; an object takes its name when it is complete."""
+        self.system.makedirs(f"{self.root}/{name}".rpartition("/")[0], exist_ok=True)
+        self.system.pipe_file(f"{self.root}/{name}", data)
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            self.system.rm_file(f"{self.root}/{name}")
+
+
+def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool = True) -> Store:
+    """The store at a place: a folder, or a URL.
+
+    Parameters
+    ----------
+    make
+        Make one, if nothing is there.
+    look
+        See what it holds. Who only writes does not need that.
+
+    Raises
+    ------
+    InputError
+        If it is of another format, or if something else is there, or if nothing is there and `make` is false.
+    """
+    text = os.fspath(place)
+    is_url = "://" in text
+    files: Files = Remote(text) if is_url else Local(Path(text))
+    return Store(files, text, make=make, look=look)
+
+
+class Store:
+    """The runs that are finished, as far as they were looked at."""
+
+    def __init__(self, files: Files, place: str, *, make: bool = True, look: bool = True) -> None:
+        self.files = files
+        self.place = place
+        self.keys: set[str] = set()
+        """The keys of all finished runs that were seen."""
+        self.failures: dict[str, str] = {}
+        """The runs that have only failed, with the reason."""
+        self._recent: dict[str, dict[str, Entry]] = {}
+        self._offsets: dict[str, int] = {}
+        self._parts: set[str] = set()
+        self._values: dict[str, dict[str, float | None]] = {}
+        self._check(make)
+        if look:
+            self.refresh()
+
+    def _check(self, make: bool) -> None:
+        shown = printable(self.place)
+        try:
+            about = json.loads(self.files.read(MARK))
+        except FileNotFoundError:
+            if not make:
+                raise InputError(f"{shown}: holds no store; name the folder that a study wrote with --store") from None
+            if isinstance(self.files, Local) and self.files.folder.exists() and any(self.files.folder.iterdir()):
+                raise InputError(f"{shown}: holds other files, and no store; choose another place") from None
+            self._write(MARK, json.dumps({"lightlag": "store", "format": FORMAT}).encode())
+            return
+        except NotADirectoryError:
+            raise InputError(f"{shown}: is a file; choose another place for the store") from None
+        except OSError as error:
+            raise OSError(f"{shown}: cannot read: {error.strerror or error}") from None
+        except ValueError:
+            about = None
+        if not isinstance(about, dict) or about.get("lightlag") != "store":
+            raise InputError(f"{shown}/{MARK}: is not that of a store; choose another place")
+        if about.get("format") != FORMAT:
+            other = printable(repr(about.get("format")))
+            raise InputError(
+                f"{shown}: is a store of format {other:.20}, and this version of lightlag has format {FORMAT}; choose "
+                "another place, or use the version that wrote it"
+            )
+
+    def refresh(self) -> None:
+        """Looks at everything that was written since the last time."""
+        for name, _ in self.files.names(PARTS):
+            if name.endswith(".parquet") and name not in self._parts:
+                with contextlib.suppress(FileNotFoundError):
+                    self.keys.update(self._part(name, ["key"])["key"])
+                    self._parts.add(name)
+        there = dict(self.files.names(JOURNALS))
+        for gone in self._recent.keys() - there.keys():
+            del self._recent[gone]
+        for name, size in there.items():
+            offset = self._offsets.get(name, 0)
+            if size > offset:
+                with contextlib.suppress(FileNotFoundError):
+                    self._follow(name, offset)
+
+    def _follow(self, name: str, offset: int) -> None:
+        data = self.files.read(f"{JOURNALS}/{name}", offset)
+        whole = data.rfind(b"\n") + 1
+        self._offsets[name] = offset + whole
+        recent = self._recent.setdefault(name, {})
+        for text in data[:whole].splitlines():
+            entry = entries.parsed(text)
+            if entry is None:
+                continue
+            if entry.found is None:
+                if entry.key not in self.keys:
+                    self.failures[entry.key] = entry.failure or ""
+                continue
+            recent[entry.key] = entry
+            self.keys.add(entry.key)
+            self.failures.pop(entry.key, None)
+
+    def _part(self, name: str, columns: list[str] | None = None) -> pl.DataFrame:
+        import polars as pl
+
+        try:
+            return pl.read_parquet(self._source(name), columns=columns)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"{printable(self.place)}/{PARTS}/{printable(name)}: is no whole part of a store: {printable(reason)}; "
+                "remove it, and the same command makes its runs again"
+            ) from None
+
+    def _source(self, name: str) -> Path | io.BytesIO:
+        if isinstance(self.files, Local):
+            return self.files.folder / PARTS / name
+        return io.BytesIO(self.files.read(f"{PARTS}/{name}"))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def table(self, columns: list[str] | None = None) -> pl.DataFrame:
+        """All finished runs, each once: every column, or some."""
+        import polars as pl
+
+        parts = [self._part(name, columns) for name in sorted(self._parts)]
+        recent = entries.frame(one for journal in self._recent.values() for one in journal.values())
+        parts.append(recent if columns is None else recent.select(columns))
+        return pl.concat(parts).unique("key", keep="any", maintain_order=False)
+
+    def value(self, key: str, measure: str) -> float | None:
+        """A measure of a finished run."""
+        for journal in self._recent.values():
+            if key in journal:
+                return journal[key].value(measure)
+        if key not in self._values.get(measure, {}):
+            self._values[measure] = dict(self.table(["key", measure]).iter_rows())
+        return self._values[measure][key]
+
+    def writer(self) -> Writer:
+        """A writer for this process."""
+        return Writer(self)
+
+    def compact(self) -> None:
+        """Turns journals whose writers have gone into parts. Those that somebody still writes stay."""
+        if not isinstance(self.files, Local) or sys.platform == "win32":
+            return
+        for name, _ in self.files.names(JOURNALS):
+            path = self.files.folder / JOURNALS / name
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.close_journal(name)
+            except OSError as error:
+                # Somebody writes there; or the file system knows no locks, and nobody can tell.
+                if error.errno not in (errno.EWOULDBLOCK, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS):
+                    raise self.named(error) from None
+            finally:
+                os.close(handle)
+
+    def close_journal(self, name: str) -> None:
+        """A part in place of a journal."""
+        with contextlib.suppress(FileNotFoundError):
+            self._follow(name, self._offsets.get(name, 0))
+        self.add_part(self._recent.get(name, {}).values())
+        self.files.remove(f"{JOURNALS}/{name}")
+        self._recent.pop(name, None)
+        self._offsets.pop(name, None)
+
+    def add_part(self, found: Iterable[Entry]) -> None:
+        """Writes runs as a part, ordered by key."""
+        table = entries.frame(found)
+        if not table.is_empty():
+            self.add_table(table)
+
+    def add_table(self, table: pl.DataFrame) -> None:
+        """Writes rows as a part."""
+        buffer = io.BytesIO()
+        table.sort("key").write_parquet(buffer, compression="zstd")
+        name = f"{_unique()}.parquet"
+        self._write(f"{PARTS}/{name}", buffer.getvalue())
+        self._parts.add(name)
+        self.keys.update(table["key"])
+
+    def _write(self, name: str, data: bytes) -> None:
+        try:
+            self.files.write(name, data)
+        except OSError as error:
+            raise self.named(error) from None
+
+    def named(self, error: OSError) -> OSError:
+        """An error of the file system with the place of the store."""
+        named = OSError(f"{printable(self.place)}: cannot write: {error.strerror or error}")
+        named.errno = error.errno
+        return named
+
+
+class Writer:
+    """The journal of this process, or the runs that it gathers for a part."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.added = 0
+        self._name = ""
+        self._handle = -1
+        self._gathered: list[Entry] = []
+        self._since = time.monotonic()
+        self._lines = 0
+        self._torn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def add(self, entry: Entry) -> None:
+        """Keeps a run.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written. Everything before it is kept.
+        """
+        if self.store.files.can_append:
+            self._append(entries.line(entry).encode())
+            if self._lines >= LINES:
+                self.close()
+        else:
+            self._gathered.append(entry)
+            if len(self._gathered) >= LINES or time.monotonic() - self._since >= GATHER_S:
+                self.flush()
+        self.added += 1
+
+    def flush(self) -> None:
+        """Writes the runs that were gathered."""
+        gathered, self._gathered, self._since = self._gathered, [], time.monotonic()
+        self.store.add_part(gathered)
+
+    def close(self) -> None:
+        """The journal becomes a part."""
+        self.flush()
+        if self._handle < 0:
+            return
+        handle, self._handle = self._handle, -1
+        try:
+            self.store.close_journal(self._name)
+        except OSError:
+            # A full disk: the journal stays as it is, and is as good.
+            pass
+        finally:
+            os.close(handle)
+
+    def _append(self, data: bytes) -> None:
+        try:
+            if self._handle < 0:
+                self._open()
+            # A line that broke off stays alone.
+            left = memoryview(b"\n" + data if self._torn else data)
+            self._torn = True
+            while left:
+                left = left[os.write(self._handle, left) :]
+            self._torn = False
+            self._lines += 1
+        except OSError as error:
+            raise self.store.named(error) from None
+
+    def _open(self) -> None:
+        assert isinstance(self.store.files, Local), "only there journals are written"
+        folder = self.store.files.folder / JOURNALS
+        folder.mkdir(parents=True, exist_ok=True)
+        self._name, self._lines = f"{_unique()}.jsonl", 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self._handle = os.open(folder / self._name, flags, 0o666)
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unique() -> str:
+    """A name that no other process takes."""
+    host = "".join(one if one.isalnum() else "-" for one in socket.gethostname())[:40]
+    return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def merge(into: Store, others: Iterable[Store]) -> Iterator[tuple[str, int]]:
+    """Copies the runs of stores; gives the place of each and the number of runs that were new.
+
+    Raises
+    ------
+    InputError
+        If two stores hold different results under one key.
+    """
+    for other in others:
+        table = other.table()
+        known = into.table(["key", "result_hash"]).rename({"result_hash": "known"})
+        both = table.join(known, on="key", how="left")
+        apart = both.filter(both["known"].is_not_null() & (both["known"] != both["result_hash"]))
+        if len(apart):
+            key = apart["key"][0]
+            raise InputError(
+                f"{printable(other.place)} and {printable(into.place)} hold different results of run {key}: one of the "
+                "two is damaged, or was not made by lightlag; nothing of it was merged"
+            )
+        new = both.filter(both["known"].is_null()).drop("known")
+        if len(new):
+            into.add_table(new)
+        yield other.place, len(new)

@@ -1,0 +1,188 @@
+"""One run, and a batch of them in a process of its own: functions of plain values, wherever they are called."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lightlag import _engine, _memory
+from lightlag._source import Live
+from lightlag.errors import InputError, ScenarioError
+from lightlag.outcome import Outcome
+from lightlag.results import Result
+from lightlag.study.entry import Entry
+from lightlag.study.store import Store, Writer, open_store
+
+__all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "work"]
+
+LOOK_S = 0.1
+"""Between two looks at whether a run goes on."""
+CLAIMS = "claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run as a worker needs it.
+
+    Attributes
+    ----------
+    key
+        Its identity.
+    text
+        The scenario as JSON; `seed` replaces its own.
+    most_s
+        Seconds on the wall after which it has failed.
+    files
+        Digests of the files that it reads, in hexadecimal.
+    """
+
+    key: str
+    text: str
+    seed: int
+    most_s: float | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A run that has ended, as its worker reports it: the entry itself where the worker cannot write to the store."""
+
+    key: str
+    value: float | None
+    cost_s: float
+    failure: str | None = None
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Runs that go to a worker together.
+
+    Attributes
+    ----------
+    name
+        Unique; who finds it claimed comes after a worker that died.
+    place
+        The store; empty if the worker cannot see it.
+    build
+        The engine that must run them.
+    measure
+        The measure whose value is reported.
+    """
+
+    name: str
+    place: str
+    tasks: tuple[Task, ...]
+    build: str
+    measure: str | None = None
+    is_again: bool = False
+
+
+def build() -> str:
+    """The engine of this process."""
+    return _engine.__build__
+
+
+def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | None:
+    """A run; None if it was stopped. An error in it is an entry, too."""
+    look, start, cpu = _memory.watch(), time.monotonic(), time.thread_time()
+    overdue = False
+
+    def watched(*_: object) -> bool:
+        nonlocal overdue
+        look()
+        overdue = task.most_s is not None and time.monotonic() - start > task.most_s
+        return not overdue and (goes_on is None or goes_on())
+
+    def failed(reason: object) -> Entry:
+        return Entry(task.key, _engine.__build__, round(time.thread_time() - cpu, 6), failure=str(reason)[:1000])
+
+    try:
+        for name, digest in task.files.items():
+            if hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest() != digest:
+                return failed(f"{name}: is not the file that the study was planned with")
+        run = _engine.run(_engine.parse(task.text, "json", [("seed", str(task.seed))]), watched, LOOK_S)
+        if overdue:
+            return failed(f"took longer than {task.most_s:g} s, the budget of a run")
+        if run.interrupted:
+            return None
+        outcome = Outcome.of("", (), task.seed, Result(Live(run)), first=True)
+        return Entry.of(task.key, outcome, time.thread_time() - cpu)
+    except (ScenarioError, InputError, OSError, MemoryError) as error:
+        return failed(error or "no memory was left")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        # A panic of the engine is no Exception.
+        return failed(f"a defect of lightlag: {error!r}")
+
+
+def work(batch: Batch) -> list[Done]:
+    """Runs a batch; each run is written to the store as it ends. Runs that a dead worker has finished are not repeated.
+
+    Raises
+    ------
+    InputError
+        If this process has another engine.
+    """
+    if batch.build != _engine.__build__:
+        raise InputError(f"has lightlag {_engine.__build__}, and the study is of {batch.build}; install the same one")
+    writer = None if not batch.place else _writer(batch.place)
+    if writer is not None and (batch.is_again or not _claim(writer.store, batch.name)):
+        finished = open_store(batch.place, make=False)
+    else:
+        finished = None
+    done = []
+    for task in batch.tasks:
+        if finished is not None and task.key in finished:
+            value = None if batch.measure is None else finished.value(task.key, batch.measure)
+            done.append(Done(task.key, value, 0.0))
+            continue
+        entry = perform(task)
+        assert entry is not None, "nobody stops it"
+        if writer is not None:
+            with _lock:
+                writer.add(entry)
+        value = None if batch.measure is None else entry.value(batch.measure)
+        done.append(Done(task.key, value, entry.cost_s, entry.failure, entry if writer is None else None))
+    if writer is not None:
+        with _lock:
+            writer.flush()
+    return done
+
+
+def sees(place: str, name: str) -> bool:
+    """Whether this process sees a file of a store."""
+    try:
+        open_store(place, make=False, look=False).files.read(f"{CLAIMS}/{name}")
+    except (InputError, OSError):
+        return False
+    return True
+
+
+def _claim(store: Store, name: str) -> bool:
+    """Marks a batch as begun; false if somebody has begun it before."""
+    try:
+        store.files.read(f"{CLAIMS}/{name}")
+    except FileNotFoundError:
+        store.files.write(f"{CLAIMS}/{name}", b"")
+        return True
+    return False
+
+
+_lock = threading.Lock()
+_writers: dict[tuple[str, int], Writer] = {}
+
+
+def _writer(place: str) -> Writer:
+    """The writer of this process for a store. It stays open: its journal becomes a part when the process has gone."""
+    with _lock:
+        own = (place, os.getpid())
+        if own not in _writers:
+            _writers[own] = open_store(place, make=False, look=False).writer()
+        return _writers[own]
