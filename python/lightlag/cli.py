@@ -19,9 +19,9 @@ from lightlag import _engine, _memory, _signals
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compare_capture, compared, emulate, inspect, orbit, replay, serve
+from lightlag.commands import captures, compare_capture, compared, emulate, inspect, orbit, replay, serve, study
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
-from lightlag.errors import InputError, Interrupted, ScenarioError, scenario_error
+from lightlag.errors import CommandError, InputError, Interrupted, ScenarioError, scenario_error
 
 if TYPE_CHECKING:
     from lightlag.results import Result
@@ -89,14 +89,6 @@ Seed = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
-
-
-class CommandError(Exception):
-    """The end of a command by an error: exit code and message."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def _guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -614,6 +606,23 @@ app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
 app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
     _guarded(compare_capture.compare_capture)
 )
+
+
+studies = typer.Typer(
+    cls=Commands,
+    help="Many runs as one file, on one machine or a cluster.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+studies.command(short_help="Make the runs of a study, write its tables.")(_guarded(study.run))
+studies.command(short_help="Say how far a study is.")(_guarded(study.status))
+studies.command(short_help="Go on with a study that was interrupted.")(_guarded(study.resume))
+studies.command(short_help="Add seeds, algorithms, values or scenarios.")(_guarded(study.add))
+studies.command(short_help="Copy the runs of stores into one.")(_guarded(study.merge))
+studies.command(short_help="Write the tables and the report from the store.")(_guarded(study.export))
+studies.command(short_help="Make one run of a study again.")(_guarded(study.repeat))
+app.add_typer(studies, name="study", short_help="Many runs as one file, on one machine or a cluster.")
 
 
 def main() -> None:

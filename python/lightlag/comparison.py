@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,9 +164,29 @@ class Comparison:
     Made by :func:`lightlag.compare`, read with :func:`lightlag.load_comparison`.
     """
 
-    def __init__(self, design: Design, outcomes: Sequence[Outcome], keys: Sequence[str] = ()) -> None:
-        """`keys` tell the runs of a journal from others."""
+    def __init__(
+        self,
+        design: Design,
+        outcomes: Sequence[Outcome],
+        keys: Sequence[str] = (),
+        *,
+        expected: int | None = None,
+        confidences: Mapping[str, float] | None = None,
+    ) -> None:
+        """A comparison of finished runs.
+
+        Parameters
+        ----------
+        keys
+            Tell the runs of a journal from others.
+        expected
+            Runs when it is complete; by default those of the design.
+        confidences
+            Of the intervals of measures, by column, where it is not 0.95.
+        """
         self.design = design
+        self.expected = design.run_count if expected is None else expected
+        self._confidences = dict(confidences or {})
         self.outcomes = tuple(outcomes)
         self._keys = tuple(keys)
         self.variables = design.variables
@@ -191,7 +211,7 @@ class Comparison:
     @property
     def is_complete(self) -> bool:
         """Whether every run has finished."""
-        return len(self.outcomes) == self.design.run_count
+        return len(self.outcomes) == self.expected
 
     def describe(self, point: Point) -> str:
         """The values of a point with their labels."""
@@ -222,7 +242,7 @@ class Comparison:
 
     def interval(self, algorithm: str, measure: Measure, point: Point | None = None) -> Interval:
         """Mean and 95 % interval of a measure over an algorithm's runs; no half width where they are identical."""
-        interval = mean_interval(self.values(algorithm, measure, point))
+        interval = mean_interval(self.values(algorithm, measure, point), self._confidences.get(measure.column, 0.95))
         if self.is_identical(algorithm, point):
             return Interval(interval.mean, math.nan, interval.count)
         return interval

@@ -120,7 +120,7 @@ def _in_short(comparison: Comparison) -> str:
     factors.append(many(design.replications, "seed"))
     runs = f"{len(comparison.outcomes):,} runs"
     if not comparison.is_complete:
-        runs = f"interrupted after {len(comparison.outcomes):,} of {design.run_count:,} runs"
+        runs = f"interrupted after {len(comparison.outcomes):,} of {comparison.expected:,} runs"
     return f"{' × '.join(factors)}: {runs}."
 
 

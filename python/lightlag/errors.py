@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lightlag.comparison import Comparison
     from lightlag.results import Result
 
-__all__ = ["FolderError", "InputError", "Interrupted", "ScenarioError"]
+__all__ = ["CommandError", "FolderError", "InputError", "Interrupted", "ScenarioError"]
 
 
 class InputError(ValueError):
@@ -28,6 +28,14 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, result: Result | Comparison | Capture) -> None:
         super().__init__("interrupted; the records are in .result")
         self.result = result
+
+
+class CommandError(Exception):
+    """The end of a command by an error: exit code and message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def scenario_error(errors: list[tuple[str, str]], source: str) -> ScenarioError:

@@ -150,7 +150,10 @@ class StudyResults:
 
     def comparison(self, store: str | os.PathLike[str]) -> Comparison:
         """The study as a comparison, with figures and a report, from the store with its runs."""
-        return comparison(self.study.plan(), open_store(store, make=False))
+        from lightlag.study.schedule import Schedule
+
+        kept = open_store(store, make=False)
+        return comparison(self.study.plan(), kept, self.study.target, Schedule(self.study, kept, dry=True).total)
 
     def _scan(self, files: str) -> pl.LazyFrame:
         import polars as pl

@@ -67,6 +67,7 @@ class State:
     """Seeds that were handed out or found finished."""
     open: int = 0
     """Those that run now."""
+    finished: int = 0
     failed: int = 0
     costs: int = 0
     cost_s: float = 0.0
@@ -77,7 +78,8 @@ class State:
 class Schedule:
     """Hands out runs, and learns from those that end what they cost and how many more there are to be."""
 
-    def __init__(self, study: Study, store: Store, shard: Shard | None = None) -> None:
+    def __init__(self, study: Study, store: Store, shard: Shard | None = None, *, dry: bool = False) -> None:
+        """With `dry` it only looks at what has finished: it hands out nothing, and fails no budget."""
         self.plan: Plan = study.plan()
         self.target = study.target
         self.budget: Budget = study.budget
@@ -90,6 +92,8 @@ class Schedule:
         """Runs that failed, by key."""
         self.cpu_s = 0.0
         """CPU time of new runs."""
+        self.left: set[str] = set()
+        """The keys of runs that a dry one would hand out."""
         self._start = time.monotonic()
         self._made = 0
         self._cost_s = 0.0
@@ -104,6 +108,10 @@ class Schedule:
         self._heap: list[tuple[int, float, int]] = []
         for at in range(len(self.states)):
             self._push(at)
+        if dry:
+            self.budget = Budget()
+            while (taken := self.take()) is not None:
+                self.left.add(taken[1].key)
 
     @property
     def total(self) -> int:
@@ -198,6 +206,7 @@ class Schedule:
 
     def _count(self, at: int, value: float | None) -> None:
         self.finished += 1
+        self.states[at].finished += 1
         if self.target is not None:
             self.states[at].values.append(value)
 

@@ -189,6 +189,11 @@ class Store:
         if look:
             self.refresh()
 
+    @property
+    def address(self) -> str:
+        """The place, wherever one stands."""
+        return str(self.files.folder.resolve()) if isinstance(self.files, Local) else self.place
+
     def _check(self, make: bool) -> None:
         shown = printable(self.place)
         try:

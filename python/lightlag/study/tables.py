@@ -125,8 +125,14 @@ def _summary(
     return table.select(*kept, *(["reached"] if target is not None else []))
 
 
-def comparison(plan: Plan, store: Store) -> Comparison:
-    """The finished runs as a comparison, which has figures and a report."""
+def comparison(plan: Plan, store: Store, target: Target | None = None, expected: int | None = None) -> Comparison:
+    """The finished runs as a comparison, which has figures and a report.
+
+    Parameters
+    ----------
+    expected
+        Runs when it is complete.
+    """
     finished = _found(plan, store)
     by_key = {one.key: one for one in entries.entries(store.table().join(finished, on="key", how="semi"))}
     outcomes: list[Outcome] = []
@@ -134,4 +140,5 @@ def comparison(plan: Plan, store: Store) -> Comparison:
     for at, seed, key in finished.iter_rows():
         outcomes.append(by_key[key].outcome(plan.cells[at], seed))
         keys.append(key)
-    return Comparison(plan.design, outcomes, keys)
+    confidences = {} if target is None else {target.measure: target.inside}
+    return Comparison(plan.design, outcomes, keys, expected=expected, confidences=confidences)

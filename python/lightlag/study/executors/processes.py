@@ -28,7 +28,7 @@ def processes(workers: int, store: Store) -> Iterator[Batched]:
     """
     if not store.files.can_append:
         raise InputError(f"{store.place}: processes of this machine share a folder; name one with --store")
-    pool = Processes(workers, store.place)
+    pool = Processes(workers, store.address)
     try:
         yield Batched(pool)
     finally:

@@ -1,0 +1,96 @@
+"""Additions to a study file, which keep its comments and its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.study.design import Study
+from lightlag.variables import split, text_of
+
+__all__ = ["added"]
+
+
+def added(
+    file: Path, replications: int | None, congestion: Sequence[str], vary: Sequence[str], scenarios: Sequence[str]
+) -> str:
+    """The text of a study file with more seeds, algorithms, values or scenarios.
+
+    Parameters
+    ----------
+    replications
+        In place of those in the file.
+    vary
+        ``KEY=V1,V2``: values for an axis, which is new unless the file has one along this key.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to add, or if the study would be contradictory with it.
+    """
+    if replications is None and not (congestion or vary or scenarios):
+        raise InputError("nothing to add; name --replications, --congestion, --vary or --scenario")
+    Study.read(file)
+    try:
+        table: Any = tomlkit.parse(file.read_text("utf-8-sig"))
+    except TOMLKitError as error:
+        raise InputError(f"{printable(file)}: is no TOML: {printable(error)}") from None
+    if replications is not None:
+        if "until" in table:
+            raise InputError(f"{printable(file)}: runs until a target; change most under [until] instead")
+        before = int(table.get("replications", 10))
+        if replications <= before:
+            raise InputError(f"--replications {replications}: the study has {before} already; write more")
+        table["replications"] = replications
+    _extend(table, "congestion", [name for one in congestion for name in split(one, ",", "--congestion")], file)
+    _extend(table, "scenarios", list(scenarios), file)
+    for text in vary:
+        key, separator, values = text.partition("=")
+        if not separator or not key.strip():
+            raise InputError(f'--vary "{text}": is not KEY=V1,V2,...; write for example --vary links.1.loss=0,1e-3')
+        _add_values(table, key.strip(), [value for value in split(values, ",", "--vary") if value])
+    changed = tomlkit.dumps(table)
+    Study.of(tomlkit.parse(changed).unwrap(), file.parent, file.stem)
+    return changed
+
+
+def _extend(table: Any, key: str, more: list[str], file: Path) -> None:
+    """Adds names to a list."""
+    if not more:
+        return
+    present = table.get(key)
+    if present is None:
+        raise InputError(f"{printable(file)}: names no {key}, which means all of them: there is nothing to add")
+    if isinstance(present, dict):
+        raise InputError(f"{printable(file)}: {key} is a table with labels; add a line to it")
+    if isinstance(present, str):
+        table[key] = present = tomlkit.item([present])
+    for name in more:
+        if name in present:
+            raise InputError(f'"{printable(name)}": is among the {key} already')
+        present.append(name)
+
+
+def _add_values(table: Any, key: str, values: list[str]) -> None:
+    """Adds values to the axis along a key."""
+    axes = [axis for axis in table.get("axes", []) if axis.get("key") == key]
+    lists = [axis["values"] for axis in axes] or [table["vary"][key]] if axes or key in table.get("vary", {}) else []
+    if lists:
+        known = {text_of(value) for value in lists[0].unwrap()}
+        lists[0].extend(_plain(value) for value in values if value not in known)
+    else:
+        table.setdefault("vary", tomlkit.table())[key] = [_plain(value) for value in values]
+
+
+def _plain(text: str) -> Any:
+    """A value as the file would hold it: numbers and tables as such, everything else as text."""
+    try:
+        return tomlkit.value(text).unwrap()
+    except (TOMLKitError, ValueError):
+        return text

@@ -1,0 +1,209 @@
+"""Workers of a dask cluster: one that runs, one on this machine, or one that a queue (Slurm, PBS, SGE) starts."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import re
+import secrets
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from lightlag import _engine
+from lightlag._text import printable, say
+from lightlag.errors import InputError
+from lightlag.run import processors
+from lightlag.study import work
+from lightlag.study.executors.batched import Batched, WorkerDiedError
+from lightlag.study.store import Store
+from lightlag.study.work import CLAIMS, Batch, Done
+
+__all__ = ["cluster"]
+
+REACH_S = 10.0
+"""For a scheduler to answer."""
+START_S = 120.0
+"""For the first worker to come, where a queue starts them: a minute is usual, and hours are possible."""
+QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
+ALLOWED_DEATHS = 0
+"""The scheduler does not repeat a batch whose worker died: whoever handed it out knows what it had finished."""
+
+
+@contextmanager
+def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
+    """The workers of a cluster.
+
+    Parameters
+    ----------
+    where
+        ``tcp://HOST:PORT`` or ``tls://...`` of a scheduler, ``local``, ``local:N``, ``slurm``, ``pbs`` or ``sge``.
+    profile
+        A TOML file for a queue: the arguments of its class in dask-jobqueue, and ``jobs``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be reached or started, or if a worker has another engine.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise InputError('a cluster needs dask.distributed; pip install "lightlag[cluster]"') from None
+    settings = {"distributed.scheduler.allowed-failures": ALLOWED_DEATHS, "distributed.admin.tick.limit": "1h"}
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(settings))
+        address: Any = where
+        if "://" not in where:
+            address = stack.enter_context(_started(where, profile))
+        elif profile is not None:
+            raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=REACH_S, set_as_default=False))
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InputError(
+                f'{printable(where)}: no scheduler answers: {printable(error)}; start one with "dask scheduler", or '
+                "name --cluster local"
+            ) from None
+        yield Batched(Workers(client, store, where))
+
+
+@contextmanager
+def _started(where: str, profile: Any) -> Iterator[Any]:
+    """A cluster that ends with the study."""
+    kind, _, count = where.partition(":")
+    if kind == "local" and re.fullmatch(r"(?!0)\d{1,4}|", count):
+        from distributed import LocalCluster
+
+        if profile is not None:
+            raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
+        workers = int(count) if count else processors()
+        with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local:
+            yield local
+        return
+    if kind not in QUEUES or count:
+        raise InputError(
+            f'"{printable(where)}": is no cluster; write tcp://HOST:PORT, local, local:4, {", ".join(QUEUES)}'
+        )
+    if profile is None:
+        raise InputError(f"{kind}: what is a worker to ask for? name a file with --profile, see docs/studies.md")
+    table = _profile(Path(profile))
+    try:
+        import dask_jobqueue
+    except ImportError:
+        raise InputError('queues need dask-jobqueue; pip install "lightlag[cluster]"') from None
+    jobs = table.pop("jobs", 1)
+    try:
+        workers = getattr(dask_jobqueue, QUEUES[kind])(**table)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{printable(profile)}: {printable(error)}; keys are those of {QUEUES[kind]}") from None
+    with workers:
+        workers.scale(jobs=jobs)
+        yield workers
+
+
+def _profile(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{printable(path)}: cannot read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{printable(path)}: is no TOML: {printable(error)}") from None
+
+
+class Workers:
+    """The workers of a scheduler."""
+
+    def __init__(self, client: Any, store: Store, where: str) -> None:
+        self._client = client
+        self._where = where
+        self._tokens: dict[str, Any] = {}
+        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._ask(lambda: client.wait_for_workers(1, timeout=START_S))
+        builds: dict[str, str] = self._ask(lambda: client.run(work.build))
+        for worker, build in sorted(builds.items()):
+            if build != _engine.__build__:
+                raise InputError(
+                    f"worker {worker} has lightlag {build}, and this process has {_engine.__build__}; install the "
+                    "same one there"
+                )
+        self.workers = sum(self._ask(client.nthreads).values())
+        self.place = store.address if self._shares(store) else ""
+        if link := client.dashboard_link:
+            say(f"dashboard: {link}", file=sys.stderr)
+
+    def _shares(self, store: Store) -> bool:
+        """Whether every worker sees the store."""
+        name = f"probe-{secrets.token_hex(8)}"
+        store.files.write(f"{CLAIMS}/{name}", b"")
+        try:
+            return all(self._ask(lambda: self._client.run(work.sees, store.address, name)).values())
+        finally:
+            store.files.remove(f"{CLAIMS}/{name}")
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """An answer of the scheduler.
+
+        Raises
+        ------
+        InputError
+            If it has gone.
+        """
+        try:
+            return question()
+        except (OSError, TimeoutError) as error:
+            raise InputError(
+                f"{printable(self._where)}: the scheduler does not answer any more: {printable(error)}; finished runs "
+                "are kept, and the same command goes on"
+            ) from None
+
+    def submit(self, batch: Batch, *, apart_from: Any = None) -> Any:
+        """Hands out a batch."""
+        options: dict[str, Any] = {}
+        if apart_from is not None:
+            busy = {worker for worker, keys in self._ask(self._client.processing).items() if apart_from.key in keys}
+            others = sorted(self._ask(self._client.nthreads).keys() - busy)
+            if others:
+                options["workers"] = others
+        name = f"lightlag-{secrets.token_hex(8)}"
+        token = self._client.submit(work.work, batch, key=name, pure=False, **options)
+        token.add_done_callback(lambda _: self._ended.put(name))
+        self._tokens[name] = token
+        return token
+
+    def wait(self, tokens: list[Any], seconds: float) -> list[Any]:
+        """The batches that have ended by then."""
+        if self._client.status not in ("running", "connecting"):
+            self._ask(_gone)
+        ended = []
+        with contextlib.suppress(queue.Empty):
+            ended.append(self._ended.get(timeout=seconds))
+            while True:
+                ended.append(self._ended.get_nowait())
+        return [token for name in ended if (token := self._tokens.pop(name, None)) is not None]
+
+    def result(self, token: Any) -> list[Done]:
+        """The runs of a batch that has ended."""
+        from concurrent.futures import CancelledError
+
+        from distributed import CancelledError as DaskCancelledError
+        from distributed import KilledWorker
+
+        try:
+            found: list[Done] = token.result(timeout=REACH_S)
+        except (KilledWorker, CancelledError, DaskCancelledError):
+            raise WorkerDiedError from None
+        return found
+
+    def forget(self, token: Any) -> None:
+        """A batch whose result nobody needs."""
+        self._tokens.pop(token.key, None)
+        token.cancel()
+
+
+def _gone() -> None:
+    raise OSError("the connection is closed")
