@@ -71,7 +71,9 @@ class Entry:
 
 def line(entry: Entry) -> str:
     """An entry as a line of a journal."""
-    plain = {name: value for name, value in dataclasses.asdict(entry).items() if value is not None}
+    # Not dataclasses.asdict, which copies every list.
+    every = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
+    plain = {name: value for name, value in every.items() if value is not None}
     text = json.dumps(plain, separators=(",", ":"))
     return f"{zlib.crc32(text.encode()):08x} {text}\n"
 

@@ -69,6 +69,8 @@ class State:
     """Those that run now."""
     finished: int = 0
     failed: int = 0
+    files: dict[str, str] | None = None
+    """The files that it reads, with their digests, once they were asked for."""
     costs: int = 0
     cost_s: float = 0.0
     values: list[float | None] = field(default_factory=list)
@@ -170,7 +172,7 @@ class Schedule:
             if state.next < state.limit:
                 self._push(at)
             if key in self._open:
-                return run, Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state.cell))
+                return run, Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state))
             self._look(at)
         return None
 
@@ -248,15 +250,16 @@ class Schedule:
             return state.limit
         return min(self.target.most, max(state.limit, verdict.seeds_needed))
 
-    def _files(self, cell: Cell) -> dict[str, str]:
+    def _files(self, state: State) -> dict[str, str]:
         """The files of a cell, and their digests."""
-        found = {}
-        for path in files_of(json.loads(cell.text)):
-            name = str(path)
-            if name not in self._digests:
-                self._digests[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-            found[name] = self._digests[name]
-        return found
+        if state.files is None:
+            state.files = {}
+            for path in files_of(json.loads(state.cell.text)):
+                name = str(path)
+                if name not in self._digests:
+                    self._digests[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+                state.files[name] = self._digests[name]
+        return state.files
 
 
 def batches(schedule: Schedule, seconds: float, most: int) -> Iterator[list[tuple[Run, Task]]]:

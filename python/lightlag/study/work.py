@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import threading
@@ -90,7 +91,7 @@ def build() -> str:
 
 def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | None:
     """A run; None if it was stopped. An error in it is an entry, too."""
-    look, start, cpu = _memory.watch(), time.monotonic(), time.thread_time()
+    look, start, cpu = _watch(), time.monotonic(), time.thread_time()
     overdue = False
 
     def watched(*_: object) -> bool:
@@ -120,6 +121,11 @@ def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | No
     except BaseException as error:
         # A panic of the engine is no Exception.
         return failed(f"a defect of lightlag: {error!r}")
+
+
+@functools.cache
+def _watch() -> Callable[[], None]:
+    return _memory.watch()
 
 
 def work(batch: Batch) -> list[Done]:
