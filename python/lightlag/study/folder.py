@@ -137,16 +137,16 @@ class StudyResults:
             raise InputError('SQL needs DuckDB; pip install "lightlag[study]"') from None
         import polars as pl
 
-        with duckdb.connect() as connection:
-            for name, files in (("runs", "runs/*"), ("flows", "flows/*"), ("summary", "summary")):
-                path = str(self.folder / f"{files}.parquet").replace("'", "''")
-                connection.execute(f"create view {name} as select * from read_parquet('{path}')")
-            try:
+        try:
+            with duckdb.connect() as connection:
+                for name, files in (("runs", "runs/*"), ("flows", "flows/*"), ("summary", "summary")):
+                    path = str(self.folder / f"{files}.parquet").replace("'", "''")
+                    connection.execute(f"create view {name} as select * from read_parquet('{path}')")
                 answer = connection.execute(query)
-            except duckdb.Error as error:
-                raise InputError(f"sql: {printable(str(error).splitlines()[0])}") from None
-            names = [column[0] for column in answer.description]
-            return pl.DataFrame(answer.fetchall(), schema=names, orient="row", infer_schema_length=None)
+                names = [column[0] for column in answer.description]
+                return pl.DataFrame(answer.fetchall(), schema=names, orient="row", infer_schema_length=None)
+        except duckdb.Error as error:
+            raise InputError(f"sql: {printable(str(error).splitlines()[0])}") from None
 
     def comparison(self, store: str | os.PathLike[str]) -> Comparison:
         """The study as a comparison, with figures and a report, from the store with its runs."""

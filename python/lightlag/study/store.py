@@ -3,6 +3,8 @@
     store.json               the format
     journals/NAME.jsonl      a line for each run of one process, as it finishes; only that process writes there
     parts/NAME.parquet       runs of journals that were closed
+    failures/NAME.jsonl      the failures in them
+    claims/NAME              batches that workers have begun
 
 A run that is in a journal or in a part is finished for everybody. Writers never share a file, a part takes its name
 when it is complete, and a journal goes only after the part with its runs has come; so a process may be killed at any
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Store", "Writer", "merge", "open_store"]
+__all__ = ["CLAIMS", "Store", "Writer", "merge", "open_store"]
 
 FORMAT = 1
 MARK = "store.json"
-JOURNALS, PARTS = "journals", "parts"
+JOURNALS, PARTS, FAILURES, CLAIMS = "journals", "parts", "failures", "claims"
 LINES = 20_000
 """Runs of a journal before it becomes a part."""
 GATHER_S = 10.0
@@ -71,6 +73,12 @@ class Local:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def has_others(self) -> bool:
+        """Whether the folder holds what no store has. Another process may just make one."""
+        own = {MARK, JOURNALS, PARTS, FAILURES, CLAIMS}
+        there = {path.name for path in self.folder.iterdir()} if self.folder.exists() else set()
+        return any(name not in own and not name.startswith(f".{MARK}.") for name in there)
 
     def names(self, folder: str) -> list[tuple[str, int]]:
         """Names and sizes of the files of a folder."""
@@ -184,6 +192,9 @@ class Store:
         self._recent: dict[str, dict[str, Entry]] = {}
         self._offsets: dict[str, int] = {}
         self._parts: set[str] = set()
+        self._lists: set[str] = set()
+        self._failed: dict[str, Entry] = {}
+        """Failures that stand in journals only."""
         self._values: dict[str, dict[str, float | None]] = {}
         self._check(make)
         if look:
@@ -201,7 +212,7 @@ class Store:
         except FileNotFoundError:
             if not make:
                 raise InputError(f"{shown}: holds no store; name the folder that a study wrote with --store") from None
-            if isinstance(self.files, Local) and self.files.folder.exists() and any(self.files.folder.iterdir()):
+            if isinstance(self.files, Local) and self.files.has_others():
                 raise InputError(f"{shown}: holds other files, and no store; choose another place") from None
             self._write(MARK, json.dumps({"lightlag": "store", "format": FORMAT}).encode())
             return
@@ -227,6 +238,12 @@ class Store:
                 with contextlib.suppress(FileNotFoundError):
                     self.keys.update(self._part(name, ["key"])["key"])
                     self._parts.add(name)
+        for name, _ in self.files.names(FAILURES):
+            if name not in self._lists:
+                self._lists.add(name)
+                for text in self.files.read(f"{FAILURES}/{name}").splitlines():
+                    if (entry := entries.parsed(text)) is not None and entry.key not in self.keys:
+                        self.failures[entry.key] = entry.failure or ""
         there = dict(self.files.names(JOURNALS))
         for gone in self._recent.keys() - there.keys():
             del self._recent[gone]
@@ -246,12 +263,17 @@ class Store:
             if entry is None:
                 continue
             if entry.found is None:
-                if entry.key not in self.keys:
-                    self.failures[entry.key] = entry.failure or ""
+                self._fail(entry)
                 continue
             recent[entry.key] = entry
             self.keys.add(entry.key)
             self.failures.pop(entry.key, None)
+            self._failed.pop(entry.key, None)
+
+    def _fail(self, entry: Entry) -> None:
+        if entry.key not in self.keys:
+            self.failures[entry.key] = entry.failure or ""
+            self._failed[entry.key] = entry
 
     def _part(self, name: str, columns: list[str] | None = None) -> pl.DataFrame:
         import polars as pl
@@ -325,6 +347,9 @@ class Store:
         with contextlib.suppress(FileNotFoundError):
             self._follow(name, self._offsets.get(name, 0))
         self.add_part(self._recent.get(name, {}).values())
+        if self._failed:
+            self._write(f"{FAILURES}/{_unique()}.jsonl", "".join(map(entries.line, self._failed.values())).encode())
+            self._failed.clear()
         self.files.remove(f"{JOURNALS}/{name}")
         self._recent.pop(name, None)
         self._offsets.pop(name, None)

@@ -17,13 +17,12 @@ from lightlag.errors import InputError, ScenarioError
 from lightlag.outcome import Outcome
 from lightlag.results import Result
 from lightlag.study.entry import Entry
-from lightlag.study.store import Store, Writer, open_store
+from lightlag.study.store import CLAIMS, Store, Writer, open_store
 
 __all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "work"]
 
 LOOK_S = 0.1
 """Between two looks at whether a run goes on."""
-CLAIMS = "claims"
 
 
 @dataclass(frozen=True, slots=True)

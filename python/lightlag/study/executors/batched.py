@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from lightlag import _engine
 from lightlag.plan import Run
 from lightlag.study.schedule import Schedule, batches
-from lightlag.study.store import Store
-from lightlag.study.work import CLAIMS, Batch, Done, Task
+from lightlag.study.store import CLAIMS, Store
+from lightlag.study.work import Batch, Done, Task
 
 __all__ = ["Batched", "Pool", "WorkerDiedError"]
 

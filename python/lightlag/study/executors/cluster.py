@@ -19,8 +19,8 @@ from lightlag.errors import InputError
 from lightlag.run import processors
 from lightlag.study import work
 from lightlag.study.executors.batched import Batched, WorkerDiedError
-from lightlag.study.store import Store
-from lightlag.study.work import CLAIMS, Batch, Done
+from lightlag.study.store import CLAIMS, Store
+from lightlag.study.work import Batch, Done
 
 __all__ = ["cluster"]
 
