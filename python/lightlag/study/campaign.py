@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Campaign", "Where", "carry_out", "find", "named"]
 
-REFRESH_S = 2.0
-"""Between two looks at what others have added to the store."""
-
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -138,20 +135,18 @@ def carry_out(
     with where.executor(store) as executor:
         _memory.check_network(_engine.parse(cells[0].text, "json"), min(executor.workers, study.most_runs))
         schedule = Schedule(study, store, shard)
-        looked = time.monotonic()
         with Watch(study.name, schedule, executor.workers, style) as watch:
 
             def told(done: Done) -> None:
-                nonlocal looked
                 if done.failure is not None:
                     run, reason = schedule.failures[done.key]
                     watch.failed(named(study, run), reason, repeat(run))
-                if time.monotonic() - looked > REFRESH_S:
-                    store.refresh()
-                    looked = time.monotonic()
                 watch.tick()
 
-            executor.carry_out(schedule, store, told, _signals.asked)
+            try:
+                executor.carry_out(schedule, store, told, _signals.asked)
+            finally:
+                schedule.release()
     store.compact()
     return Campaign(schedule, _signals.asked(), schedule.is_spent and not schedule.is_over, time.monotonic() - start)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+import secrets
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -107,7 +109,12 @@ class Schedule:
         self.states = [State(cell, prior, limit) for cell, prior in zip(own, priors, strict=True)]
         self._total = limit * len(own)
         self._digests: dict[str, str] = {}
-        self._heap: list[tuple[int, float, int]] = []
+        self._heap: list[tuple[int, float, int, int]] = []
+        self._later: deque[tuple[Run, int]] = deque()
+        """Runs that somebody else has begun."""
+        self._first = 0 if dry else secrets.randbelow(len(own) or 1)
+        """Of cells that cost the same this one comes first: two clients of one store start at different places."""
+        self._is_dry = dry
         for at in range(len(self.states)):
             self._push(at)
         if dry:
@@ -123,7 +130,7 @@ class Schedule:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left, neither to run nor running."""
-        return not self._heap and not self._open
+        return not (self._heap or self._open or self._later)
 
     @property
     def is_spent(self) -> bool:
@@ -155,30 +162,47 @@ class Schedule:
 
     def take(self) -> tuple[Run, Task] | None:
         """The next run; None if there is none now: everything runs, or has finished, or the budget is spent."""
-        while self._heap and not self.is_spent:
-            _, _, at = heapq.heappop(self._heap)
-            state = self.states[at]
-            run = Run(state.cell, self.plan.design.seed + state.next)
-            state.next += 1
-            key = run.key
-            if key in self.store:
-                value = None if self.target is None else self.store.value(key, self.target.measure)
-                self.found += 1
-                self._count(at, value)
-            else:
+        while not self.is_spent:
+            if self._heap:
+                at = heapq.heappop(self._heap)[-1]
+                state = self.states[at]
+                run = Run(state.cell, self.plan.design.seed + state.next)
+                state.next += 1
                 state.open += 1
-                self._made += 1
-                self._open[key] = (state, at)
-            if state.next < state.limit:
-                self._push(at)
-            if key in self._open:
-                return run, Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state))
-            self._look(at)
+                if state.next < state.limit:
+                    self._push(at)
+                may_wait = True
+            elif self._later:
+                run, at = self._later.popleft()
+                may_wait = False
+            else:
+                return None
+            task = self._begin(run, at, may_wait=may_wait)
+            if task is not None:
+                return run, task
         return None
+
+    def _begin(self, run: Run, at: int, *, may_wait: bool) -> Task | None:
+        """The task of a run, unless it has finished, or somebody else has begun it and others can come first."""
+        state, key = self.states[at], run.key
+        self.store.glance()
+        if key in self.store:
+            state.open -= 1
+            self.found += 1
+            self._count(at, None if self.target is None else self.store.value(key, self.target.measure))
+            self._look(at)
+            return None
+        if not self._is_dry and not self.store.claim(key) and may_wait:
+            self._later.append((run, at))
+            return None
+        self._made += 1
+        self._open[key] = (state, at)
+        return Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state))
 
     def done(self, run: Run, done: Done) -> None:
         """Takes note of a run that has ended."""
         state, at = self._open.pop(done.key)
+        self.store.release(done.key)
         state.open -= 1
         self.cpu_s += done.cost_s
         if done.failure is not None:
@@ -201,10 +225,17 @@ class Schedule:
         """A run that was handed out will not be made now."""
         if (found := self._open.pop(key, None)) is not None:
             found[0].open -= 1
+            self.store.release(key)
+
+    def release(self) -> None:
+        """Nothing that was handed out will be made: others need not wait for it."""
+        for key in list(self._open):
+            self.give_back(key)
 
     def _push(self, at: int) -> None:
         state = self.states[at]
-        heapq.heappush(self._heap, (state.next, -self.cost(state), at))
+        place = (at - self._first) % len(self.states)
+        heapq.heappush(self._heap, (state.next, -self.cost(state), place, at))
 
     def _count(self, at: int, value: float | None) -> None:
         self.finished += 1

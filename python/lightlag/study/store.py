@@ -46,6 +46,8 @@ JOURNALS, PARTS, FAILURES, CLAIMS = "journals", "parts", "failures", "claims"
 LINES = 20_000
 """Runs of a journal before it becomes a part."""
 GATHER_S = 10.0
+GLANCE_S, GLANCES = 0.01, 0.02
+"""Between two glances at the journals of others, and the share of the time that they may take."""
 
 
 class Files(Protocol):
@@ -64,6 +66,9 @@ class Files(Protocol):
 
     def remove(self, name: str) -> None:
         """Removes a file, if it is there."""
+
+    def take(self, name: str) -> bool:
+        """Makes an empty file; false if it is there already."""
 
 
 class Local:
@@ -115,6 +120,19 @@ class Local:
         """Removes a file, if it is there."""
         (self.folder / name).unlink(missing_ok=True)
 
+    def take(self, name: str) -> bool:
+        """Makes an empty file; false if it is there already."""
+        path = self.folder / name
+        for _ in range(2):
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+                return True
+            except FileExistsError:
+                return False
+            except FileNotFoundError:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        return True
+
 
 class Remote:
     """A folder of a file system that fsspec knows by its URL."""
@@ -157,6 +175,15 @@ class Remote:
         with contextlib.suppress(FileNotFoundError):
             self.system.rm_file(f"{self.root}/{name}")
 
+    def take(self, name: str) -> bool:
+        """Makes an empty file; false if it is there already, as far as one can know."""
+        try:
+            self.system.info(f"{self.root}/{name}")
+        except FileNotFoundError:
+            self.write(name, b"")
+            return True
+        return False
+
 
 def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool = True) -> Store:
     """The store at a place: a folder, or a URL.
@@ -195,6 +222,7 @@ class Store:
         self._lists: set[str] = set()
         self._failed: dict[str, Entry] = {}
         """Failures that stand in journals only."""
+        self._next_glance = 0.0
         self._values: dict[str, dict[str, float | None]] = {}
         self._check(make)
         if look:
@@ -231,6 +259,28 @@ class Store:
                 "another place, or use the version that wrote it"
             )
 
+    def claim(self, name: str) -> bool:
+        """Marks something as begun; false if somebody has begun it before.
+
+        A claim is a hint: who died may have left it. On a full disk everything counts as claimed by oneself.
+        """
+        try:
+            return self.files.take(f"{CLAIMS}/{name}")
+        except OSError:
+            return True
+
+    def release(self, name: str) -> None:
+        """Removes a claim."""
+        with contextlib.suppress(OSError):
+            self.files.remove(f"{CLAIMS}/{name}")
+
+    def glance(self) -> None:
+        """Looks at what others have added to their journals, as often as that takes little of the time."""
+        now = time.monotonic()
+        if now >= self._next_glance:
+            self._look_at_journals()
+            self._next_glance = time.monotonic() + max(GLANCE_S, (time.monotonic() - now) / GLANCES)
+
     def refresh(self) -> None:
         """Looks at everything that was written since the last time."""
         for name, _ in self.files.names(PARTS):
@@ -244,6 +294,9 @@ class Store:
                 for text in self.files.read(f"{FAILURES}/{name}").splitlines():
                     if (entry := entries.parsed(text)) is not None and entry.key not in self.keys:
                         self.failures[entry.key] = entry.failure or ""
+        self._look_at_journals()
+
+    def _look_at_journals(self) -> None:
         there = dict(self.files.names(JOURNALS))
         for gone in self._recent.keys() - there.keys():
             del self._recent[gone]

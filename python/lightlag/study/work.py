@@ -17,7 +17,7 @@ from lightlag.errors import InputError, ScenarioError
 from lightlag.outcome import Outcome
 from lightlag.results import Result
 from lightlag.study.entry import Entry
-from lightlag.study.store import CLAIMS, Store, Writer, open_store
+from lightlag.study.store import CLAIMS, Writer, open_store
 
 __all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "work"]
 
@@ -138,16 +138,18 @@ def work(batch: Batch) -> list[Done]:
     if batch.build != _engine.__build__:
         raise InputError(f"has lightlag {_engine.__build__}, and the study is of {batch.build}; install the same one")
     writer = None if not batch.place else _writer(batch.place)
-    if writer is not None and (batch.is_again or not _claim(writer.store, batch.name)):
-        finished = open_store(batch.place, make=False)
-    else:
-        finished = None
+    if writer is not None and (batch.is_again or not writer.store.claim(batch.name)):
+        with _lock:
+            writer.store.refresh()
     done = []
     for task in batch.tasks:
-        if finished is not None and task.key in finished:
-            value = None if batch.measure is None else finished.value(task.key, batch.measure)
-            done.append(Done(task.key, value, 0.0))
-            continue
+        if writer is not None:
+            with _lock:
+                writer.store.glance()
+            if task.key in writer.store:
+                value = None if batch.measure is None else writer.store.value(task.key, batch.measure)
+                done.append(Done(task.key, value, 0.0))
+                continue
         entry = perform(task)
         assert entry is not None, "nobody stops it"
         if writer is not None:
@@ -168,16 +170,6 @@ def sees(place: str, name: str) -> bool:
     except (InputError, OSError):
         return False
     return True
-
-
-def _claim(store: Store, name: str) -> bool:
-    """Marks a batch as begun; false if somebody has begun it before."""
-    try:
-        store.files.read(f"{CLAIMS}/{name}")
-    except FileNotFoundError:
-        store.files.write(f"{CLAIMS}/{name}", b"")
-        return True
-    return False
 
 
 _lock = threading.Lock()

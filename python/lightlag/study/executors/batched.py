@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from lightlag import _engine
 from lightlag.plan import Run
 from lightlag.study.schedule import Schedule, batches
-from lightlag.study.store import CLAIMS, Store
+from lightlag.study.store import Store
 from lightlag.study.work import Batch, Done, Task
 
 __all__ = ["Batched", "Pool", "WorkerDiedError"]
@@ -155,7 +155,7 @@ class Batched:
                     for key in flight.runs:
                         schedule.give_back(key)
                 for name in claimed:
-                    store.files.remove(f"{CLAIMS}/{name}")
+                    store.release(name)
 
     def _batch_seconds(self, schedule: Schedule) -> float:
         """Batches become smaller toward the end, so that all workers end together."""
