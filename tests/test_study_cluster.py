@@ -1,0 +1,288 @@
+"""Studies on a real dask cluster of worker processes on this machine, while things go wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from lightlag.errors import InputError
+from lightlag.study.campaign import Where, carry_out
+from lightlag.study.executors import batched
+from lightlag.study.store import open_store
+from test_study import contents, keys_written, small
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+DASK = [sys.executable, "-m", "dask"]
+SEEDS = 150
+
+
+def busy() -> ll.Study:
+    """A study of 1,200 runs that lasts while something goes wrong."""
+    return small(replications=SEEDS, set={"duration": "30 s", "links.0.rate": "20 Mbit/s"})
+
+
+class Cluster:
+    """A scheduler and workers, each a process; a worker that ends is started again, as a queue does."""
+
+    def __init__(self, folder: Path, workers: int = 4, *, options: tuple[str, ...] = ("--no-nanny",)) -> None:
+        self._folder = folder
+        self._options = options
+        self._log = (folder / "cluster.log").open("ab")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self._over = threading.Event()
+        self.scheduler = self._scheduler()
+        self.workers = [self._worker() for _ in range(workers)]
+        self._keeper = threading.Thread(target=self._keep)
+        self._keeper.start()
+
+    def _scheduler(self) -> subprocess.Popen[bytes]:
+        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+
+    def _worker(self) -> subprocess.Popen[bytes]:
+        options = ["--nthreads", "1", "--no-dashboard", "--local-directory", str(self._folder), *self._options]
+        return self._start("worker", self.address, *options)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*DASK, *arguments], stdout=self._log, stderr=self._log, start_new_session=True)
+
+    def _keep(self) -> None:
+        while not self._over.wait(0.1):
+            for at, worker in enumerate(self.workers):
+                if worker.poll() is not None:
+                    self.workers[at] = self._worker()
+
+    def restart_scheduler(self) -> None:
+        """Kills the scheduler, and starts another one at its place."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self.scheduler = self._scheduler()
+
+    def end(self) -> None:
+        """Kills everything."""
+        self._over.set()
+        self._keeper.join()
+        for process in (*self.workers, self.scheduler):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self._log.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    running = Cluster(tmp_path)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The results of the study when nothing goes wrong."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    busy().run(folder / "out", progress=False)
+    return contents(folder / "out")
+
+
+def finish(study: ll.Study, place: str, store: Path) -> None:
+    """Carries a study out, as often as it is cut short."""
+    for _ in range(10):
+        with contextlib.suppress(InputError):
+            if carry_out(study, open_store(store), Where(cluster=place)).is_complete:
+                return
+    raise AssertionError("the study does not end")
+
+
+def check(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+    """Results are those of an undisturbed study, and no run that had finished was made again."""
+    written = keys_written(tmp_path / "store")
+    assert len(written) == len(set(written)) == 8 * SEEDS
+    busy().run(tmp_path / "out", store=tmp_path / "store", progress=False)
+    assert contents(tmp_path / "out") == undisturbed
+
+
+def test_workers_that_are_killed_change_nothing(
+    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    over = threading.Event()
+    store = tmp_path / "store"
+    open_store(store)
+    killed = 0
+
+    def kill() -> None:
+        nonlocal killed
+        draw = random.Random(1)
+        while not over.wait(2):
+            if keys_written(store):
+                draw.choice(cluster.workers).kill()
+                killed += 1
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        finish(busy(), cluster.address, store)
+    finally:
+        over.set()
+        killer.join()
+    assert killed
+    check(tmp_path, undisturbed)
+
+
+def test_a_client_that_is_killed_leaves_what_has_finished(
+    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    store = tmp_path / "store"
+    open_store(store)
+    study = tmp_path / "study.toml"
+    study.write_text(busy().to_toml())
+    command = [sys.executable, "-m", "lightlag", "study", "run", str(study), "--cluster", cluster.address]
+    command += ["--store", str(store), "--out", str(tmp_path / "by-command"), "--quiet"]
+    for share in (0.2, 0.6):
+        client = subprocess.Popen(command)
+        while client.poll() is None and len(keys_written(store)) < share * 8 * SEEDS:
+            time.sleep(0.05)
+        client.kill()
+        client.wait()
+    kept = len(keys_written(store))
+    assert kept > 0
+    assert subprocess.run(command, check=False).returncode == 0
+    check(tmp_path, undisturbed)
+
+
+def test_a_scheduler_that_is_killed_ends_the_study_with_a_message(
+    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    store = tmp_path / "store"
+    open_store(store)
+    errors: list[str] = []
+
+    def client() -> None:
+        try:
+            carry_out(busy(), open_store(store), Where(cluster=cluster.address))
+        except InputError as error:
+            errors.append(str(error))
+
+    first = threading.Thread(target=client)
+    first.start()
+    while first.is_alive() and len(keys_written(store)) < 100:
+        time.sleep(0.05)
+    cluster.restart_scheduler()
+    first.join()
+    assert not errors or "the scheduler does not answer any more" in errors[0]
+    finish(busy(), cluster.address, store)
+    check(tmp_path, undisturbed)
+
+
+def test_a_worker_that_hangs_is_not_waited_for(
+    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batched, "OVERDUE_S", 2.0)
+    stopped: list[int] = []
+
+    def stop() -> None:
+        while not stopped:
+            time.sleep(0.05)
+            if len(keys_written(tmp_path / "store")) > 20:
+                cluster.workers[0].send_signal(signal.SIGSTOP)
+                stopped.append(cluster.workers[0].pid)
+
+    open_store(tmp_path / "store")
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    finish(busy(), cluster.address, tmp_path / "store")
+    stopper.join()
+    check(tmp_path, undisturbed)
+
+
+def test_a_run_that_takes_all_memory_fails_alone(tmp_path: Path) -> None:
+    running = Cluster(tmp_path, 2, options=("--nworkers", "1", "--memory-limit", "450 MB"))
+    try:
+        net: dict[str, Any] = {
+            "name": "crowd",
+            "duration": "2 s",
+            "topology": {
+                "kind": "dumbbell",
+                "pairs": 2,
+                "rate": "10 Mbit/s",
+                "delay": "10 ms",
+                "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+            },
+        }
+        study = ll.Study(net, congestion=["cubic"], vary={"topology.pairs": [2, 100_000]}, replications=2)
+        found = carry_out(study, open_store(tmp_path / "store"), Where(cluster=running.address))
+        reasons = {run.point[0]: reason for run, reason in found.schedule.failures.values()}
+        assert set(reasons) == {"100000"}
+        assert "for want of memory" in reasons["100000"] or "no memory" in reasons["100000"]
+        assert (found.schedule.finished, len(found.schedule.failures)) == (2, 2)
+    finally:
+        running.end()
+
+
+def test_workers_with_another_engine_are_refused_by_name(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lightlag.study import work
+    from lightlag.study.executors import cluster as module
+
+    def other() -> str:
+        return "0.0.9+0123456789abcdef"
+
+    monkeypatch.setattr(work, "build", other)
+    monkeypatch.setattr(module.work, "build", other)
+    with pytest.raises(InputError, match=r"worker tcp://127.0.0.1:\d+ has lightlag 0.0.9\+0123456789abcdef, and this"):
+        carry_out(small(replications=1), open_store(tmp_path / "store"), Where(cluster=cluster.address))
+
+
+def test_workers_that_do_not_see_the_store_send_their_runs(
+    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lightlag.study.executors import cluster as module
+
+    monkeypatch.setattr(module.Workers, "_shares", lambda self, store: False)
+    finish(busy(), cluster.address, tmp_path / "store")
+    check(tmp_path, undisturbed)
+
+
+def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", disk], check=False, capture_output=True)
+    if mount.returncode != 0:
+        pytest.skip("only root may mount a small disk")
+    study = small(replications=40, curves=True)
+    try:
+        with (disk / "ballast").open("wb") as ballast:
+            ballast.write(bytes(63 << 20))
+        store = disk / "store"
+        with pytest.raises(OSError, match=r"store: cannot write: No space left on device"):
+            carry_out(study, open_store(store), Where(jobs=2))
+        (disk / "ballast").unlink()
+        kept = set(keys_written(store))
+        assert kept
+        found = carry_out(study, open_store(store))
+        assert found.is_complete
+        assert found.schedule.found == len(kept)
+        assert len(keys_written(store)) == 320
+        study.run(tmp_path / "full", store=store, progress=False)
+        study.run(tmp_path / "roomy", store=tmp_path / "store", progress=False)
+        assert contents(tmp_path / "full") == contents(tmp_path / "roomy")
+    finally:
+        subprocess.run(["umount", disk], check=True)
