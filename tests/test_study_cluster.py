@@ -240,13 +240,10 @@ def test_workers_with_another_engine_are_refused_by_name(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lightlag.study import work
-    from lightlag.study.executors import cluster as module
-
     def other() -> str:
         return "0.0.9+0123456789abcdef"
 
     monkeypatch.setattr(work, "build", other)
-    monkeypatch.setattr(module.work, "build", other)
     with pytest.raises(InputError, match=r"worker tcp://127.0.0.1:\d+ has lightlag 0.0.9\+0123456789abcdef, and this"):
         carry_out(small(replications=1), open_store(tmp_path / "store"), Where(cluster=cluster.address))
 
