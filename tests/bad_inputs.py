@@ -441,6 +441,7 @@ COMMANDS = {
     "run": ("run", "pair.toml"),
     "compare": ("compare", "pair.toml"),
     "plot": ("plot", "results"),
+    "diff": ("diff", "geo", "leo"),
     "reproduce": ("reproduce", "scps-ns3"),
     "validate": ("validate", "tcp"),
     "list": ("list", "queues"),
@@ -463,8 +464,11 @@ def flags() -> Iterator[Case]:
     for command in COMMANDS.values():
         for wrong in ("--what", "-X", "--no-force"):
             yield usage(*command, wrong)
-    for command in ("run", "compare", "plot", "reproduce", "validate", "list", "explain", "check", "inspect", "replay"):
+    for command in ("run", "compare", "plot", "reproduce", "validate", "list", "explain", "check", "inspect", "diff"):
         yield usage(command)
+    yield usage("replay")
+    yield usage("diff", "geo")
+    yield usage("diff", "geo", "leo", "mars")
     for wrong in ("-1", "x", "1.5", "", "1e3", "9223372036854775808"):
         for command in ("run", "compare"):
             yield usage(*COMMANDS[command], "--seed", wrong, parts=("--seed",))
@@ -866,6 +870,7 @@ def injected() -> Iterator[Case]:
         yield Case(f"explain {name}", ("explain", evil))
         yield Case(f"paper {name}", ("reproduce", evil))
         yield Case(f"folder {name}", ("plot", evil))
+        yield Case(f"diff {name}", ("diff", "geo", evil))
         yield Case(f"flag {name}", ("run", f"--{evil}"), usage=True)
         yield Case(f"seed {name}", ("run", "pair.toml", "--seed", evil), usage=True)
         yield Case(f"capture {name}", ("inspect", evil))

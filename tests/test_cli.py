@@ -32,13 +32,15 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 def test_help_names_every_command_and_gives_examples(lightlag: Lightlag) -> None:
     done = lightlag("--help")
     assert done.returncode == 0
-    for word in ("run", "compare", "plot", "reproduce", "list", "explain", "check", "schema", "Examples"):
+    for word in ("run", "compare", "plot", "diff", "reproduce", "list", "explain", "check", "schema", "Examples"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert done.stdout.count("...") == 1  # COMMAND [ARGS]...
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "plot", "reproduce", "list", "explain", "check", "schema"])
+@pytest.mark.parametrize(
+    "command", ["run", "compare", "plot", "diff", "reproduce", "list", "explain", "check", "schema"]
+)
 def test_every_command_explains_itself(call: CliRunner, command: str) -> None:
     done = call.invoke(app, [command, "--help"])
     assert done.exit_code == 0

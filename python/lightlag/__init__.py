@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from lightlag._engine import ScenarioError, __version__
 from lightlag.captures import Capture, inspect
 from lightlag.comparison import Comparison, load_comparison
+from lightlag.difference import Difference, diff
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result, load
 from lightlag.run import compare, run
@@ -88,6 +89,7 @@ __all__ = [
     "Crash",
     "Defaults",
     "DelayedAck",
+    "Difference",
     "Directions",
     "Dumbbell",
     "Flow",
@@ -128,6 +130,7 @@ __all__ = [
     "__version__",
     "analyse",
     "compare",
+    "diff",
     "inspect",
     "load",
     "load_comparison",

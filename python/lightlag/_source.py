@@ -40,6 +40,8 @@ class Source(Protocol):
 
     @property
     def interrupted(self) -> bool: ...
+    @property
+    def folder(self) -> Path | None: ...
     def summary(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
@@ -49,6 +51,8 @@ class Source(Protocol):
 
 class Live:
     """A run that is still in the engine's memory."""
+
+    folder: Path | None = None
 
     def __init__(self, run: _engine.Run, captures: Path | None = None) -> None:
         """`captures` is the temporary folder to which the run wrote its captures; it goes with this object."""
@@ -96,7 +100,7 @@ class Folder:
     """A results folder on disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         shown = printable(folder)
         try:
             head: Any = json.loads((folder / "run.json").read_text("utf-8"))
@@ -127,7 +131,7 @@ class Folder:
         summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
         for name in ("flows", "links", "proxies", "legs", "radios"):
             # Networks without proxies or radios have no files of them.
-            if name in ("flows", "links") or (self._folder / f"{name}.parquet").exists():
+            if name in ("flows", "links") or (self.folder / f"{name}.parquet").exists():
                 columns = _dictionary()[name]
                 summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
         return summary
@@ -137,7 +141,7 @@ class Folder:
 
         if name not in _columns():
             raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
-        path = self._folder / f"{name}.parquet"
+        path = self.folder / f"{name}.parquet"
         try:
             table = pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -158,13 +162,13 @@ class Folder:
         return table
 
     def captures(self) -> list[Path]:
-        return sorted((self._folder / "captures").glob("*.pcapng"))
+        return sorted((self.folder / "captures").glob("*.pcapng"))
 
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
-            shutil.copytree(self._folder, partial, dirs_exist_ok=True)
+            shutil.copytree(self.folder, partial, dirs_exist_ok=True)
             _write(pages, partial)
 
 

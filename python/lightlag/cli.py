@@ -19,7 +19,7 @@ from lightlag import _engine, _memory, _signals
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compare_capture, compared, emulate, inspect, orbit, replay, serve, study
+from lightlag.commands import captures, compare_capture, compared, diff, emulate, inspect, orbit, replay, serve, study
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import CommandError, InputError, Interrupted, ScenarioError, scenario_error
 
@@ -67,6 +67,7 @@ Examples:
   lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
                                                two that compete, at every point
   lightlag plot results/geo -m cwnd -o cwnd.pdf
+  lightlag diff results/geo results/geo-2      what differs: input, then each measure
   lightlag explain cubic                       equations, parameters, source
   lightlag explain geo > mine.toml             a scenario file to start from
 """,
@@ -598,6 +599,7 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
+app.command(short_help="Show what differs between two results or scenarios.")(_guarded(diff.diff))
 app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))

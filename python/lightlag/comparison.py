@@ -172,6 +172,8 @@ class Comparison:
         *,
         expected: int | None = None,
         confidences: Mapping[str, float] | None = None,
+        version: str = _engine.__version__,
+        folder: Path | None = None,
     ) -> None:
         """A comparison of finished runs.
 
@@ -183,10 +185,16 @@ class Comparison:
             Runs when it is complete; by default those of the design.
         confidences
             Of the intervals of measures, by column, where it is not 0.95.
+        version
+            The version of lightlag that made the runs.
+        folder
+            The results folder from which it was read; None of one that was just made.
         """
         self.design = design
         self.expected = design.run_count if expected is None else expected
         self._confidences = dict(confidences or {})
+        self.version = version
+        self.folder = folder
         self.outcomes = tuple(outcomes)
         self._keys = tuple(keys)
         self.variables = design.variables
@@ -426,7 +434,7 @@ class Comparison:
         """The contents of ``run.json``."""
         return {
             "comparison": self.algorithms,
-            "version": _engine.__version__,
+            "version": self.version,
             "finished": len(self.outcomes),
             "complete": self.is_complete,
             "design": self.design.to_json(),
@@ -504,14 +512,18 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
 
     folder = Path(folder)
     try:
-        design = Design.from_json(json.loads((folder / "run.json").read_text("utf-8"))["design"])
+        about = json.loads((folder / "run.json").read_text("utf-8"))
+        design, version = Design.from_json(about["design"]), about["version"]
+        if not isinstance(version, str):
+            raise ValueError(f"version holds {version!r:.60}")
         found = journal.read_all(folder / "curves.jsonl")
         places = {(one.label, point) for point in design.points() for one in design.competitors}
         if stray := [one for _, one in found if (one.congestion, one.point) not in places]:
             raise ValueError(f"it has a run of {stray[0].congestion} at {stray[0].point}, which it does not compare")
         if not found:
             raise ValueError("it has no runs")
-        return Comparison(design, [one for _, one in found], [key for key, _ in found])
+        outcomes, keys = [one for _, one in found], [key for key, _ in found]
+        return Comparison(design, outcomes, keys, version=version, folder=folder)
     except KeyError as error:
         reason: object = f"{error} is missing"
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:

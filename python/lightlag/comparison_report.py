@@ -246,7 +246,7 @@ def _inline(vector: str, kind: str) -> str:
 def _origin(comparison: Comparison, command: str) -> str:
     design = comparison.design
     last = design.seed + design.replications - 1
-    facts = [("lightlag", _engine.__version__), ("seeds", f"{design.seed} to {last}" if last > design.seed else last)]
+    facts = [("lightlag", comparison.version), ("seeds", f"{design.seed} to {last}" if last > design.seed else last)]
     if command:
         facts.insert(0, ("command", command))
     facts += [

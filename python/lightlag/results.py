@@ -80,6 +80,16 @@ class Result:
         return int(self._head["seed"])
 
     @property
+    def version(self) -> str:
+        """The version of lightlag that made the run."""
+        return str(self._head["version"])
+
+    @property
+    def folder(self) -> Path | None:
+        """The results folder from which it was read; None of a run that was just made."""
+        return self._source.folder
+
+    @property
     def simulated_s(self) -> float:
         """Simulated seconds until the run ended."""
         return float(self._head["simulated_s"])

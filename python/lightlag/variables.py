@@ -25,6 +25,7 @@ __all__ = [
     "Variable",
     "Vary",
     "competitors",
+    "meaning",
     "quantity",
     "split",
     "text_of",
@@ -210,6 +211,21 @@ def quantity(text: str, unit: str | None) -> tuple[float | None, str]:
     if unit is None or found not in _FACTORS or _FACTORS[found][0] != _FACTORS[unit][0]:
         return None, ""
     return number * _FACTORS[found][1], found
+
+
+def meaning(value: str) -> tuple[str, float] | str:
+    """A key that is the same for two texts of one quantity; of other values the text itself.
+
+    Examples
+    --------
+    >>> meaning("50 ms") == meaning("0.05 s"), meaning("0.001") == meaning("1e-3"), meaning("1 s") == meaning("1 B")
+    (True, True, False)
+    """
+    number, unit = _quantity(value)
+    if unit not in _FACTORS:
+        return value
+    kind, factor = _FACTORS[unit]
+    return kind, float(f"{number * factor:.15g}")
 
 
 def variables(vary: Vary) -> list[Variable]:

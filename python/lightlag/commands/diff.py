@@ -1,0 +1,48 @@
+"""``lightlag diff``: two results or two scenarios side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from lightlag._text import plain, say
+
+DIFFERENT = 1
+"""The exit code of ``--exit-code`` where something differs."""
+
+
+def diff(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A results folder of run or compare, a scenario file, or a preset.")
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same kind.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 if something differs, with 0 if nothing does.")
+    ] = False,
+) -> None:
+    r"""Show what differs between two results or two scenarios: the input first, then each measure.
+
+    \b
+    lightlag diff results/geo results/geo-2          two runs, flow by flow
+    lightlag diff results/a-compare results/b-compare    two comparisons, paired by seed
+    lightlag diff geo mine.toml                      two scenarios, key by key as --set takes them
+
+    The difference of two comparisons is the mean over the pairs, B less A, with its 95 % interval (Student t). d_z is
+    that mean by the standard deviation of the differences.
+    """
+    from lightlag._table import print_rows
+    from lightlag.difference import diff as compared
+
+    found = compared(a, b)
+    if as_json:
+        print(plain(json.dumps(found.to_json(), allow_nan=False)))
+    else:
+        print_rows(found.input_rows(), f"A: {found.a.name}, B: {found.b.name}")
+        print_rows(found.rows(), "")
+        for note in found.notes():
+            say(note)
+    if exit_code and not found.is_equal:
+        raise typer.Exit(DIFFERENT)
