@@ -19,7 +19,19 @@ from lightlag import _engine, _memory, _signals
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compare_capture, compared, diff, emulate, inspect, orbit, replay, serve, study
+from lightlag.commands import (
+    captures,
+    compare_capture,
+    compared,
+    diff,
+    emulate,
+    inspect,
+    orbit,
+    plot,
+    replay,
+    serve,
+    study,
+)
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.errors import CommandError, InputError, Interrupted, ScenarioError, scenario_error
 
@@ -316,47 +328,7 @@ def compare(
             )
 
 
-@app.command(short_help="Draw a figure of results.")
-@_guarded
-def plot(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue; swarm, airtime or routes of radios; globe or"
-            " handovers of a constellation; of a comparison any of its figures.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Figure to write: .pdf, .svg or .png; of globe and swarm also a film, .gif or .mp4, or a page that"
-            " plays, .html. Default: DIR/METRIC.pdf",
-        ),
-    ] = None,
-) -> None:
-    """Draw a figure of a results folder."""
-    from lightlag import _progress, moving
-    from lightlag.comparison import load_comparison
-    from lightlag.results import load
-
-    compared = load_comparison(folder) if (folder / "curves.jsonl").exists() else None
-    if metric is None:
-        metric = compared.figures[0] if compared else "cwnd"
-    path = folder / f"{metric}.pdf" if out is None else out
-    if compared is None:
-        moving.check(metric, path)
-    if compared is None and moving.is_moving(path):
-        with _progress.of_count(path.name, shown=True) as progress:
-            moving.write(load(folder), metric, path, progress)
-    else:
-        (compared or load(folder)).plot(metric, path)  # type: ignore[arg-type]
-    say(path)
+app.command(short_help="Draw a figure of results.")(_guarded(plot.plot))
 
 
 @app.command(short_help="Reproduce the figures of a paper.")

@@ -151,6 +151,13 @@ def _of_points(comparison: Comparison, shown: Sequence[Point]) -> str:
     )
 
 
+def _counted(comparison: Comparison, points: Sequence[Point]) -> str:
+    """The runs of each algorithm at each of the points, as text."""
+    counts = [len(comparison.of(name, point)) for name in comparison.algorithms for point in points]
+    least, most = min(count for count in counts if count), max(counts)
+    return f"{most} run{'s' * (most > 1)}" if least == most else f"{least} to {most} runs"
+
+
 @style.styled
 def _against(comparison: Comparison, variable: Variable, measures: list[Measure]) -> Chart:
     at = comparison.variables.index(variable)
@@ -169,8 +176,7 @@ def _against(comparison: Comparison, variable: Variable, measures: list[Measure]
     for axes in (axes for own in panels for axes in own):
         _place_values(axes, variable, axis)
     title = measures[0].title if len(measures) == 1 else "Queueing delay of data packets"
-    runs = max(len(comparison.of(name, point)) for name in comparison.algorithms for point in comparison.points)
-    note = f"{comparison.name}, {runs} run{'s' * (runs > 1)} each"
+    note = f"{comparison.name}, {_counted(comparison, comparison.points)} each"
     _head(figure, f"{title} against {variable.label}", note, panels[0][0])
     return figure
 
@@ -244,10 +250,10 @@ def _bars(comparison: Comparison) -> Chart:
         _bar_panel(axes, comparison, measure)
     for unused in panels.flat[len(measures) :]:
         figure.delaxes(unused)
-    runs = max(len(comparison.of(name)) for name in comparison.algorithms)
-    about = f"mean of {runs} runs, 95 % interval" if runs > 1 else "one run"
+    runs = _counted(comparison, comparison.points)
+    about = f"mean of {runs}, 95 % interval" if runs != "1 run" else "one run"
     if all(comparison.is_identical(name) for name in comparison.algorithms):
-        about = f"{runs} seeds, identical"
+        about = f"{runs.replace('runs', 'seeds')}, identical"
     figure.suptitle(f"{comparison.name}: {about}", x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     return figure
 
@@ -378,12 +384,14 @@ def _cwnd(comparison: Comparison) -> Chart:
     names = comparison.algorithms
     size = (6.4 if len(points) < 3 else 2.5 * len(points), 0.75 + 1.35 * len(names))
     figure, panels = style.chart(len(names), len(points), size=size, sharex="col", squeeze=False)
+    seeds: set[int] = set()
     for row, name in enumerate(names):
         for column, point in enumerate(points):
             axes = panels[row][column]
             first = next((outcome for outcome in comparison.of(name, point) if outcome.windows), None)
             if first is not None:
                 _windows(axes, first, row)
+                seeds.add(first.seed)
             where = comparison.describe(point) if row == 0 else ""
             axes.set_title(f"{where}\n{name}" if where else name, loc="left", fontsize=9)
             axes.set_ylim(bottom=0)
@@ -393,7 +401,8 @@ def _cwnd(comparison: Comparison) -> Chart:
     for axes in panels[-1]:
         axes.set_xlabel("time (s)")
         axes.set_xlim(left=0)
-    note = f"{_of_points(comparison, points)}, seed {comparison.design.seed}"
+    seed = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, sorted(seeds)))}"
+    note = f"{_of_points(comparison, points)}, {seed if seeds else 'no windows'}"
     figure.suptitle(f"Congestion windows · {note}", x=0.01, ha="left", fontweight="bold", fontsize=10)
     figure.align_ylabels()
     return figure
