@@ -21,11 +21,13 @@ from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
 from lightlag.commands import (
     captures,
+    check,
     compare_capture,
     compared,
     diff,
     emulate,
     inspect,
+    listing,
     orbit,
     plot,
     replay,
@@ -33,6 +35,7 @@ from lightlag.commands import (
     study,
 )
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import CommandError, InputError, Interrupted, ScenarioError, scenario_error
 
 if TYPE_CHECKING:
@@ -74,6 +77,7 @@ Examples:
   lightlag run geo                             a preset; results go to results/geo
   lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
   lightlag run geo.toml --seed 7 --json        one JSON object on stdout
+                                               as do compare, diff, check, list, validate
   lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
   lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
   lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
@@ -192,7 +196,7 @@ def run(
     from lightlag.scenario import read_scenario
 
     count = threads_of(threads)
-    changes = _changes(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes = changes_of(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
     folder = out if out is not None or as_json else Path("results") / scenario.name
@@ -275,6 +279,9 @@ def compare(
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
     figures: compared.Figures = "pdf,svg",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, folder.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios with several algorithms, each with the same seeds.
@@ -285,7 +292,7 @@ def compare(
     """
     from lightlag.scenario import check as check_scenario
 
-    changes = _changes(sets, seed)
+    changes = changes_of(sets, seed)
     formats = compared.formats(figures)
     plan = compared.plan(files, congestion, vary or [], replications, changes)
     folder = out if out is not None else compared.folder(plan)
@@ -309,12 +316,16 @@ def compare(
             if not quiet:
                 for note in compared.notes(comparison):
                     say(note, file=sys.stderr)
+            if not quiet and not as_json:
                 print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
             command = shlex.join(["lightlag", *sys.argv[1:]])
             comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)
         journal.unlink(missing_ok=True)
+        if as_json:
+            print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))
         if not quiet:
-            say(f"{'report, figures and tables' if formats else 'tables'} in {folder}")
+            kept = "report, figures and tables" if formats else "tables"
+            say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
         if not comparison.is_complete:
             again = "the same command without --force" if force else "the same command"
             raise CommandError(
@@ -328,7 +339,8 @@ def compare(
             )
 
 
-app.command(short_help="Draw a figure of results.")(_guarded(plot.plot))
+app.command(short_help="Draw a figure of results, of one or of several.")(_guarded(plot.plot))
+app.command(short_help="Show what differs between two results or scenarios.")(_guarded(diff.diff))
 
 
 @app.command(short_help="Reproduce the figures of a paper.")
@@ -398,6 +410,7 @@ def validate(
     again: Annotated[
         bool, typer.Option("--again", help="kernel: measure it again, and replace the runs that were kept.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: every judgement.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
@@ -412,44 +425,29 @@ def validate(
     from lightlag.reproduce import validation
     from lightlag.run import processors
 
+    quiet = quiet or as_json
     if what == "kernel":
         from lightlag.reproduce.validation import kernel
 
         with _signals.raising():
-            outside = kernel.validate(
+            measured = kernel.validate(
                 out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
             )
-        if outside:
+        if as_json:
+            print(plain(json.dumps(measured.record())))
+        if outside := measured.failures():
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
         raise InputError(f'cannot validate "{what}"; name tcp or kernel')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
+    if as_json:
+        print(plain(json.dumps(found.record())))
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
 
 
-@app.command(name="list", short_help="List congestion, queues, profiles, scenarios or papers.")
-@_guarded
-def list_(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="congestion, queues, profiles, scenarios or papers.")],
-) -> None:
-    """List the names of congestion controls, queues, profiles, scenarios or papers."""
-    from lightlag import _explain
-
-    lists: dict[str, Callable[[], dict[str, str]]] = {
-        "congestion": lambda: _explain.first_sentences(_explain.algorithms()),
-        "queues": lambda: _explain.first_sentences(_explain.queues()),
-        "profiles": lambda: _explain.first_sentences(_explain.profiles()),
-        "scenarios": lambda: _explain.first_sentences(_explain.presets()),
-        "papers": lambda: {name: paper.title for name, paper in _papers().items()},
-    }
-    if what not in lists:
-        raise InputError(f'cannot list "{what}"; name one of {", ".join(lists)}')
-    entries = lists[what]()
-    width = max(map(len, entries), default=0)
-    for name, about in entries.items():
-        print(f"{name:{width}}  {about}")
+app.command(name="list", short_help="List congestion, queues, profiles, scenarios or papers.")(_guarded(listing.list_))
 
 
 @app.command(short_help="Explain a name.")
@@ -479,25 +477,7 @@ def explain(
     print(describe(read_scenario(name, []), threads_of(threads)))
 
 
-SHOWN_WAYS = 20
-"""Lines of routes that ``check`` prints."""
-
-
-@app.command(short_help="Check a scenario for errors.")
-@_guarded
-def check(file: File, sets: Set = None) -> None:
-    """Check a scenario: report all errors and warnings, and the routes that change, without running it."""
-    from lightlag.scenario import checked
-
-    _, read, warnings = checked(file, _changes(sets, None))
-    for place, message in warnings:
-        say(f"warning: {file}: {place}: {message}")
-    ways, more = read.ways(SHOWN_WAYS)
-    for start, flow, nodes in ways:
-        say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")
-    if more:
-        say(f"and {more} more changes of routes")
-    say(f"{file}: is valid" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
+app.command(short_help="Check a scenario for errors.")(_guarded(check.check))
 
 
 @app.command(short_help="Print the JSON Schema of a scenario.")
@@ -508,16 +488,6 @@ def schema() -> None:
 
 
 app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
-
-
-def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
-    changes = []
-    for change in sets or []:
-        key, separator, value = change.partition("=")
-        if not separator or not key.strip():
-            raise InputError(f'--set "{change}": is not KEY=VALUE; write for example --set links.0.loss=1e-4')
-        changes.append((key.strip(), value.strip()))
-    return changes if seed is None else [*changes, ("seed", str(seed))]
 
 
 def _warn(warnings: list[tuple[str, str]]) -> None:
@@ -571,7 +541,6 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
-app.command(short_help="Show what differs between two results or scenarios.")(_guarded(diff.diff))
 app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
 app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
 app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))

@@ -32,6 +32,7 @@ __all__ = [
     "journal",
     "notes",
     "plan",
+    "record",
     "run",
     "shown",
 ]
@@ -202,6 +203,12 @@ def shown(comparison: Comparison) -> list[Row]:
 
     absent = {one.title.lower() for one in MEASURES if one not in comparison.measures}
     return [{key: value for key, value in row.items() if key not in absent} for row in comparison.rows()]
+
+
+def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
+    """The design and the summary of a comparison as plain values; numbers that do not exist are None."""
+    rows = comparison.summary.fill_nan(None).to_dicts()
+    return comparison.about() | {"folder": str(folder), "summary": rows}
 
 
 def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:

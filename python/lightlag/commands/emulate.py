@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag._text import plain, say
+from lightlag.commands.changes import changes
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def emulate(
     with (
         _terminated() as asked,
         start(
-            file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=_changes(sets, seed)
+            file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=changes(sets, seed)
         ) as emulation,
     ):
         if not quiet:
@@ -107,16 +108,6 @@ def emulate(
             _report(emulation, as_json=as_json, quiet=quiet)
             if ended is not None:
                 raise ended
-
-
-def _changes(sets: list[str] | None, seed: int | None) -> list[tuple[str, str]]:
-    changes = []
-    for change in sets or []:
-        key, separator, value = change.partition("=")
-        if not separator or not key.strip():
-            raise InputError(f'--set "{change}": is not KEY=VALUE; write for example --set links.0.loss=1e-4')
-        changes.append((key.strip(), value.strip()))
-    return changes if seed is None else [*changes, ("seed", str(seed))]
 
 
 @contextmanager

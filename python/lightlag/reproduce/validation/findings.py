@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from lightlag import _engine
 from lightlag.reproduce.paper import Picture, Reproduction
 from lightlag.reproduce.table import markdown_table, to_markdown
 from lightlag.reproduce.validation import response
@@ -83,6 +85,20 @@ class Findings:
         return lines + [
             f"{cell.algorithm.label}, {cell.place}: {cell.text}" for cell in self.cells if cell.holds is False
         ]
+
+    def record(self) -> dict[str, Any]:
+        """Every judgement, and the papers without their figures, as plain values for JSON."""
+        failures = self.failures()
+        return {
+            "validated": "tcp",
+            "version": _engine.__version__,
+            "holds": not failures,
+            "failures": failures,
+            "closed_forms": list(map(asdict, self.closed_forms)),
+            "windows": [cell.record() for cell in self.cells],
+            "transport": list(map(asdict, self.transport)),
+            "papers": [paper.record() for paper in self.papers],
+        }
 
 
 def pages(found: Findings) -> dict[str, Page]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -264,6 +265,11 @@ class Cell:
             parts.append(f"model {self.of_model:+.0%}")
         shown = f"{self.ours:.4g}" + (f" ({', '.join(parts)})" if parts else "")
         return f"**{shown}**" if self.holds is False else shown
+
+    def record(self) -> dict[str, Any]:
+        """The cell as plain values for JSON; windows are in segments."""
+        own = ("p", "rtt_s", "ours", "formula", "model", "losses", "waiting", "holds", "reason")
+        return {"algorithm": self.algorithm.label} | {name: getattr(self, name) for name in own}
 
 
 def _within(deviation: float | None) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from lightlag.errors import InputError
 from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import pages
-from lightlag.reproduce.validation.kernel.criteria import Cell, cells, verdicts
+from lightlag.reproduce.validation.kernel.criteria import Compared, cells
 from lightlag.reproduce.validation.kernel.page import kernel_page
 from lightlag.reproduce.validation.kernel.points import all_points, short_points
 from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
@@ -41,8 +41,8 @@ def validate(
     again: bool = False,
     kept: str | os.PathLike[str] = KEPT,
     quiet: bool = True,
-) -> list[str]:
-    """Compare every cell, print the verdicts and write the page; a line for each that does not hold.
+) -> Compared:
+    """Compare every cell, print the verdicts and write the page.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ def validate(
     store = Kept(Path(kept), forget=again)
     with status(shown=not quiet) as progress:
         kernel = measure(points, REPEATS, store, JOBS if jobs is None else jobs, progress)
-        found = cells(kernel, simulate(points, progress))
+        found = Compared(cells(kernel, simulate(points, progress)))
     if folder is not None:
-        pages.write(folder, {"kernel": kernel_page(found)})
+        pages.write(folder, {"kernel": kernel_page(found.cells)})
     if not quiet:
         _print(found, detailed=bool(only) or short)
         if folder is not None:
             print(f"{folder / 'kernel.md'}: is written")
-    return [f"{verdict.criterion}: {verdict.found}" for verdict in verdicts(found) if not verdict.holds]
+    return found
 
 
-def _print(found: list[Cell], *, detailed: bool) -> None:
+def _print(found: Compared, *, detailed: bool) -> None:
     """The verdicts, and every cell or those that deviate."""
     from rich.console import Console
     from rich.table import Table
@@ -104,7 +104,7 @@ def _print(found: list[Cell], *, detailed: bool) -> None:
     console = Console(markup=False, highlight=False)
     console.width = max(console.width, 120)
     table = Table("cell", "kernel s", "ours s", "ratio", "kernel resent/timeouts", "ours", title_justify="left")
-    for cell in found:
+    for cell in found.cells:
         if not (detailed or cell.is_outside):
             continue
         counts = ", ".join(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in cell.kernel))
@@ -120,5 +120,5 @@ def _print(found: list[Cell], *, detailed: bool) -> None:
         table.add_row(*(Text(text, "red" if cell.is_outside else "") for text in row))
     if table.row_count:
         console.print(table)
-    for verdict in verdicts(found):
+    for verdict in found.verdicts:
         console.print(f"{'holds' if verdict.holds else 'DOES NOT HOLD'}: {verdict.criterion}: {verdict.found}")

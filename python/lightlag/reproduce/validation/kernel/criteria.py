@@ -6,8 +6,10 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from lightlag import _engine
 from lightlag.reproduce.validation.kernel.points import Point
 from lightlag.reproduce.validation.kernel.runs import Observed
 
@@ -116,6 +118,19 @@ class Cell:
             case _:
                 return self.deviates
 
+    def record(self) -> dict[str, Any]:
+        """The cell as plain values for JSON: times, goodputs, and what each run counted."""
+        return {
+            "group": self.point.group,
+            "place": self.point.place,
+            "kernel": list(map(asdict, self.kernel)),
+            "ours": list(map(asdict, self.ours)),
+            "kernel_s": self.kernel_s,
+            "ours_s": self.ours_s,
+            "goodput_ratio": self.ratio,
+            "holds": not self.is_outside,
+        }
+
     def sums(self, runs: Sequence[Observed]) -> str:
         """Retransmissions and timeouts of all seeds in text."""
         return f"{sum(run.retransmissions for run in runs)}/{sum(run.timeouts for run in runs)}"
@@ -128,6 +143,32 @@ class Verdict:
     criterion: str
     found: str
     holds: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The cells of a comparison with the kernel."""
+
+    cells: Sequence[Cell]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Every criterion of the groups that were run."""
+        return verdicts(self.cells)
+
+    def failures(self) -> list[str]:
+        """A line for each criterion that does not hold."""
+        return [f"{verdict.criterion}: {verdict.found}" for verdict in self.verdicts if not verdict.holds]
+
+    def record(self) -> dict[str, Any]:
+        """Criteria and cells as plain values for JSON."""
+        return {
+            "validated": "kernel",
+            "version": _engine.__version__,
+            "holds": not self.failures(),
+            "criteria": list(map(asdict, self.verdicts)),
+            "cells": [cell.record() for cell in self.cells],
+        }
 
 
 def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Observed]) -> list[Cell]:

@@ -1,0 +1,68 @@
+"""``lightlag check``: the errors of a scenario, its warnings, and the routes that change."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lightlag._text import plain, say
+from lightlag.commands.changes import changes
+from lightlag.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from lightlag import _engine
+
+SHOWN_WAYS = 20
+"""Lines of routes that are printed."""
+
+
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, also of a scenario with errors, and every route.")
+    ] = False,
+) -> None:
+    """Check a scenario: report all errors and warnings, and the routes that change, without running it."""
+    from lightlag.scenario import checked
+
+    try:
+        _, read, warnings = checked(file, changes(sets))
+    except ScenarioError as error:
+        if as_json:
+            _print_json({"file": file, "valid": False, "errors": _places(error.errors)})
+        raise
+    if as_json:
+        _print_json({"file": file, "valid": True, "warnings": _places(warnings), "routes": _routes(read)})
+        return
+    for place, message in warnings:
+        say(f"warning: {file}: {place}: {message}")
+    ways, more = read.ways(SHOWN_WAYS)
+    for start, flow, nodes in ways:
+        say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")
+    if more:
+        say(f"and {more} more changes of routes")
+    say(f"{file}: is valid" + (f", with {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""))
+
+
+def _places(found: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"place": place, "message": message} for place, message in found]
+
+
+def _routes(read: _engine.Scenario) -> list[dict[str, Any]]:
+    """Every change of a route; a loop has no nodes."""
+    ways, more = read.ways(SHOWN_WAYS)
+    if more:
+        ways, _ = read.ways(len(ways) + more)
+    return [{"start_s": start, "flow": flow, "nodes": nodes} for start, flow, nodes in ways]
+
+
+def _print_json(found: dict[str, Any]) -> None:
+    print(plain(json.dumps(found)))
