@@ -319,7 +319,9 @@ def compare(
             if not quiet and not as_json:
                 print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
             command = shlex.join(["lightlag", *sys.argv[1:]])
-            comparison.save_with(helpers, folder, force=True, formats=formats, report=bool(formats), command=command)
+            about: dict[str, Any] = {"formats": formats, "report": bool(formats), "command": command}
+            about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
+            comparison.save_with(helpers, folder, force=True, **about)
         journal.unlink(missing_ok=True)
         if as_json:
             print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))

@@ -423,11 +423,13 @@ class Comparison:
         formats: Sequence[str],
         report: bool,
         command: str,
+        study: str | None = None,
     ) -> None:
-        """As :meth:`save`, with processes that draw."""
+        """As :meth:`save`, with processes that draw; `study` is the text of a ``study.toml`` with the same runs."""
         from lightlag import comparison_report
 
         about: dict[str, Any] = {"force": force, "formats": formats, "with_report": report, "command": command}
+        about["study"] = study
         comparison_report.save(self, Path(folder), helpers=helpers, **about)
 
     def about(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def save(
     formats: Sequence[str],
     with_report: bool,
     command: str,
+    study: str | None,
     helpers: Sequence[_drawing.Painter],
 ) -> Path:
     """Writes a results folder, as a whole or not at all; see :meth:`Comparison.save`."""
@@ -45,6 +46,8 @@ def save(
     with new_folder(folder, force=force) as partial:
         (partial / "run.json").write_text(json.dumps(comparison.about(), indent=2) + "\n", "utf-8")
         (partial / "curves.jsonl").write_text("".join(journal.lines(comparison.keyed())), "utf-8")
+        if study is not None:
+            (partial / "study.toml").write_text(study, "utf-8")
         runs, summary = comparison.runs, comparison.summary
         runs.write_parquet(partial / "runs.parquet")
         runs.write_csv(partial / "runs.csv")

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -33,6 +33,7 @@ from lightlag.errors import InputError
 from lightlag.results import Result, load
 from lightlag.scenario import ScenarioLike, read_scenario, toml_value
 from lightlag.scenario.changed import ABSENT, Change, changes
+from lightlag.study.folder import StudyResults, open_study
 from lightlag.variables import Variable, meaning
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "Side", "diff", "read_result"]
 
-Kind = Literal["run", "comparison", "scenario"]
-Comparable: TypeAlias = "Result | Comparison | ScenarioLike"
-"""A result, a comparison, a folder with either, or any description of a scenario."""
+Kind = Literal["run", "comparison", "study", "scenario"]
+Comparable: TypeAlias = "Result | Comparison | StudyResults | ScenarioLike"
+"""A result, a comparison, a study's results, a folder with one of these, or any description of a scenario."""
 
 _COMPARED = (*MEASURES, Measure("timeouts", "Timeouts", "", "expirations of retransmission timers"))
 _MOST_FLOWS = 20
@@ -57,18 +58,20 @@ class Side:
     name: str
     """The folder or file, or the name of the scenario where it comes from neither."""
     scenario: dict[str, Any]
-    """With every default."""
-    result: Result | Comparison | None = None
+    """With every default; of a study its whole design."""
+    result: Result | Comparison | StudyResults | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Name, scenario's name and version as plain values."""
-        about = {"name": self.name, "scenario": self.scenario["name"]}
+        about = {"name": self.name}
+        if not isinstance(self.result, StudyResults):
+            about["scenario"] = self.scenario["name"]
         return about if self.result is None else about | {"version": self.result.version}
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The runs of two comparisons: those with the same algorithm, point and seed are a pair."""
+    """The runs of two comparisons or studies: those with the same algorithm, point and seed are a pair."""
 
     same: int
     """Pairs whose results are equal, number by number."""
@@ -81,7 +84,7 @@ class Pairs:
 
 
 class Difference:
-    """Two runs, two comparisons or two scenarios side by side. Made by :func:`lightlag.diff`."""
+    """Two runs, two comparisons, two studies or two scenarios side by side. Made by :func:`lightlag.diff`."""
 
     def __init__(self, a: Side, b: Side) -> None:
         """`a` and `b` are of one kind."""
@@ -93,11 +96,11 @@ class Difference:
         """The measures of results, a row each: of two runs flow by flow, of two comparisons cell by cell.
 
         Beside ``measure`` stand ``a``, ``b``, the ``difference`` of ``b`` from ``a`` and ``relative``, that by ``a``.
-        Comparisons are paired by seed: :func:`lightlag.pairing.paired` describes the other columns, among them the
-        half width of the 95 % interval and the effect size d_z.
+        Comparisons and studies are paired by seed: :func:`lightlag.pairing.paired` describes the other columns, among
+        them the half width of the 95 % interval and the effect size d_z.
         """
         self.pairs = _pairs(a.result, b.result)
-        """How many runs of two comparisons belong together, and how many of these are equal; None of others."""
+        """How many runs of two comparisons or studies belong together, and how many are equal; None of others."""
 
     @property
     def hashes(self) -> tuple[str, str] | None:
@@ -177,16 +180,17 @@ class Difference:
 
 
 def diff(a: Comparable, b: Comparable) -> Difference:
-    """Compares two runs, two comparisons or two scenarios: the input that differs, then each measure.
+    """Compares two runs, two comparisons, two studies or two scenarios: the input that differs, then each measure.
 
-    Flows of two runs belong together by name. Runs of two comparisons belong together by algorithm, point and seed: the
-    difference of a measure is the mean over these pairs, with its 95 % interval (Student t) and the effect size d_z
-    (:mod:`lightlag.pairing` has the source). Values of variables are the same if they are the same quantity.
+    Flows of two runs belong together by name. Runs of two comparisons or studies belong together by algorithm, point
+    and seed: the difference of a measure is the mean over these pairs, with its 95 % interval (Student t) and the
+    effect size d_z (:mod:`lightlag.pairing` has the source). Values of variables are the same if they are the same
+    quantity.
 
     Parameters
     ----------
     a, b
-        Results, comparisons, folders of them, or scenarios as for :func:`lightlag.run`; both of one kind.
+        Results, comparisons, studies, folders of them, or scenarios as for :func:`lightlag.run`; both of one kind.
 
     Raises
     ------
@@ -206,20 +210,23 @@ def diff(a: Comparable, b: Comparable) -> Difference:
     if one.kind != other.kind:
         raise InputError(
             f"{printable(one.name)} is a {one.kind} and {printable(other.name)} a {other.kind}; "
-            "name two results folders of run, two of compare, or two scenarios"
+            "name two results folders of run, of compare or of study, or two scenarios"
         )
     return Difference(one, other)
 
 
-def read_result(folder: str | os.PathLike[str]) -> Result | Comparison:
-    """Reads a results folder of a run or of a comparison.
+def read_result(folder: str | os.PathLike[str]) -> Result | Comparison | StudyResults:
+    """Reads a results folder of a run, of a comparison or of a study.
 
     Raises
     ------
     InputError
-        If the folder holds neither.
+        If the folder holds none of them.
     """
-    return load_comparison(folder) if (Path(folder) / "curves.jsonl").exists() else load(folder)
+    path = Path(folder)
+    if (path / "curves.jsonl").exists():
+        return load_comparison(path)
+    return open_study(path) if (path / "runs").is_dir() and (path / "study.toml").exists() else load(path)
 
 
 def _side(given: Any) -> Side:
@@ -229,6 +236,8 @@ def _side(given: Any) -> Side:
         return Side("run", str(given.folder or given.name), given.scenario, given)
     if isinstance(given, Comparison):
         return Side("comparison", str(given.folder or given.name), given.scenario, given)
+    if isinstance(given, StudyResults):
+        return Side("study", str(given.folder), given.about["design"], given)
     scenario = json.loads(read_scenario(given).json())
     name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else scenario["name"]
     return Side("scenario", str(name), scenario)
@@ -245,6 +254,8 @@ def _input(a: Side, b: Side) -> list[Change]:
         # The design has the first seed already.
         fixed, fixed_b = ({key: value for key, value in side.scenario.items() if key != "seed"} for side in (a, b))
         return found + _designs(a.result.design, b.result.design) + changes(fixed, fixed_b)
+    if isinstance(a.result, StudyResults) and isinstance(b.result, StudyResults) and a.result.build != b.result.build:
+        found.append(Change("build", a.result.build, b.result.build))
     return found + changes(a.scenario, b.scenario)
 
 
@@ -276,50 +287,67 @@ def _keys(variable: Variable) -> str:
 def _measured(a: Side, b: Side) -> pl.DataFrame | None:
     if isinstance(a.result, Result) and isinstance(b.result, Result):
         return flow_difference.frame(a.result.summary, b.result.summary)
-    if isinstance(a.result, Comparison) and isinstance(b.result, Comparison):
-        cell, one, other = _runs(a.result, b.result)
-        there = {measure.column for result in (a.result, b.result) for measure in result.measures} | {"timeouts"}
-        return pairing.paired(one, other, cell, [one.column for one in _COMPARED if one.column in there])
-    return None
+    if (runs := _runs(a.result, b.result)) is None:
+        return None
+    cell, one, other = runs
+    return pairing.paired(one, other, cell, [own.column for own in _COMPARED if own.column in one.columns])
 
 
-def _runs(a: Comparison, b: Comparison) -> tuple[list[str], pl.DataFrame, pl.DataFrame]:
+def _runs(a: Any, b: Any) -> tuple[list[str], pl.DataFrame, pl.DataFrame] | None:
     """The columns that name a cell, and the runs of both, with the values of variables as the first writes them."""
-    keys = {_keys(variable): at for at, variable in enumerate(b.variables)}
-    if keys.keys() != {_keys(variable) for variable in a.variables}:
-        # A point of one is none of the other.
-        return ["congestion"], _frame(a, [], []).clear(), _frame(b, [], []).clear()
-    labels = [variable.label for variable in a.variables]
-    texts = [{meaning(value): value for value in variable.values} for variable in a.variables]
-    places = [keys[_keys(variable)] for variable in a.variables]
-    points = {
-        point: tuple(text.get(meaning(point[at]), point[at]) for at, text in zip(places, texts, strict=True))
-        for point in b.points
-    }
-    one = _frame(a, labels, [outcome.point for outcome in a.outcomes])
-    return ["congestion", *labels], one, _frame(b, labels, [points[outcome.point] for outcome in b.outcomes])
-
-
-def _frame(of: Comparison, labels: Sequence[str], points: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """A row for each run: algorithm, point, seed, measures and hash."""
     import polars as pl
 
-    schema = {"congestion": pl.String} | dict.fromkeys(labels, pl.String) | {"seed": pl.Int64, "result_hash": pl.String}
-    measures = [measure.column for measure in _COMPARED]
+    if not isinstance(a, (Comparison, StudyResults)) or not isinstance(b, (Comparison, StudyResults)):
+        return None
+    (labels, one), (labels_b, other) = (_of_runs(own) for own in (a, b))
+    measures = [own.column for own in _COMPARED]
+    there = [name for name in measures if name in one.columns and name in other.columns]
+    kept = ["seed", "result_hash", *there]
+    if labels.keys() != labels_b.keys():
+        # A point of one is none of the other.
+        none, none_b = (frame.select("congestion", *kept).clear() for frame in (one, other))
+        return ["congestion"], none, none_b
+    other = other.rename({labels_b[keys]: label for keys, label in labels.items()})
+    for label in labels.values():
+        # A column of plain numbers has no text.
+        one, other = (frame.with_columns(frame[label].cast(pl.String)) for frame in (one, other))
+        texts = {meaning(value): value for value in one[label].unique()}
+        same = {value: texts.get(meaning(value), value) for value in other[label].unique()}
+        other = other.with_columns(other[label].replace(same))
+    cell = ["congestion", *labels.values()]
+    return cell, one.select(*cell, *kept), other.select(*cell, *kept)
+
+
+def _of_runs(of: Comparison | StudyResults) -> tuple[dict[str, str], pl.DataFrame]:
+    """The columns of variables by their keys, and a row for each run: algorithm, point, seed, measures and hash."""
+    import polars as pl
+
+    if isinstance(of, StudyResults):
+        labels = {"+".join(keys) or "scenario": label for label, keys in of.about["variables"].items()}
+        return labels, of.runs.collect()
+    labels = {_keys(variable): variable.label for variable in of.variables}
+    there = {measure.column for measure in of.measures} | {"timeouts"}
+    measures = [measure.column for measure in _COMPARED if measure.column in there]
+    schema = {"congestion": pl.String} | dict.fromkeys(labels.values(), pl.String)
     rows = [
-        [one.congestion, *point, one.seed, one.result_hash, *(getattr(one, name) for name in measures)]
-        for one, point in zip(of.outcomes, points or [()] * len(of.outcomes), strict=True)
+        [one.congestion, *one.point, one.seed, one.result_hash, *(getattr(one, name) for name in measures)]
+        for one in of.outcomes
     ]
-    return pl.DataFrame(rows, schema=schema | dict.fromkeys(measures, pl.Float64), orient="row")
+    schema |= {"seed": pl.UInt64, "result_hash": pl.String} | dict.fromkeys(measures, pl.Float64)
+    return labels, pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _pairs(a: Any, b: Any) -> Pairs | None:
-    if not isinstance(a, Comparison) or not isinstance(b, Comparison):
+    if (runs := _runs(a, b)) is None:
         return None
-    cell, one, other = _runs(a, b)
+    cell, one, other = runs
     both = one.join(other, on=[*cell, "seed"], suffix="_b")
     same = int((both["result_hash"] == both["result_hash_b"]).sum())
-    return Pairs(same, both.height, len(a.outcomes) - both.height, len(b.outcomes) - both.height)
+    return Pairs(same, both.height, _count(a) - both.height, _count(b) - both.height)
+
+
+def _count(of: Comparison | StudyResults) -> int:
+    return int(of.about["finished"]) if isinstance(of, StudyResults) else len(of.outcomes)
 
 
 # --- text -------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -35,6 +36,7 @@ __all__ = [
     "record",
     "run",
     "shown",
+    "study",
 ]
 
 Congestion = Annotated[
@@ -86,6 +88,41 @@ def plan(
 
     names = None if congestion is None else [name for name in split(congestion, ",", "--congestion") if name]
     return make(files, names, vary, replications, changes)
+
+
+def study(
+    files: list[str],
+    congestion: str | None,
+    vary: list[str],
+    replications: int,
+    changes: list[tuple[str, str]],
+    folder: Path,
+) -> str:
+    """The same runs as a ``study.toml`` in this folder: for more seeds, a target, or a cluster."""
+    from lightlag import _toml
+    from lightlag.variables import split
+
+    sets = dict(changes)
+    first = sets.pop("seed", None)
+    table: dict[str, Any] = {
+        "name": f"{folder.name}-study",
+        # Names of presets stay; paths start at the study.
+        "scenarios": [os.path.relpath(file, folder) if Path(file).exists() else file for file in files],
+    }
+    if congestion is not None:
+        table["congestion"] = [name for name in split(congestion, ",", "--congestion") if name]
+    if first is not None:
+        table["seed"] = int(first)
+    table |= {"replications": replications, "curves": True}
+    varied = dict(_axis(text) for text in vary)
+    return _toml.document(table | {key: value for key, value in (("vary", varied), ("set", sets)) if value}) + "\n"
+
+
+def _axis(text: str) -> tuple[str, list[str]]:
+    from lightlag.variables import split
+
+    name, _, values = text.partition("=")
+    return name.strip(), [value for value in split(values, ",", "--vary") if value]
 
 
 def folder(of: Plan) -> Path:

@@ -50,8 +50,10 @@ def plot(
     from lightlag.comparison import Comparison
     from lightlag.difference import read_result
     from lightlag.results import Result
+    from lightlag.study import StudyResults
 
-    found = [read_result(folder) for folder in folders]
+    read = [read_result(folder) for folder in folders]
+    found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
     if isinstance(found[0], Comparison):
         _of_comparisons(overlay.named(found, Comparison), metric, out, folders)
     else:

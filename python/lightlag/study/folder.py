@@ -98,11 +98,21 @@ class StudyResults:
         shown = printable(folder)
         try:
             self.about: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
-            self.about["design"], self.about["finished"]
+            self.about["design"], self.about["finished"], self.about["variables"], self.about["build"]
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(
                 f'{shown}: does not hold the results of a study; write them with "lightlag study export"'
             ) from None
+
+    @property
+    def version(self) -> str:
+        """The version of lightlag that wrote them."""
+        return str(self.about["version"])
+
+    @property
+    def build(self) -> str:
+        """The engine that made the runs."""
+        return str(self.about["build"])
 
     @property
     def runs(self) -> pl.LazyFrame:
@@ -148,11 +158,23 @@ class StudyResults:
         except duckdb.Error as error:
             raise InputError(f"sql: {printable(str(error).splitlines()[0])}") from None
 
-    def comparison(self, store: str | os.PathLike[str]) -> Comparison:
-        """The study as a comparison, with figures and a report, from the store with its runs."""
+    def comparison(self, store: str | os.PathLike[str] | None = None) -> Comparison:
+        """The study as a comparison, which has figures and a report.
+
+        Parameters
+        ----------
+        store
+            The store with its runs; by default the one beside the folder.
+
+        Raises
+        ------
+        InputError
+            If there is no such store.
+        """
+        from lightlag.study.campaign import default_store
         from lightlag.study.schedule import Schedule
 
-        kept = open_store(store, make=False)
+        kept = open_store(default_store(self.folder) if store is None else store, make=False)
         return comparison(self.study.plan(), kept, self.study.target, Schedule(self.study, kept, dry=True).total)
 
     def _scan(self, files: str) -> pl.LazyFrame:

@@ -85,7 +85,7 @@ def simulated(point: Point) -> Observed:
     Real packets are some tens of microseconds late. Without that, an ACK-clocked segment meets a full queue at exactly
     the instant at which another one leaves it, and every such tie ends alike.
     """
-    sets = point.sets() if point.group == "pattern" else {**point.sets(), "links.0.jitter": JITTER}
+    sets = point.sets() if point.group == "pattern" else {"links.0.jitter": JITTER, **point.sets()}
     flow = ll.run(SCENARIO, sets=sets).summary["flows"][0]
     if point.segments is None:
         size, elapsed_s = int(flow["delivered_bytes"]), float(BULK_S)
