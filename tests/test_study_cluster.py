@@ -240,6 +240,7 @@ def test_workers_with_another_engine_are_refused_by_name(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lightlag.study import work
+
     def other() -> str:
         return "0.0.9+0123456789abcdef"
 

@@ -27,9 +27,10 @@ GUESS = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A share of the cells: number `number` of `count`, from 1 on.
+    """A share of a study: number `number` of `count`, from 1 on.
 
-    Cells are dealt by their digests, so that every share has some of each kind, and all seeds of a cell.
+    Runs are dealt in turn: each share has as many as the next, of every cell. With a target whole cells are dealt,
+    because a cell is looked at as a whole.
     """
 
     number: int = 1
@@ -51,9 +52,13 @@ class Shard:
             raise InputError(f"--shard: {text!r:.40} is not a share from 1 to N, with N up to 1,000,000")
         return cls(int(number), int(count))
 
-    def has(self, cell: Cell) -> bool:
-        """Whether a cell is in it."""
-        return int.from_bytes(cell.digest[:8], "big") % self.count == self.number - 1
+    def seeds(self, at: int, count: int) -> range:
+        """Which of `count` seeds of the cell at this place of the plan are in it, from 0 on."""
+        return range((self.number - 1 - at) % self.count, count, self.count)
+
+    def has(self, at: int) -> bool:
+        """Whether the whole cell at this place is in it."""
+        return at % self.count == self.number - 1
 
 
 @dataclass(slots=True)
@@ -65,6 +70,8 @@ class State:
     """A guess of the cost before the first run: its simulated seconds."""
     limit: int
     """Seeds that it is to run, as far as is known."""
+    seeds: range
+    """Those that it may run, counted from the first of the study."""
     next: int = 0
     """Seeds that were handed out or found finished."""
     open: int = 0
@@ -104,15 +111,23 @@ class Schedule:
         self._prior = 0.0
         self._open: dict[str, tuple[State, int]] = {}
         limit = self.target.looks[0] if self.target else self.plan.design.replications
-        own = [cell for cell in self.plan.cells if shard is None or shard.has(cell)]
-        priors = (_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in own)
-        self.states = [State(cell, prior, limit) for cell, prior in zip(own, priors, strict=True)]
-        self._total = limit * len(own)
+        share = Shard() if shard is None else shard
+        whole = range(self.plan.design.replications)
+        self.states: list[State] = []
+        for at, cell in enumerate(self.plan.cells):
+            prior = _engine.seconds(str(json.loads(cell.text)["duration"]))
+            if self.target is None:
+                seeds = share.seeds(at, limit)
+                self.states.append(State(cell, prior, len(seeds), seeds))
+            elif share.has(at):
+                self.states.append(State(cell, prior, limit, whole))
+        self.states = [state for state in self.states if state.limit]
+        self._total = sum(state.limit for state in self.states)
         self._digests: dict[str, str] = {}
         self._heap: list[tuple[int, float, int, int]] = []
         self._later: deque[tuple[Run, int]] = deque()
         """Runs that somebody else has begun."""
-        self._first = 0 if dry else secrets.randbelow(len(own) or 1)
+        self._first = 0 if dry else secrets.randbelow(len(self.states) or 1)
         """Of cells that cost the same this one comes first: two clients of one store start at different places."""
         self._is_dry = dry
         for at in range(len(self.states)):
@@ -166,7 +181,7 @@ class Schedule:
             if self._heap:
                 at = heapq.heappop(self._heap)[-1]
                 state = self.states[at]
-                run = Run(state.cell, self.plan.design.seed + state.next)
+                run = Run(state.cell, self.plan.design.seed + state.seeds[state.next])
                 state.next += 1
                 state.open += 1
                 if state.next < state.limit:

@@ -59,7 +59,6 @@ class Watch:
         self._style = style
         self._clock = clock
         self._start = self._last = clock()
-        self._first = schedule.finished
         self._bar: Progress | None = None
         self._left = ""
 
@@ -110,7 +109,7 @@ class Watch:
         """The progress in a line."""
         schedule = self._schedule
         elapsed = max(self._clock() - self._start, 1e-9)
-        rate = (schedule.finished - self._first) / elapsed
+        rate = (schedule.finished - schedule.found) / elapsed
         failed = f", {len(schedule.failures):,} failed" if schedule.failures else ""
         speed = f"{rate:.3g} a second" if rate >= 1 else f"{60 * rate:.3g} a minute"
         return (
