@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 from lightlag._engine import ScenarioError, __version__
 from lightlag.captures import Capture, inspect
 from lightlag.comparison import Comparison, load_comparison
-from lightlag.difference import Difference, diff
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result, load
 from lightlag.run import compare, run
@@ -76,6 +75,7 @@ from lightlag.stream import Batch, Stream, stream
 if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
     from lightlag.constellation import sky
+    from lightlag.difference import Difference, diff
     from lightlag.study import Study, open_study
 
 __all__ = [
@@ -145,7 +145,13 @@ __all__ = [
 assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "plot", "presets")
-_FROM = {"Study": "lightlag.study", "open_study": "lightlag.study", "sky": "lightlag.constellation"}
+_FROM = {
+    "Difference": "lightlag.difference",
+    "Study": "lightlag.study",
+    "diff": "lightlag.difference",
+    "open_study": "lightlag.study",
+    "sky": "lightlag.constellation",
+}
 
 
 def __getattr__(name: str) -> Any:

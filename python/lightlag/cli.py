@@ -318,6 +318,9 @@ def compare(
                     say(note, file=sys.stderr)
             if not quiet and not as_json:
                 print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
+            if not comparison.is_complete:
+                # Whoever interrupts does not wait for figures; the command that goes on draws them.
+                formats = ()
             command = shlex.join(["lightlag", *sys.argv[1:]])
             about: dict[str, Any] = {"formats": formats, "report": bool(formats), "command": command}
             about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)

@@ -130,8 +130,12 @@ class Schedule:
         self._first = 0 if dry else secrets.randbelow(len(self.states) or 1)
         """Of cells that cost the same this one comes first: two clients of one store start at different places."""
         self._is_dry = dry
-        for at in range(len(self.states)):
-            self._push(at)
+        for at, state in enumerate(self.states):
+            self._pass(at)
+            if state.next < state.limit:
+                self._push(at)
+            else:
+                self._look(at)
         if dry:
             self.budget = Budget()
             while (taken := self.take()) is not None:
@@ -181,7 +185,7 @@ class Schedule:
             if self._heap:
                 at = heapq.heappop(self._heap)[-1]
                 state = self.states[at]
-                run = Run(state.cell, self.plan.design.seed + state.seeds[state.next])
+                run = self._next(state)
                 state.next += 1
                 state.open += 1
                 if state.next < state.limit:
@@ -203,8 +207,7 @@ class Schedule:
         self.store.glance()
         if key in self.store:
             state.open -= 1
-            self.found += 1
-            self._count(at, None if self.target is None else self.store.value(key, self.target.measure))
+            self._find(at, key)
             self._look(at)
             return None
         if not self._is_dry and not self.store.claim(key) and may_wait:
@@ -246,6 +249,20 @@ class Schedule:
         """Nothing that was handed out will be made: others need not wait for it."""
         for key in list(self._open):
             self.give_back(key)
+
+    def _next(self, state: State) -> Run:
+        return Run(state.cell, self.plan.design.seed + state.seeds[state.next])
+
+    def _pass(self, at: int) -> None:
+        """Passes over the first runs of a cell as far as they have finished."""
+        state = self.states[at]
+        while state.next < state.limit and (key := self._next(state).key) in self.store:
+            state.next += 1
+            self._find(at, key)
+
+    def _find(self, at: int, key: str) -> None:
+        self.found += 1
+        self._count(at, None if self.target is None else self.store.value(key, self.target.measure))
 
     def _push(self, at: int) -> None:
         state = self.states[at]
