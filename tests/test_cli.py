@@ -137,7 +137,7 @@ def test_compare_writes_tables_alone(call: CliRunner, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "tables").iterdir()}
     assert names == {
         *("run.json", "curves.jsonl", "runs.csv", "runs.parquet"),
-        *("summary.csv", "summary.parquet", "flows.parquet"),
+        *("summary.csv", "summary.parquet", "flows.parquet", "study.toml"),
     }
 
 

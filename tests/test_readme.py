@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,26 @@ def test_the_examples_in_python_run_one_after_the_other(tmp_path: Path, monkeypa
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_are_there_with_their_options(command: str) -> None:
     _, name, *words = shlex.split(command)
-    group = typer.main.get_command(app)
-    assert name in group.commands, command  # type: ignore[attr-defined]
-    known = {option for parameter in group.commands[name].params for option in parameter.opts}  # type: ignore[attr-defined]
+    found: Any = typer.main.get_command(app)
+    assert name in found.commands, command
+    found = found.commands[name]
+    while hasattr(found, "commands"):
+        assert words[0] in found.commands, command
+        found = found.commands[words.pop(0)]
+    known = {option for parameter in found.params for option in parameter.opts}
     used = {word.split("=")[0] for word in words if word.startswith("-")}
     assert used <= known, f"{command}: {used - known}"
     if name == "run":
         assert words[0] in presets() or (ROOT / words[0]).exists(), command
+
+
+STUDIES = re.findall(r"```toml\n(.*?)```", TEXT + (ROOT / "docs" / "studies.md").read_text("utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("text", [text for text in STUDIES if "scenarios" in text])
+def test_studies_are_complete(text: str) -> None:
+    study = ll.Study.of(tomllib.loads(text), ROOT, "loss")
+    assert len(study.plan().cells) >= 18
 
 
 def test_links_and_images_lead_to_files() -> None:

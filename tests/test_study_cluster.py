@@ -284,3 +284,44 @@ def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
         assert contents(tmp_path / "full") == contents(tmp_path / "roomy")
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+def test_a_queue_starts_the_workers(
+    tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for Slurm that starts the jobs on this machine."""
+    queue = tmp_path / "queue"
+    queue.mkdir()
+    for name, text in {
+        "sbatch": 'cp "$1" "$1.job"; setsid bash "$1.job" >> JOBS.log 2>&1 & echo $! >> JOBS; echo "Submitted job $!"',
+        "scancel": 'kill -- "-$1"',
+    }.items():
+        (queue / name).write_text(f"#!/bin/bash\n{text}\n".replace("JOBS", str(tmp_path / "jobs")))
+        (queue / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{queue}:{os.environ['PATH']}")
+    profile = tmp_path / "slurm.toml"
+    profile.write_text(
+        'jobs = 2\ncores = 1\nprocesses = 1\nmemory = "1 GB"\nwalltime = "00:10:00"\ninterface = "lo"\n'
+        f'python = "{sys.executable}"\nlocal_directory = "{tmp_path}"\nlog_directory = "{tmp_path}"\n'
+    )
+    found = carry_out(busy(), open_store(tmp_path / "store"), Where(cluster="slurm", profile=profile))
+    assert found.is_complete
+    assert len((tmp_path / "jobs").read_text().split()) == 2
+    check(tmp_path, undisturbed)
+
+
+# A cluster that refuses its arguments complains when it is collected, too.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cores = ", "is no TOML"),
+        ('coresnow = 1\nmemory = "1 GB"', "keys are those of SLURMCluster"),
+        ("jobs = 1", "keys are those of SLURMCluster"),
+    ],
+)
+def test_bad_profiles(tmp_path: Path, text: str, message: str) -> None:
+    profile = tmp_path / "slurm.toml"
+    profile.write_text(text)
+    with pytest.raises(InputError, match=message):
+        carry_out(busy(), open_store(tmp_path / "store"), Where(cluster="slurm", profile=profile))

@@ -306,7 +306,7 @@ def compare(
         # Again: another command may have just ended there.
         journal = compared.journal(folder, goes_on=compared.goes_on(plan, folder, force))
         # Those who draw start now: they are ready when the runs are.
-        with compared.helpers(jobs, formats) as helpers:
+        with compared.helpers(plan, jobs, formats) as helpers:
             comparison = compared.run(plan, jobs, journal, shown=not quiet, fresh=force)
             if not comparison.outcomes:
                 raise CommandError(

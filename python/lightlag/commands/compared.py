@@ -248,12 +248,16 @@ def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
     return comparison.about() | {"folder": str(folder), "summary": rows}
 
 
-def helpers(jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
-    """Processes that draw the figures, one fewer than there are runs at the same time."""
+def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
+    """Processes that draw the figures, if there will be enough of them: one takes as long to start as four to draw."""
     from lightlag._drawing import painters
     from lightlag.run import processors
 
-    return painters((processors() if jobs is None else jobs) - 1 if formats else 0)
+    several = sum(len(variable.values) > 1 for variable in of.design.variables)
+    # As many as each variable may have, and those over time.
+    figures = 4 * several + 3
+    jobs = processors() if jobs is None else jobs
+    return painters(min(jobs - 1, figures // 4) if formats else 0)
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:

@@ -7,13 +7,14 @@ import queue
 import re
 import secrets
 import sys
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _engine, _signals
 from lightlag._text import printable, say
 from lightlag.errors import InputError
 from lightlag.run import processors
@@ -27,7 +28,9 @@ __all__ = ["cluster"]
 REACH_S = 10.0
 """For a scheduler to answer."""
 START_S = 120.0
-"""For the first worker to come, where a queue starts them: a minute is usual, and hours are possible."""
+"""For the first worker of a scheduler to come."""
+LOOK_S = 1.0
+"""Between two looks at a queue, which may take hours to start the first worker."""
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
 ALLOWED_DEATHS = 0
 """The scheduler does not repeat a batch whose worker died: whoever handed it out knows what it had finished."""
@@ -123,7 +126,7 @@ class Workers:
         self._where = where
         self._tokens: dict[str, Any] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._ask(lambda: client.wait_for_workers(1, timeout=START_S))
+        self._wait_for_one()
         builds: dict[str, str] = self._ask(lambda: client.run(work.build))
         for worker, build in sorted(builds.items()):
             if build != _engine.__build__:
@@ -135,6 +138,25 @@ class Workers:
         self.place = store.address if self._shares(store) else ""
         if link := client.dashboard_link:
             say(f"dashboard: {link}", file=sys.stderr)
+
+    def _wait_for_one(self) -> None:
+        """Waits for the first worker.
+
+        Raises
+        ------
+        InputError
+            If a scheduler has none, or if the wait for a queue is interrupted.
+        """
+        is_queue = self._where in QUEUES
+        until = time.monotonic() + START_S
+        if is_queue:
+            say("waiting for the queue to start the first job", file=sys.stderr)
+        while not self._ask(self._client.nthreads):
+            if _signals.asked():
+                raise InputError(f"{self._where}: no job had started; the same command submits them again")
+            if not is_queue and time.monotonic() > until:
+                raise InputError(f'{printable(self._where)}: has no worker; start some with "dask worker"')
+            time.sleep(LOOK_S if is_queue else 0.05)
 
     def _shares(self, store: Store) -> bool:
         """Whether every worker sees the store."""

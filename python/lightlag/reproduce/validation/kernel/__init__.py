@@ -8,6 +8,7 @@ verdict for each criterion and writes the page ``docs/validation/kernel.md``.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from lightlag.errors import InputError
@@ -16,7 +17,7 @@ from lightlag.reproduce.validation import pages
 from lightlag.reproduce.validation.kernel.criteria import Compared, cells
 from lightlag.reproduce.validation.kernel.page import kernel_page
 from lightlag.reproduce.validation.kernel.points import all_points, short_points
-from lightlag.reproduce.validation.kernel.runs import Kept, measure, simulate
+from lightlag.reproduce.validation.kernel.runs import Kept, Observed, measure, simulate
 
 __all__ = ["validate"]
 
@@ -24,6 +25,8 @@ KEPT = Path("results/kernel.jsonl")
 """The file that keeps the kernel's runs."""
 
 JOBS = 12
+SHOWN = 6
+"""Runs of a cell whose counts are printed."""
 REPEATS = 3
 """Runs of the kernel at each point that repeats itself."""
 
@@ -95,6 +98,12 @@ def validate(
     return found
 
 
+def _counts(runs: Sequence[Observed]) -> str:
+    """Retransmissions and timeouts of the first runs."""
+    texts = list(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in runs))
+    return ", ".join(texts[:SHOWN]) + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")
+
+
 def _print(found: Compared, *, detailed: bool) -> None:
     """The verdicts, and every cell or those that deviate."""
     from rich.console import Console
@@ -107,8 +116,7 @@ def _print(found: Compared, *, detailed: bool) -> None:
     for cell in found.cells:
         if not (detailed or cell.is_outside):
             continue
-        counts = ", ".join(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in cell.kernel))
-        ours = ", ".join(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in cell.ours))
+        counts, ours = _counts(cell.kernel), _counts(cell.ours)
         row = (
             cell.point.place,
             f"{cell.kernel_s:.3f}",

@@ -13,6 +13,7 @@ from lightlag.reproduce.validation.kernel.points import (
     BULK_RATE,
     BULK_S,
     CHAOTIC_SEEDS,
+    EVEN_JITTER,
     FEW_LOSSES_MS,
     FEW_LOSSES_SEEDS,
     MORE_CHAOTIC_SEEDS,
@@ -143,7 +144,9 @@ def _bulk(cells: Sequence[Cell]) -> list[str]:
         f"{BULK_S} s at {BULK_RATE}, {seeds} seeds where losses are random; the queue holds one bandwidth-delay "
         "product unless the row says otherwise. Of the kernel's runs of a seed the one in the middle counts. "
         f"{_few_losses(rare)}BBR without SACK multiplies small differences: it has {CHAOTIC_SEEDS} seeds, "
-        f"{_more_seeds()}, and runs once with each. A cell is our mean goodput by the kernel's, with the standard "
+        f"{_more_seeds()}, and runs once with each. Where it meets a short queue, the link has {EVEN_JITTER} of jitter "
+        "for both: with less, what a machine adds decides when the flow locks into a phase without losses. A cell is "
+        "our mean goodput by the kernel's, with the standard "
         f"error where it is above {ERROR_SHOWN:.1%}, and the kernel's in Mbit/s; then retransmissions/timeouts of all "
         "seeds together, ours : the kernel's.\n",
         markdown_table(
