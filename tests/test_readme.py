@@ -18,7 +18,8 @@ from lightlag.cli import app
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")
-LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT, re.MULTILINE)
+STUDIES = (ROOT / "docs" / "studies.md").read_text("utf-8")
+LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT + STUDIES, re.MULTILINE)
 COMMANDS = [command.strip() for line in LINES for command in line.split(";")]
 
 
@@ -54,10 +55,10 @@ def test_commands_are_there_with_their_options(command: str) -> None:
         assert words[0] in presets() or (ROOT / words[0]).exists(), command
 
 
-STUDIES = re.findall(r"```toml\n(.*?)```", TEXT + (ROOT / "docs" / "studies.md").read_text("utf-8"), re.DOTALL)
+TABLES = re.findall(r"```toml\n(.*?)```", TEXT + STUDIES, re.DOTALL)
 
 
-@pytest.mark.parametrize("text", [text for text in STUDIES if "scenarios" in text])
+@pytest.mark.parametrize("text", [text for text in TABLES if "scenarios" in text])
 def test_studies_are_complete(text: str) -> None:
     study = ll.Study.of(tomllib.loads(text), ROOT, "loss")
     assert len(study.plan().cells) >= 18

@@ -66,6 +66,10 @@ Figures = Annotated[
 ]
 
 
+SHORT_S = 1000.0
+"""Simulated seconds of all runs together, which take about a second of CPU time."""
+
+
 def formats(text: str) -> tuple[str, ...]:
     """The formats of figures that ``--figures`` names."""
     from lightlag.comparison_report import FORMATS
@@ -249,15 +253,17 @@ def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
 
 
 def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
-    """Processes that draw the figures, if there will be enough of them: one takes as long to start as four to draw."""
+    """Processes that draw the figures, one fewer than there are runs at the same time; none for short runs.
+
+    They start while the runs go on, at the cost of half a second of CPU time each.
+    """
+    from lightlag import _engine
     from lightlag._drawing import painters
     from lightlag.run import processors
 
-    several = sum(len(variable.values) > 1 for variable in of.design.variables)
-    # As many as each variable may have, and those over time.
-    figures = 4 * several + 3
-    jobs = processors() if jobs is None else jobs
-    return painters(min(jobs - 1, figures // 4) if formats else 0)
+    simulated_s = sum(_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in of.cells)
+    is_short = simulated_s * of.design.replications < SHORT_S
+    return painters(0 if is_short or not formats else (processors() if jobs is None else jobs) - 1)
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:

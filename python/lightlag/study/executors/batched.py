@@ -18,7 +18,10 @@ from lightlag.study.work import Batch, Done, Task
 __all__ = ["Batched", "Pool", "WorkerDiedError"]
 
 BATCH_S = 0.5
-"""CPU seconds of a batch: handing one out takes milliseconds."""
+"""CPU seconds of a batch at least."""
+HANDING_S = 0.0025
+"""What client and scheduler take to hand one out: benchmarks/studies. With many workers batches are longer, so that half
+of the client's time suffices."""
 MOST = 200
 """Runs of a batch at most."""
 AHEAD = 2
@@ -159,7 +162,8 @@ class Batched:
 
     def _batch_seconds(self, schedule: Schedule) -> float:
         """Batches become smaller toward the end, so that all workers end together."""
-        return min(BATCH_S, schedule.left_s() / (AHEAD * self.workers))
+        wanted = max(BATCH_S, 2 * HANDING_S * self.workers)
+        return min(wanted, schedule.left_s() / (AHEAD * self.workers))
 
     def _double(self, flights: dict[Any, _Flight]) -> None:
         now = time.monotonic()
