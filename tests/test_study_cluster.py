@@ -27,11 +27,11 @@ from test_study import contents, keys_written, small
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 DASK = [sys.executable, "-m", "dask"]
-SEEDS = 150
+SEEDS = 80
 
 
 def busy() -> ll.Study:
-    """A study of 1,200 runs that lasts while something goes wrong."""
+    """A study of 640 runs that lasts while something goes wrong."""
     return small(replications=SEEDS, set={"duration": "30 s", "links.0.rate": "20 Mbit/s"})
 
 
@@ -130,7 +130,7 @@ def test_workers_that_are_killed_change_nothing(
     def kill() -> None:
         nonlocal killed
         draw = random.Random(1)
-        while not over.wait(2):
+        while not over.wait(1.5):
             if keys_written(store):
                 draw.choice(cluster.workers).kill()
                 killed += 1
@@ -226,12 +226,12 @@ def test_a_run_that_takes_all_memory_fails_alone(tmp_path: Path) -> None:
                 "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
             },
         }
-        study = ll.Study(net, congestion=["cubic"], vary={"topology.pairs": [2, 100_000]}, replications=2)
+        study = ll.Study(net, congestion=["cubic"], vary={"topology.pairs": [2, 100_000]}, replications=1)
         found = carry_out(study, open_store(tmp_path / "store"), Where(cluster=running.address))
         reasons = {run.point[0]: reason for run, reason in found.schedule.failures.values()}
         assert set(reasons) == {"100000"}
         assert "for want of memory" in reasons["100000"] or "no memory" in reasons["100000"]
-        assert (found.schedule.finished, len(found.schedule.failures)) == (2, 2)
+        assert (found.schedule.finished, len(found.schedule.failures)) == (1, 1)
     finally:
         running.end()
 
