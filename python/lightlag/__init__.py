@@ -25,58 +25,82 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lightlag._engine import ScenarioError, __version__
-from lightlag.captures import Capture, inspect
-from lightlag.comparison import Comparison, load_comparison
 from lightlag.errors import InputError, Interrupted
-from lightlag.results import Result, load
-from lightlag.run import compare, run
-from lightlag.scenario import (
-    Bets,
-    Chain,
-    ChallengeAcks,
-    Constellation,
-    Crash,
-    Defaults,
-    DelayedAck,
-    Directions,
-    Dumbbell,
-    Flow,
-    FlowTemplate,
-    Handover,
-    Iot,
-    KeepAlive,
-    Line,
-    Link,
-    Medium,
-    Network,
-    Node,
-    Pcap,
-    PointToPoint,
-    Proxy,
-    Radio,
-    RateControl,
-    Record,
-    Route,
-    Rto,
-    Satellite,
-    Scenario,
-    Scps,
-    Shell,
-    SkyLine,
-    SkyWaypoint,
-    Star,
-    Station,
-    Swarm,
-    Tcp,
-    Terrestrial,
-)
-from lightlag.stream import Batch, Stream, stream
 
 if TYPE_CHECKING:
     from lightlag import analyse, plot, presets
-    from lightlag.constellation import sky
-    from lightlag.difference import Difference, diff
-    from lightlag.study import Study, open_study
+    from lightlag.captures import (
+        Capture,
+        inspect,
+    )
+    from lightlag.comparison import (
+        Comparison,
+        load_comparison,
+    )
+    from lightlag.constellation import (
+        sky,
+    )
+    from lightlag.difference import (
+        Difference,
+        diff,
+    )
+    from lightlag.results import (
+        Result,
+        load,
+    )
+    from lightlag.running import (
+        compare,
+        run,
+    )
+    from lightlag.scenario import (
+        Bets,
+        Chain,
+        ChallengeAcks,
+        Constellation,
+        Crash,
+        Defaults,
+        DelayedAck,
+        Directions,
+        Dumbbell,
+        Flow,
+        FlowTemplate,
+        Handover,
+        Iot,
+        KeepAlive,
+        Line,
+        Link,
+        Medium,
+        Network,
+        Node,
+        Pcap,
+        PointToPoint,
+        Proxy,
+        Radio,
+        RateControl,
+        Record,
+        Route,
+        Rto,
+        Satellite,
+        Scenario,
+        Scps,
+        Shell,
+        SkyLine,
+        SkyWaypoint,
+        Star,
+        Station,
+        Swarm,
+        Tcp,
+        Terrestrial,
+    )
+    from lightlag.streaming import (
+        Batch,
+        Stream,
+        stream,
+    )
+    from lightlag.study import (
+        Study,
+        open_study,
+    )
 
 __all__ = [
     "Batch",
@@ -146,20 +170,34 @@ assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "plot", "presets")
 _FROM = {
-    "Difference": "lightlag.difference",
-    "Study": "lightlag.study",
-    "diff": "lightlag.difference",
-    "open_study": "lightlag.study",
-    "sky": "lightlag.constellation",
+    "Batch": "streaming",
+    "Capture": "captures",
+    "Comparison": "comparison",
+    "Difference": "difference",
+    "Result": "results",
+    "Stream": "streaming",
+    "Study": "study",
+    "compare": "running",
+    "diff": "difference",
+    "inspect": "captures",
+    "load": "results",
+    "load_comparison": "comparison",
+    "open_study": "study",
+    "run": "running",
+    "sky": "constellation",
+    "stream": "streaming",
 }
+"""The modules of public names that are not in `scenario`. Each is imported when one of its names is first used."""
 
 
 def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
     if name in _MODULES:
         return importlib.import_module(f"lightlag.{name}")
-    if name in _FROM:
-        return getattr(importlib.import_module(_FROM[name]), name)
-    raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"lightlag.{_FROM.get(name, 'scenario')}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -192,7 +192,7 @@ def run(
     the records up to then.
     """
     from lightlag import _progress
-    from lightlag.run import run_read, threads_of
+    from lightlag.running import run_read, threads_of
     from lightlag.scenario import read_scenario
 
     count = threads_of(threads)
@@ -375,7 +375,7 @@ def reproduce(
     papers are kept, and the same command continues with the others.
     """
     from lightlag.reproduce import reproduce_all
-    from lightlag.run import processors
+    from lightlag.running import processors
 
     papers = _papers()
     if paper != "all" and paper not in papers:
@@ -428,7 +428,7 @@ def validate(
     hold.
     """
     from lightlag.reproduce import validation
-    from lightlag.run import processors
+    from lightlag.running import processors
 
     quiet = quiet or as_json
     if what == "kernel":
@@ -476,7 +476,7 @@ def explain(
         print(_explain.explain(name))
         return
     from lightlag._partitions import describe
-    from lightlag.run import threads_of
+    from lightlag.running import threads_of
     from lightlag.scenario import read_scenario
 
     print(describe(read_scenario(name, []), threads_of(threads)))

@@ -406,7 +406,7 @@ class Comparison:
             The most processes that draw at the same time; by default one for each processor.
         """
         from lightlag._drawing import painters
-        from lightlag.run import processors
+        from lightlag.running import processors
 
         jobs = processors() if jobs is None else jobs
         # A process takes as long to start as four figures take to draw.

@@ -179,7 +179,7 @@ def repeat(
         Where our run stands until it is saved; by default among temporary files.
     """
     from lightlag.results import load
-    from lightlag.run import run
+    from lightlag.running import run
 
     real = Sending(capture, flow)
     scenario = scenario_of(real, **options)

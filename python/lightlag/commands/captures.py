@@ -9,7 +9,6 @@ import typer
 from typer.core import TyperCommand
 
 from lightlag.errors import InputError
-from lightlag.scenario import toml_value
 
 if TYPE_CHECKING:
     from lightlag import _engine
@@ -94,6 +93,8 @@ def changes(places: list[str] | None, flows: list[str] | None, comments: bool, i
         if flows or comments:
             raise InputError("--pcap-flow and --pcap-comments say more about --pcap; add it")
         return changed
+    from lightlag.scenario import toml_value
+
     pcap = {"at": _names(places), "flows": _names(flows or []), "comments": comments}
     return [*changed, ("record.pcap", toml_value(pcap))]
 

@@ -259,7 +259,7 @@ def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractCon
     """
     from lightlag import _engine
     from lightlag._drawing import painters
-    from lightlag.run import processors
+    from lightlag.running import processors
 
     simulated_s = sum(_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in of.cells)
     is_short = simulated_s * of.design.replications < SHORT_S
@@ -275,7 +275,7 @@ def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) 
         Everything is run again. What the journal holds stays until the first run has finished.
     """
     from lightlag import _progress
-    from lightlag.run import carry_out, processors
+    from lightlag.running import carry_out, processors
 
     name = str(of.design.scenario["name"])
     try:

@@ -285,7 +285,7 @@ def repeat(
     store: Place = None,
 ) -> None:
     """Make one run of a study again, and write its results as "lightlag run" does, with every record."""
-    from lightlag.run import run_read
+    from lightlag.running import run_read
     from lightlag.study import Study
     from lightlag.study.campaign import find, named
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lightlag import _engine, _memory, _signals
 from lightlag.errors import InputError
 from lightlag.plan import Run
-from lightlag.run import processors
+from lightlag.running import processors
 from lightlag.study.design import Study
 from lightlag.study.schedule import Schedule, Shard
 from lightlag.study.store import Store

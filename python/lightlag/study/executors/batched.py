@@ -20,7 +20,7 @@ __all__ = ["Batched", "Pool", "WorkerDiedError"]
 BATCH_S = 0.5
 """CPU seconds of a batch at least."""
 HANDING_S = 0.0025
-"""What client and scheduler take to hand one out: benchmarks/studies. With many workers batches are longer, so that half
+"""Time of client and scheduler to hand one out: benchmarks/studies. With many workers batches are longer, so that half
 of the client's time suffices."""
 MOST = 200
 """Runs of a batch at most."""

@@ -17,7 +17,7 @@ from typing import Any
 from lightlag import _engine, _signals
 from lightlag._text import printable, say
 from lightlag.errors import InputError
-from lightlag.run import processors
+from lightlag.running import processors
 from lightlag.study import work
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import CLAIMS, Store

@@ -12,7 +12,7 @@ from lightlag._source import Live
 from lightlag._text import printable
 from lightlag.errors import InputError, Interrupted
 from lightlag.results import Result
-from lightlag.run import changes_of, threads_of
+from lightlag.running import changes_of, threads_of
 from lightlag.scenario import ScenarioLike, Sets, read_scenario
 
 if TYPE_CHECKING:
