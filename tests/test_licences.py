@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parents[1]
 PERMISSIVE = {
     *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "HPND", "ISC", "MIT", "MIT-CMU"),
     *("PSF-2.0", "Python-2.0", "Unlicense", "Zlib"),
-    *("Apache Software License", "BSD License", "ISC License (ISCL)", "MIT License"),
+    *("Apache Software License", "BSD", "BSD 3-Clause", "BSD License", "ISC License (ISCL)", "MIT License"),
     "Python Software Foundation License",
 }
 # Tools that are only used may also have a licence that covers their own files.

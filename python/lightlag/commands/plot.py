@@ -57,7 +57,7 @@ def plot(
     if isinstance(found[0], Comparison):
         _of_comparisons(overlay.named(found, Comparison), metric, out, folders)
     else:
-        _of_runs(overlay.named(found, Result), metric or "cwnd", out, folders)
+        _of_runs(overlay.named(found, Result), "cwnd" if metric is None else metric, out, folders)
 
 
 def _of_comparisons(found: dict[str, Comparison], metric: str | None, out: Path | None, folders: list[Path]) -> None:
