@@ -131,7 +131,7 @@ def test_true_is_not_one() -> None:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs a, b, same; comparisons ca, cb, cv."""
+    """Runs a, b, same; comparisons ca, cb, cv; studies sa, sb."""
     folder = tmp_path_factory.mktemp("folders")
     loss: dict[str, Any] = {"links.0.loss": 0.01}
     short: dict[str, Any] = {"duration": "30 s"}
@@ -143,6 +143,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ll.compare(pair(), ["newreno", "hybla"], replications=4, seed=2, sets=loss, **short).save(folder / "cb", **bare)
     vary = {"links.0.delay": ["20 ms", "50 ms"]}
     ll.compare(pair(), ["cubic"], vary=vary, replications=2, **short).save(folder / "cv", **bare)
+    for name, delays, replications in (("sa", ["20 ms", "50 ms"], 3), ("sb", ["0.05 s", "80 ms"], 2)):
+        study: dict[str, Any] = {"vary": {"links.0.delay": delays}, "replications": replications, "set": short}
+        ll.Study(pair(), congestion=["cubic", "bbr"], **study).run(folder / name, progress=False)
     return folder
 
 
@@ -255,6 +258,24 @@ def test_comparisons_that_vary_other_keys_have_no_pairs(folders: Path) -> None:
     assert not found.is_equal
 
 
+def test_studies_are_paired_like_comparisons(folders: Path) -> None:
+    found = ll.diff(folders / "sa", folders / "sb")
+    assert found.kind == "study"
+    assert [change.key for change in found.input] == ["vary.links.0.delay", "replications"]
+    # 50 ms and 0.05 s are the same cell: two algorithms with the two seeds that both have.
+    assert found.pairs is not None
+    assert (found.pairs.count, found.pairs.same) == (4, 4)
+    assert (found.pairs.only_a, found.pairs.only_b) == (8, 4)
+    assert found.frame is not None
+    goodput = found.frame.filter(measure="goodput_bps")
+    assert goodput.select("congestion", "delay", "pairs", "difference").rows() == [
+        ("bbr", "50 ms", 2, 0.0),
+        ("cubic", "50 ms", 2, 0.0),
+    ]
+    same = ll.diff(ll.open_study(folders / "sa"), folders / "sa")
+    assert same.is_equal
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -265,7 +286,8 @@ def call(folders: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "kind"), [("a", "b", "run"), ("ca", "cb", "comparison"), ("geo", "leo", "scenario")]
+    ("a", "b", "kind"),
+    [("a", "b", "run"), ("ca", "cb", "comparison"), ("sa", "sb", "study"), ("geo", "leo", "scenario")],
 )
 def test_diff_prints_tables_or_one_json_object(call: CliRunner, a: str, b: str, kind: str) -> None:
     done = call.invoke(app, ["diff", a, b])
@@ -287,6 +309,7 @@ def test_the_exit_code_is_that_of_git_diff(call: CliRunner) -> None:
     ("a", "b", "parts"),
     [
         ("a", "ca", ("a is a run", "ca a comparison", "two results folders")),
+        ("ca", "sa", ("ca is a comparison", "sa a study")),
         ("ca", "geo", ("ca is a comparison", "geo a scenario")),
         ("geo", "a", ("geo is a scenario", "a a run")),
         ("a", "nowhere", ("nowhere: no such file",)),

@@ -169,6 +169,14 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
     assert again().returncode == 2
 
 
+def test_an_interrupted_comparison_draws_no_figures(tmp_path: Path) -> None:
+    arguments = ["compare", "dumbbell", "-c", "cubic,newreno", "-n", "8", "--jobs", "1", "--set", "duration=100 s"]
+    says_so(interrupted("call:add", 5, [*arguments, "--quiet"], tmp_path))
+    names = {path.name for path in (tmp_path / "results" / "dumbbell-compare").iterdir()}
+    assert {"runs.csv", "study.toml"} <= names
+    assert not {"report.html", "goodput.pdf", "goodput.svg"} & names
+
+
 def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -> None:
     arguments = ["compare", "dumbbell", "-c", "cubic", "-n", "8", "--figures", "none", "--quiet", "--jobs", "1"]
     arguments += ["--set", "duration=100 s"]
