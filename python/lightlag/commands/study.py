@@ -360,7 +360,8 @@ def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
         if entry["runs"]:
             row[measure.title.lower()] = measure.show(Interval(entry["mean"], entry["half_width"], entry["runs"]))
             row["runs"] = str(entry["runs"])
-    titles = [measure.title.lower() for measure in MEASURES]
+    alone = tables.flows.height == tables.runs.height
+    titles = [measure.title.lower() for measure in MEASURES if not (measure.column == "jain" and alone)]
     there = [title for title in titles if any(title in row for row in rows.values())]
     keys = ["congestion", *names, *there, "runs"]
     whole = [{key: row.get(key, "–") for key in keys} for row in rows.values()]
