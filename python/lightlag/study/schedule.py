@@ -93,7 +93,7 @@ class Schedule:
         """With `dry` it only looks at what has finished: it hands out nothing, and fails no budget."""
         self.plan: Plan = study.plan()
         self.target = study.target
-        self.budget: Budget = study.budget
+        self.budget: Budget = Budget() if dry else study.budget
         self.store = store
         self.finished = 0
         """Finished runs of the study, those that were found included."""
@@ -137,7 +137,6 @@ class Schedule:
             else:
                 self._look(at)
         if dry:
-            self.budget = Budget()
             while (taken := self.take()) is not None:
                 self.left.add(taken[1].key)
 
