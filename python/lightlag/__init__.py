@@ -25,10 +25,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lightlag._engine import ScenarioError, __version__
-from lightlag.errors import InputError, Interrupted
+from lightlag.errors import AlgorithmError, InputError, Interrupted
 
 if TYPE_CHECKING:
-    from lightlag import analyse, plot, presets
+    from lightlag import analyse, libm, plot, presets
     from lightlag.captures import (
         Capture,
         inspect,
@@ -43,6 +43,18 @@ if TYPE_CHECKING:
     from lightlag.difference import (
         Difference,
         diff,
+    )
+    from lightlag.own import (
+        LOSS,
+        MARK,
+        REPEATED_TIMEOUT,
+        TIMEOUT,
+        CongestionControl,
+        compiled,
+        parameter,
+        register,
+        state,
+        uniform,
     )
     from lightlag.results import (
         Result,
@@ -103,12 +115,18 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LOSS",
+    "MARK",
+    "REPEATED_TIMEOUT",
+    "TIMEOUT",
+    "AlgorithmError",
     "Batch",
     "Bets",
     "Capture",
     "Chain",
     "ChallengeAcks",
     "Comparison",
+    "CongestionControl",
     "Constellation",
     "Crash",
     "Defaults",
@@ -154,38 +172,54 @@ __all__ = [
     "__version__",
     "analyse",
     "compare",
+    "compiled",
     "diff",
     "inspect",
+    "libm",
     "load",
     "load_comparison",
     "open_study",
+    "parameter",
     "plot",
     "presets",
+    "register",
     "run",
     "sky",
+    "state",
     "stream",
+    "uniform",
 ]
 
 assert _signals, "used by being imported"
 
-_MODULES = ("analyse", "plot", "presets")
+_MODULES = ("analyse", "libm", "plot", "presets")
 _FROM = {
+    "LOSS": "own",
+    "MARK": "own",
+    "REPEATED_TIMEOUT": "own",
+    "TIMEOUT": "own",
     "Batch": "streaming",
     "Capture": "captures",
     "Comparison": "comparison",
+    "CongestionControl": "own",
     "Difference": "difference",
     "Result": "results",
     "Stream": "streaming",
     "Study": "study",
     "compare": "running",
+    "compiled": "own",
     "diff": "difference",
     "inspect": "captures",
     "load": "results",
     "load_comparison": "comparison",
     "open_study": "study",
+    "parameter": "own",
+    "register": "own",
     "run": "running",
     "sky": "constellation",
+    "state": "own",
     "stream": "streaming",
+    "uniform": "own",
 }
 """The modules of public names that are not in `scenario`. Each is imported when one of its names is first used."""
 

@@ -1,16 +1,23 @@
 """The types of the door: what the compiled engine offers. Checked against the binary by stubtest."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, final
 
 __all__ = [
+    "Ack",
+    "Algorithm",
     "Capture",
+    "Congestion",
+    "CongestionControl",
     "Emulation",
+    "Idle",
+    "Moment",
     "Run",
     "Scenario",
     "ScenarioError",
     "Sky",
+    "Start",
     "Steps",
     "Table",
     "__build__",
@@ -18,12 +25,15 @@ __all__ = [
     "answers",
     "catalog",
     "changes_for_rtt",
+    "compiled_algorithm",
     "congestion_name",
     "dictionary",
     "emulate",
     "inspect",
+    "libm_addresses",
     "parse",
     "partitions",
+    "plain_algorithm",
     "run",
     "schema",
     "seconds",
@@ -51,6 +61,8 @@ class Run:
     def captures(self) -> list[str]: ...
     @property
     def capture_failure(self) -> str | None: ...
+    @property
+    def failed(self) -> tuple[str, float, str] | None: ...
     def summary(self) -> str: ...
     def table(self, name: str) -> Table: ...
     def write(
@@ -155,3 +167,147 @@ def emulate(
     duration_s: float | None = None,
     priority: str = "fifo",
 ) -> Emulation: ...
+
+class CongestionControl:
+    cwnd: float
+    ssthresh: float
+    pacing_rate: float
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+    @property
+    def segment_size(self) -> float: ...
+    @property
+    def prior_cwnd(self) -> float: ...
+    @property
+    def prior_ssthresh(self) -> float: ...
+
+@final
+class Ack:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def newly_acked(self) -> int: ...
+    @property
+    def newly_delivered(self) -> int: ...
+    @property
+    def newly_lost(self) -> int: ...
+    @property
+    def newly_marked(self) -> int: ...
+    @property
+    def growth(self) -> float: ...
+    @property
+    def may_grow(self) -> bool: ...
+    @property
+    def duplicate(self) -> bool: ...
+    @property
+    def ece(self) -> bool: ...
+    @property
+    def cwnd_limited(self) -> bool: ...
+    @property
+    def phase(self) -> int: ...
+    @property
+    def rtt_ns(self) -> int: ...
+    @property
+    def srtt_ns(self) -> int: ...
+    @property
+    def min_rtt_ns(self) -> int: ...
+    @property
+    def one_way_ns(self) -> int: ...
+    @property
+    def inflight(self) -> int: ...
+    @property
+    def prior_inflight(self) -> int: ...
+    @property
+    def snd_una(self) -> int: ...
+    @property
+    def snd_nxt(self) -> int: ...
+    @property
+    def delivery_rate(self) -> float: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def prior_delivered(self) -> int: ...
+    @property
+    def rate_interval_ns(self) -> int: ...
+    @property
+    def rate_lost(self) -> int: ...
+    @property
+    def rate_inflight(self) -> int: ...
+    @property
+    def app_limited(self) -> bool: ...
+
+@final
+class Congestion:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def cause(self) -> int: ...
+    @property
+    def flight(self) -> int: ...
+    @property
+    def srtt_ns(self) -> int: ...
+    @property
+    def min_rtt_ns(self) -> int: ...
+
+@final
+class Start:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def segment_size(self) -> int: ...
+    @property
+    def initial_window(self) -> int: ...
+    @property
+    def rtt_ns(self) -> int: ...
+    @property
+    def pipe(self) -> int: ...
+    @property
+    def ecn(self) -> bool: ...
+    @property
+    def timestamps(self) -> bool: ...
+    @property
+    def abe(self) -> bool: ...
+
+@final
+class Moment:
+    @property
+    def now_ns(self) -> int: ...
+
+@final
+class Idle:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+    @property
+    def threshold(self) -> int: ...
+
+@final
+class Algorithm:
+    def register(self) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def code(self) -> str: ...
+
+def plain_algorithm(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    needs: int,
+    hooks: Sequence[str],
+) -> Algorithm: ...
+def compiled_algorithm(
+    name: str,
+    file: str | None,
+    code: str,
+    initial: bytes,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    offsets: Sequence[int],
+    needs: int,
+    addresses: Mapping[str, int],
+    code_object: object,
+) -> Algorithm: ...
+def libm_addresses() -> dict[str, tuple[int, int]]: ...

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lightlag.comparison import Comparison
     from lightlag.results import Result
 
-__all__ = ["CommandError", "FolderError", "InputError", "Interrupted", "ScenarioError"]
+__all__ = ["AlgorithmError", "CommandError", "FolderError", "InputError", "Interrupted", "ScenarioError"]
 
 
 class InputError(ValueError):
@@ -27,6 +27,18 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, result: Result | Comparison | Capture) -> None:
         super().__init__("interrupted; the records are in .result")
+        self.result = result
+
+
+class AlgorithmError(RuntimeError):
+    """An algorithm of one's own has failed and so ended a run.
+
+    The message has its traceback, or what it left wrong; the flow, the simulated time and the last ACKs. ``result`` holds
+    everything up to then, where it is a single run.
+    """
+
+    def __init__(self, message: str, result: Result | None = None) -> None:
+        super().__init__(message)
         self.result = result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import operator
 import os
 import shutil
@@ -13,18 +14,18 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine, _memory, _signals
+from lightlag import _engine, _memory, _signals, own
 from lightlag._source import Live
 from lightlag._text import printable
 from lightlag._writing import check_room
 from lightlag.comparison import Comparison
-from lightlag.errors import InputError, Interrupted
+from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.journal import Journal
 from lightlag.outcome import Outcome
 from lightlag.plan import Plan, Run, make
 from lightlag.results import Result
-from lightlag.scenario import ScenarioLike, Sets, read_scenario
-from lightlag.variables import Competitors, Vary, text_of
+from lightlag.scenario import Congestion, ScenarioLike, Sets, read_scenario
+from lightlag.variables import Competitor, Competitors, Vary, competitors, text_of
 
 __all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read", "threads_of"]
 
@@ -45,6 +46,8 @@ def run(
     interval_s: float = 0.1,
     spool: str | os.PathLike[str] | None = None,
     threads: int | str = 1,
+    congestion: Congestion | Competitors | None = None,
+    verify: bool = False,
 ) -> Result:
     """Runs a scenario.
 
@@ -64,6 +67,12 @@ def run(
     threads
         Threads of the run, or ``"auto"``: one for each processor. The network is cut along its long links, if that
         promises a shorter run; the result is the same for any number. Each thread holds the whole network in memory.
+    congestion
+        The congestion control of every flow that does not name its own: a name, a table, a class of one's own or an object
+        of one. A mapping makes classes known by names, ``{"mine": Mine}``; several are taken by the flows in turn.
+    verify
+        Whether to run twice, and to compare: an algorithm of one's own that reads the clock, or what other connections left,
+        gives another result.
 
     Raises
     ------
@@ -71,6 +80,8 @@ def run(
         If the scenario cannot be run; ``errors`` lists every place and reason.
     Interrupted
         On Ctrl-C; ``result`` holds the records up to then.
+    AlgorithmError
+        If an algorithm of one's own fails, or with `verify` if the run cannot be repeated.
 
     Examples
     --------
@@ -83,9 +94,32 @@ def run(
     True
     """
     count = threads_of(threads)
+    choices = None if congestion is None else _known(congestion)
     read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
+    if choices is not None:
+        in_turn = bool((json.loads(read.json()).get("defaults") or {}).get("congestion"))
+        read = _engine.parse(read.json(), "json", choices.changes(in_turn=in_turn))
     _memory.check_network(read)
-    return run_read(read, progress, interval_s, spool, count)
+    result = run_read(read, progress, interval_s, spool, count)
+    if verify:
+        again = run_read(_engine.parse(read.json(), "json"), progress, interval_s, None, count)
+        if again.result_hash != result.result_hash:
+            raise AlgorithmError(
+                f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An algorithm "
+                "reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps something from one connection "
+                "to the next",
+                result,
+            )
+    return result
+
+
+def _known(congestion: Any) -> Competitor:
+    """Algorithms that flows take in turn. A mapping from names to classes makes these known by the names."""
+    if isinstance(congestion, Mapping) and any(map(own.is_own, congestion.values())):
+        congestion = [own.named(str(name), value) for name, value in congestion.items()]
+    several = isinstance(congestion, (list, tuple))
+    (found,) = competitors({"": congestion} if several else [congestion])
+    return found
 
 
 def run_read(
@@ -114,9 +148,16 @@ def run_read(
             shutil.rmtree(captures, ignore_errors=True)
         raise
     result = Result(Live(outcome, captures))
+    if outcome.failed is not None:
+        raise AlgorithmError(_failure(outcome.failed), result)
     if outcome.interrupted and not stopped:
         raise Interrupted(result)
     return result
+
+
+def _failure(failed: tuple[str, float, str]) -> str:
+    flow, at, message = failed
+    return f"flow {printable(flow)}, at {at:.6f} s: {message}"
 
 
 def compare(
@@ -308,6 +349,8 @@ def _run_all(
 
     def work(run: Run) -> Outcome | None:
         result = None if is_over() else _engine.run(run.scenario(), goes_on, 0.05)
+        if result is not None and result.failed is not None:
+            raise AlgorithmError(f"{run.congestion}, seed {run.seed}: {_failure(result.failed)}")
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed

@@ -17,6 +17,7 @@ from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.scenario import Congestion, toml_value
+from lightlag.scenario.plain import plain
 
 __all__ = [
     "Axis",
@@ -378,6 +379,9 @@ def competitors(given: Competitors) -> list[Competitor]:
     >>> [competitor.label for competitor in competitors(["cubic", {"algorithm": "cubic", "beta": 0.8}, "cubic/bbr"])]
     ['cubic', 'cubic (beta=0.8)', 'cubic/bbr']
     """
+    if not isinstance(given, (str, bytes)):
+        # Classes and objects of one's own become names and tables.
+        given = plain(given if isinstance(given, (Mapping, type)) or not isinstance(given, Iterable) else list(given))
     if isinstance(given, Mapping):
         found = [
             _competitor(str(label), [choice] if isinstance(choice, (str, Mapping)) else _iterable(choice))

@@ -9,6 +9,7 @@
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
+//! - `own`: algorithms of a user, and `libm` for them.
 //! - `replay`: the behaviour of a sender, from a capture.
 //! - `inspect`: captures.
 //! - `partitions`: where a run on several threads cuts its network.
@@ -19,7 +20,9 @@ mod columns;
 mod emulate;
 mod folder;
 mod inspect;
+mod libm;
 mod memory;
+mod own;
 mod partitions;
 mod replay;
 mod run;
@@ -114,6 +117,14 @@ fn congestion_name(name: &str) -> Option<&'static str> {
 /// The engine of lightlag.
 #[pymodule]
 mod _engine {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::own::let_files_be_named();
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, dictionary, parse, schema, seconds};
     #[pymodule_export]
@@ -122,6 +133,16 @@ mod _engine {
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::inspect::{Capture, inspect};
+    #[pymodule_export]
+    use crate::libm::libm_addresses;
+    #[pymodule_export]
+    use crate::own::Made;
+    #[pymodule_export]
+    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Start};
+    #[pymodule_export]
+    use crate::own::compiled::compiled_algorithm;
+    #[pymodule_export]
+    use crate::own::plain::plain_algorithm;
     #[pymodule_export]
     use crate::partitions::partitions;
     #[pymodule_export]

@@ -33,19 +33,20 @@ pub(crate) fn run(
     threads: usize,
 ) -> PyResult<Run> {
     let mut watch = Watch::new(progress, interval_s);
-    let (result, wall_s) = py
-        .detach(|| {
-            let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
-            if let Some(folder) = captures {
-                simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
-            }
-            let result = simulation.run(&mut |progress| watch.look(progress));
-            Ok((result, watch.start.elapsed().as_secs_f64()))
-        })
-        .map_err(|error| match error {
-            NoRun::Refused(errors) => scenario_error(py, &errors),
-            NoRun::Unwritable(error) => PyOSError::new_err(error.to_string()),
-        })?;
+    let run = || {
+        let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
+        if let Some(folder) = captures {
+            simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
+        }
+        let result = simulation.run(&mut |progress| watch.look(progress));
+        Ok((result, watch.start.elapsed().as_secs_f64()))
+    };
+    // An algorithm that needs the GIL for each ACK keeps it, and lends it out now and then.
+    let outcome = if scenario.holds_interpreter(py)? { run() } else { py.detach(run) };
+    let (result, wall_s) = outcome.map_err(|error| match error {
+        NoRun::Refused(errors) => scenario_error(py, &errors),
+        NoRun::Unwritable(error) => PyOSError::new_err(error.to_string()),
+    })?;
     let interrupted = result.interrupted || watch.stopped.is_some();
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
@@ -57,8 +58,9 @@ impl Run {
     /// The outcome of a run, with its tables as columns.
     pub(crate) fn of(mut result: RunResult, acks: bool, wall_s: f64) -> Self {
         let tables = tables(&mut result, acks);
-        let RunResult { summary, interrupted, captures, capture_failure, .. } = result;
-        Self { summary, wall_s, interrupted, tables, captures, capture_failure }
+        let RunResult { summary, interrupted, captures, capture_failure, failed, .. } = result;
+        let failed = failed.map(|failed| (failed.flow, failed.fault.at.as_secs_f64(), failed.fault.message));
+        Self { summary, wall_s, interrupted, tables, captures, capture_failure, failed }
     }
 }
 
@@ -114,6 +116,8 @@ impl Watch {
 
     fn report(&self, py: Python<'_>, progress: Progress) -> PyResult<bool> {
         py.check_signals()?;
+        // Other threads have a turn, if this one has kept the GIL.
+        py.detach(std::thread::yield_now);
         let Some(call) = &self.progress else { return Ok(true) };
         let seconds = |time: Instant| time.since(Instant::ZERO).as_secs_f64();
         call.call1(py, (seconds(progress.now), seconds(progress.end), progress.events))?.extract(py)
@@ -129,6 +133,7 @@ pub(crate) struct Run {
     tables: Vec<Named>,
     captures: Vec<String>,
     capture_failure: Option<String>,
+    failed: Option<(String, f64, String)>,
 }
 
 /// The contents of `run.json`: the summary without its flows and links, which have tables of their own.
@@ -169,6 +174,12 @@ impl Run {
     #[getter]
     fn capture_failure(&self) -> Option<String> {
         self.capture_failure.clone()
+    }
+
+    /// The algorithm from outside that ended the run: its flow, the simulated time in seconds, and what went wrong.
+    #[getter]
+    fn failed(&self) -> Option<(String, f64, String)> {
+        self.failed.clone()
     }
 
     /// The summary as a JSON object, with the keys of `lightlag run --json`.

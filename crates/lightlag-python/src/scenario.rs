@@ -34,6 +34,11 @@ impl Read {
         Ok(Simulation::of(&self.scenario, network, how))
     }
 
+    /// Whether an algorithm of it runs in the interpreter.
+    pub(crate) fn holds_interpreter(&self, py: Python<'_>) -> PyResult<bool> {
+        self.about(py, |_, network| network.holds_interpreter())
+    }
+
     /// Answers a question about the network.
     fn about<T>(&self, py: Python<'_>, ask: impl FnOnce(&Scenario, &Network) -> T + Send) -> PyResult<T>
     where

@@ -54,7 +54,7 @@ impl Steps {
         let until = Instant::ZERO + Duration::from_secs_f64(time_s);
         loop {
             let start = wall_clock();
-            let goes_on = py.detach(|| simulation.step(until, SLICE));
+            let goes_on = py.detach(|| simulation.step(until, SLICE)) && simulation.failed().is_none();
             *wall += start.elapsed();
             if !goes_on || simulation.progress().now >= until {
                 return Ok(goes_on);

@@ -2,6 +2,7 @@
 
 use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
+use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Instant, prefetch, prefetch_bytes};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
@@ -49,6 +50,13 @@ impl Hosts {
     /// Finds the endpoints that packets are for.
     pub(crate) fn addressees(&self) -> Addressees<'_> {
         Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams }
+    }
+
+    /// The flow whose congestion control failed first, and the failure.
+    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
+        let ends = self.endpoints.iter();
+        ends.filter_map(|end| Some((end.flow as usize, end.connection.fault()?)))
+            .min_by_key(|(flow, fault)| (fault.at, *flow))
     }
 
     /// The next segment of this endpoint, until there is none.

@@ -18,6 +18,7 @@ use crate::world::World;
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
+use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
 use lightlag_net::{Link, Waits};
@@ -64,6 +65,17 @@ pub struct RunResult {
     pub capture_failure: Option<String>,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
+    /// The algorithm from outside that failed and so ended the run.
+    pub failed: Option<Failed>,
+}
+
+/// An algorithm from outside that failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failed {
+    /// The name of its flow.
+    pub flow: String,
+    /// Its failure.
+    pub fault: Fault,
 }
 
 /// The object that `lightlag run --json` prints, without the wall-clock time.
@@ -399,6 +411,7 @@ impl RunResult {
             captures: Vec::new(),
             capture_failure: None,
             interrupted,
+            failed: None,
         };
         result.summary.result_hash = result.hash();
         result

@@ -5,7 +5,7 @@ use crate::hosts::Outcome;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
 use crate::partition::windows::{Counts, Origin, Step, Windows};
-use crate::results::{Parts, Provenance, RunResult};
+use crate::results::{Failed, Parts, Provenance, RunResult};
 use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
@@ -45,6 +45,8 @@ pub struct Simulation {
     whole: Option<Whole>,
     /// The cut and the counts of partitions that have been joined since.
     joined: Option<(Box<Cut>, Counts)>,
+    /// Whether an algorithm comes from outside, and so may fail.
+    may_fail: bool,
 }
 
 /// The world with its tap.
@@ -82,6 +84,9 @@ pub struct Recorded<'a> {
 /// Events between two looks at the observer.
 const EVENTS_PER_REPORT: u64 = 1 << 16;
 
+/// The same with algorithms from outside, which may fail and so end the run.
+const EVENTS_BEFORE_FAILURE: u64 = 1 << 10;
+
 impl Simulation {
     /// Builds the world of a scenario; `seed` replaces the scenario's own.
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
@@ -102,6 +107,7 @@ impl Simulation {
     fn seeded(scenario: &Scenario, network: Network, seed: u64, how: Parallel) -> Self {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
+        let may_fail = network.has_own_algorithms();
         let copy = (how.partitions > 1).then(|| network.clone());
         let world = build(network, &scenario.record, seed);
         let course = Course {
@@ -122,7 +128,7 @@ impl Simulation {
                 }
             }
         }
-        Self { world, provenance, setup, course, whole, joined: None }
+        Self { world, provenance, setup, course, whole, joined: None, may_fail }
     }
 
     /// The cut of the network, or the reason for which there is none.
@@ -224,15 +230,29 @@ impl Simulation {
         Recorded { trace: &recorder.trace, queue: &recorder.queue, drops: &recorder.drops, acks: &recorder.acks }
     }
 
-    /// Runs to the end, or until the observer stops it.
+    /// The algorithm from outside that failed first. What happens after that means nothing.
+    pub fn failed(&self) -> Option<Failed> {
+        if !self.may_fail {
+            return None;
+        }
+        let found = match &self.world {
+            Watched::By(world) => world.hosts.fault(),
+            Watched::ByCaptures(world) => world.hosts.fault(),
+            Watched::InParts(_) => None,
+        };
+        found.map(|(flow, fault)| Failed { flow: self.flow_names()[flow].to_owned(), fault: fault.clone() })
+    }
+
+    /// Runs to the end, or until the observer stops it or an algorithm from outside fails.
     ///
     /// # Panics
     /// If packets are not conserved, which is a defect of the simulator.
     pub fn run(mut self, observer: &mut dyn FnMut(Progress) -> Control) -> RunResult {
+        let events = if self.may_fail { EVENTS_BEFORE_FAILURE } else { EVENTS_PER_REPORT };
         loop {
-            let goes_on = self.step(self.course.end, EVENTS_PER_REPORT);
+            let goes_on = self.step(self.course.end, events);
             let asked = observer(self.progress());
-            if !goes_on || asked == Control::Stop {
+            if !goes_on || asked == Control::Stop || self.failed().is_some() {
                 return self.finish();
             }
         }
@@ -243,8 +263,9 @@ impl Simulation {
     /// # Panics
     /// As [`Self::run`].
     pub fn finish(self) -> RunResult {
+        let failed = self.failed();
         let Self { world, provenance, mut course, .. } = self;
-        match world {
+        let mut result = match world {
             Watched::InParts(windows) => {
                 let (mut world, events) = windows.finish();
                 course.events = events;
@@ -261,7 +282,9 @@ impl Simulation {
                 result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
                 result
             }
-        }
+        };
+        result.failed = failed;
+        result
     }
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -20,6 +21,11 @@ def plain(value: Any, at: str = "") -> Any:
     InputError
         If a value has no place in a scenario.
     """
+    if isinstance(value, (type, _engine.CongestionControl)):
+        from lightlag import own
+
+        if own.is_own(value):
+            return own.choice(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         entries = ((key, getattr(value, name)) for name, key in _keys(type(value)))
         return {key: _entry(entry, at, f".{key}") for key, entry in entries if entry is not None}

@@ -20,7 +20,7 @@
 
 use super::{
     Ack, Allowance, Cause, Choice, Congestion, CongestionControl, Departures, Diagnosis, Epoch, LEAST_BURST, Lost,
-    Needs, Sent, Start, Transmissions, build,
+    Needs, Sent, Start, Transmissions, build, own,
 };
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
@@ -316,6 +316,10 @@ impl CongestionControl for CarefulResume {
 
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
         Some(self)
+    }
+
+    fn fault(&self) -> Option<&own::Fault> {
+        self.normal.fault()
     }
 }
 

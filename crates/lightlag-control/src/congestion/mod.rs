@@ -3,7 +3,7 @@
 //! The recovery of the transport decides which data was lost and announces episodes. An algorithm here only answers
 //! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]. Window-based ones share a [`Window`] and may use
+//! An algorithm is one file and one line of the [`registry`]; those of users come from [outside](own). Window-based ones share a [`Window`] and may use
 //! [`hystart`] for their slow start. Those that decide once a round trip share a [`round::Round`].
 
 pub mod bbr;
@@ -26,6 +26,7 @@ pub mod ledbat;
 pub mod new_reno;
 pub mod none;
 pub mod noordwijk;
+pub mod own;
 mod parameters;
 mod path_model;
 pub mod peach;
@@ -48,7 +49,7 @@ pub mod yeah;
 
 pub use capabilities::{Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Transmissions};
 pub use parameters::Parameter;
-pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog};
+pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register};
 pub use slow_start::SlowStart;
 pub use window::{Window, WindowBased};
 
@@ -351,6 +352,11 @@ pub trait CongestionControl: Allowance + Send {
 
     /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns itself.
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        None
+    }
+
+    /// Its failure. Only algorithms from outside can [fail](own).
+    fn fault(&self) -> Option<&own::Fault> {
         None
     }
 }

@@ -1,5 +1,6 @@
 //! The algorithms by name, as in a scenario, and their construction.
 
+use super::own::{self, Origin, Own};
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{CongestionControl, Needs, Start};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The description of an algorithm.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -90,6 +91,8 @@ macro_rules! algorithms {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Choice {
             $(#[doc = concat!("`", $name, "`")] $variant($config),)*
+            /// One from outside.
+            Own(Own),
         }
 
         /// The names of the algorithms.
@@ -100,13 +103,17 @@ macro_rules! algorithms {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
+                    Self::Own(own) => own.name(),
                 }
             }
 
             fn read(name: &str, table: BTreeMap<String, Value>) -> Result<Self, String> {
-                match canonical(name) {
+                match built_in(name) {
                     $(Some($name) => read::<$config>(table).map(Self::$variant),)*
-                    _ => Err(UnknownAlgorithm(name.to_owned()).to_string()),
+                    _ => match Own::named(name) {
+                        Some(own) => own.with(table).map(Self::Own),
+                        None => Err(UnknownAlgorithm(name.to_owned()).to_string()),
+                    },
                 }
             }
 
@@ -115,6 +122,7 @@ macro_rules! algorithms {
             pub fn in_linux(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux()),)*
+                    Self::Own(own) => Self::Own(own.clone()),
                 }
             }
 
@@ -123,12 +131,14 @@ macro_rules! algorithms {
             pub fn in_linux26(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux26()),)*
+                    Self::Own(own) => Self::Own(own.clone()),
                 }
             }
 
             fn differences(&self) -> Vec<(&'static str, Value)> {
                 match self {
                     $(Self::$variant(config) => parameters::differences(&<$config>::settings(), config),)*
+                    Self::Own(_) => Vec::new(),
                 }
             }
 
@@ -136,6 +146,7 @@ macro_rules! algorithms {
             pub fn needs(&self, ecn: bool) -> Needs {
                 match self {
                     $(Self::$variant(config) => config.needs(ecn),)*
+                    Self::Own(own) => own.needs(),
                 }
             }
 
@@ -143,12 +154,14 @@ macro_rules! algorithms {
             pub fn fixed_needs(&self) -> Needs {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::NEEDS,)*
+                    Self::Own(own) => own.needs(),
                 }
             }
 
             fn starts_as_told(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::STARTS_AS_TOLD,)*
+                    Self::Own(_) => true,
                 }
             }
 
@@ -161,9 +174,9 @@ macro_rules! algorithms {
             type Err = UnknownAlgorithm;
 
             fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-                match canonical(name) {
+                match built_in(name) {
                     $(Some($name) => Ok(Self::$variant(<$config>::default())),)*
-                    _ => Err(UnknownAlgorithm(name.to_owned())),
+                    _ => Own::named(name).map(Self::Own).ok_or_else(|| UnknownAlgorithm(name.to_owned())),
                 }
             }
         }
@@ -172,6 +185,7 @@ macro_rules! algorithms {
         pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
             match choice {
                 $(Choice::$variant(config) => config.build(start),)*
+                Choice::Own(own) => own.build(start),
             }
         }
 
@@ -239,8 +253,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("bbrv3", "bbr3"),
 ];
 
-/// The registered name for a name used in the literature: in upper or lower case, with "TCP" before or after it, or an
-/// alias. None for an unknown name.
+/// The name in a scenario for a name used in the literature: in upper or lower case, with "TCP" before or after it, or an
+/// alias; or the name of an algorithm from outside that is registered. None for an unknown name.
 ///
 /// # Examples
 /// ```
@@ -251,6 +265,29 @@ const ALIASES: &[(&str, &str)] = &[
 /// assert_eq!(canonical("qubic"), None);
 /// ```
 pub fn canonical(name: &str) -> Option<&'static str> {
+    built_in(name).or_else(|| own::registered().into_iter().find(|registered| *registered == name))
+}
+
+/// Makes an algorithm from outside known by its name, in place of an earlier one with that name.
+///
+/// # Errors
+/// If one of lightlag's own algorithms has the name.
+pub fn register(maker: Arc<dyn own::Maker>) -> Result<(), String> {
+    let name = maker.name();
+    if let Some(taken) = built_in(name) {
+        return Err(format!("{name:?} is the name of an algorithm of lightlag, {taken}; choose another"));
+    }
+    own::add(maker);
+    Ok(())
+}
+
+/// The names of all algorithms, those from outside that are registered at the end.
+pub fn names() -> Vec<&'static str> {
+    NAMES.iter().copied().chain(own::registered()).collect()
+}
+
+/// As [`canonical`], of the algorithms of lightlag.
+fn built_in(name: &str) -> Option<&'static str> {
     let lower = name.trim().to_ascii_lowercase().replace([' ', '_'], "-");
     let registered = |word: &str| {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, name)| *name);
@@ -273,7 +310,19 @@ fn entry<C: Algorithm>(name: &'static str) -> Entry {
     Entry { name, about, equations, parameters, source, provenance: C::PROVENANCE }
 }
 
+/// The keys of a table that name an algorithm: lightlag's or a registered one, the library of one, its Python class.
+const SOURCES: [&str; 3] = ["algorithm", "plugin", "python"];
+
 impl Choice {
+    fn from(key: &str, name: String, table: BTreeMap<String, Value>) -> Result<Self, String> {
+        let origin = match key {
+            "plugin" => Origin::Plugin(name),
+            "python" => Origin::Python(name),
+            _ => return Self::read(&name, table),
+        };
+        Own::in_file(&origin)?.with(table).map(Self::Own)
+    }
+
     /// The algorithm `name` with its defaults, for known names.
     ///
     /// # Panics
@@ -303,7 +352,7 @@ pub struct UnknownAlgorithm(pub String);
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Serde's phrase for a word that is not in a list.
-        let known: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
+        let known: Vec<String> = names().iter().map(|name| format!("`{name}`")).collect();
         write!(f, "unknown variant `{}`, expected one of {}", self.0, known.join(", "))
     }
 }
@@ -328,10 +377,18 @@ impl<'de> Deserialize<'de> for Choice {
                         return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
                     }
                 }
-                match table.remove("algorithm") {
-                    Some(Value::Text(name)) => Choice::read(&name, table).map_err(A::Error::custom),
-                    Some(other) => Err(A::Error::custom(format_args!("algorithm: {other} is not a name in quotes"))),
-                    None => Err(A::Error::missing_field("algorithm")),
+                let mut named = SOURCES.iter().filter_map(|key| Some((*key, table.remove(*key)?)));
+                let (first, second) = (named.next(), named.next());
+                drop(named);
+                match (first, second) {
+                    (Some((key, _)), Some((other, _))) => {
+                        Err(A::Error::custom(format_args!("{key} and {other} both name an algorithm; keep one")))
+                    }
+                    (Some((key, Value::Text(name))), None) => Choice::from(key, name, table).map_err(A::Error::custom),
+                    (Some((key, other)), None) => {
+                        Err(A::Error::custom(format_args!("{key}: {other} is not a name in quotes")))
+                    }
+                    (None, _) => Err(A::Error::missing_field("algorithm")),
                 }
             }
         }
@@ -341,6 +398,9 @@ impl<'de> Deserialize<'de> for Choice {
 
 impl Serialize for Choice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Self::Own(own) = self {
+            return own.serialize(serializer);
+        }
         let different = self.differences();
         if different.is_empty() {
             return serializer.serialize_str(self.name());
@@ -362,6 +422,23 @@ impl JsonSchema for Choice {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let mut forms = vec![json_schema!({ "type": "string", "enum": NAMES })];
         forms.extend(Self::schemas());
+        let files = [
+            ("plugin", "A library with the C interface of lightlag.", "libmine.so"),
+            ("python", "A class in a file of Python, compiled or not.", "mine.py:Mine"),
+        ];
+        let own = |(key, description, example): (&str, &str, &str)| {
+            json_schema!({
+                "type": "object",
+                "title": key,
+                "description": "An algorithm from outside, with its parameters as further keys.",
+                "properties": {
+                    key: { "type": "string", "description": description, "examples": [example] },
+                    "code": { "type": "string", "description": "A digest: another code is refused." }
+                },
+                "required": [key]
+            })
+        };
+        forms.extend(files.map(own));
         json_schema!({
             "description": "A congestion control: its name, or a table with its parameters.",
             "anyOf": forms

@@ -30,12 +30,26 @@ impl Network {
                 || link.fade.is_some()
                 || link.discipline.draws(several)
         });
-        let algorithms = self.flows.iter().map(|flow| &flow.tcp.congestion);
-        let of_proxies = self.proxies.iter().map(|proxy| &proxy.server.congestion);
         links
             || self.space.as_ref().is_some_and(|space| space.handover.draws())
             || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
-            || algorithms.chain(of_proxies).any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_)))
+            || self.algorithms().any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_) | Choice::Own(_)))
+    }
+
+    /// Whether an algorithm comes from outside.
+    pub fn has_own_algorithms(&self) -> bool {
+        self.algorithms().any(|choice| matches!(choice, Choice::Own(_)))
+    }
+
+    /// Whether an algorithm runs in an interpreter.
+    pub fn holds_interpreter(&self) -> bool {
+        self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
+    }
+
+    /// The congestion controls of all senders.
+    fn algorithms(&self) -> impl Iterator<Item = &Choice> {
+        let of_flows = self.flows.iter().map(|flow| &flow.tcp.congestion);
+        of_flows.chain(self.proxies.iter().map(|proxy| &proxy.server.congestion))
     }
 }
 

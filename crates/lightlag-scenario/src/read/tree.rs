@@ -118,11 +118,12 @@ const LISTS: [&str; 3] = ["links", "nodes", "topology"];
 /// The keys of a generator for links beside its own.
 const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
 
-/// Resolves the paths of traces relative to `folder`, the scenario's own.
+/// Resolves the paths of traces and of algorithms relative to `folder`, the scenario's own.
 pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
         return;
     }
+    resolve_algorithms(tree, folder, false);
     if let Some(Value::String(file)) = tree.get_mut("constellation").and_then(|sky| sky.get_mut("file")) {
         *file = std::path::Path::new(folder).join(&*file).to_string_lossy().into_owned();
     }
@@ -139,6 +140,24 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
             }
             None => {}
         }
+    }
+}
+
+/// Those of `plugin` and `python` in tables below `congestion`.
+fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
+    match at {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                match value {
+                    Value::String(file) if is_algorithm && (key == "plugin" || key == "python") => {
+                        *file = std::path::Path::new(folder).join(&*file).to_string_lossy().into_owned();
+                    }
+                    _ => resolve_algorithms(value, folder, key == "congestion"),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| resolve_algorithms(item, folder, is_algorithm)),
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Beside, Reader, Traffic, Transport, Varied};
 use crate::read::{
     Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, shown,
 };
-use lightlag_control::congestion::{Choice, canonical, catalog};
+use lightlag_control::congestion::{Choice, canonical, names};
 use lightlag_core::{Bytes, Dscp, Duration};
 use lightlag_tcp::Options;
 use schemars::{JsonSchema, Schema};
@@ -224,13 +224,12 @@ fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
 impl FromValue for Choice {
     /// A name, or a table of which each parameter is read on its own first, so that every mistake is found.
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let names: Vec<&str> = catalog().iter().map(|entry| entry.name).collect();
         let (name, place) = (value.get("algorithm").unwrap_or(value), Path::Key(at, "algorithm"));
         if let Value::String(name) = name
             && canonical(name).is_none()
         {
             let place = if value.is_string() { at } else { &place };
-            errors.push(place, not_one_of(name, "a congestion control", &names));
+            errors.push(place, not_one_of(name, "a congestion control", &names()));
             return None;
         }
         let before = errors.len();

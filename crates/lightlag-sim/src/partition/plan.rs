@@ -139,6 +139,8 @@ pub enum Whole {
     Radio,
     /// Satellites take packets of all nodes.
     Sky,
+    /// An algorithm comes from outside.
+    Own,
     /// No link can be cut.
     Connected,
     /// No cut promises a shorter run.
@@ -155,6 +157,7 @@ impl Whole {
             Self::Crashes => "a proxy of it crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
             Self::Sky => "its nodes share a constellation, whose links change their ends",
+            Self::Own => "a congestion control of it is not lightlag's, and may end the run for all of them",
             Self::Connected => {
                 "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
             }
@@ -187,6 +190,9 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     }
     if network.space.is_some() {
         return Err(Whole::Sky);
+    }
+    if network.has_own_algorithms() {
+        return Err(Whole::Own);
     }
     let together = together(network);
     let crossings = crossings(network, fabric);

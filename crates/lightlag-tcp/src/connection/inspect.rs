@@ -8,6 +8,7 @@ use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
 use crate::segment::{Segment, SeqNumber};
 use lightlag_control::congestion::Phase;
+use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Rate};
 
 /// The state of a connection beyond its [`Snapshot`](crate::Snapshot), assembled on request.
@@ -58,6 +59,11 @@ pub struct Details {
 }
 
 impl Connection {
+    /// The failure of its congestion control, if that comes from outside and has failed.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.sender.congestion()?.fault()
+    }
+
     /// Offset of the payload in a segment of the peer. `None` before the peer's SYN, and for the SYN itself.
     pub fn receive_offset(&self, seq: SeqNumber) -> Option<u64> {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent) {

@@ -1,0 +1,106 @@
+use super::*;
+use crate::congestion::{Ack, Allowance, Choice, Congestion, canonical, register};
+use serde_json::json;
+
+/// A window that a parameter sets.
+struct Fixed {
+    name: &'static str,
+    parameters: Vec<OwnParameter>,
+}
+
+struct Window(u64);
+
+impl Allowance for Window {
+    fn window(&self) -> u64 {
+        self.0
+    }
+
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+impl CongestionControl for Window {
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _event: &Congestion) {}
+}
+
+impl Maker for Fixed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn origin(&self) -> &Origin {
+        &Origin::Registered
+    }
+
+    fn code(&self) -> &'static str {
+        "c0de"
+    }
+
+    fn parameters(&self) -> &[OwnParameter] {
+        &self.parameters
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+
+    fn build(self: Arc<Self>, start: &Start, values: &[f64]) -> Box<dyn CongestionControl> {
+        Box::new(Window(values[0] as u64 * start.segment_size))
+    }
+}
+
+fn fixed(name: &'static str) -> Arc<Fixed> {
+    let parameter = |name: &str, kind, default, most| OwnParameter {
+        name: name.to_owned(),
+        kind,
+        default,
+        least: 0.0,
+        most,
+        unit: String::new(),
+        meaning: String::new(),
+    };
+    let parameters = vec![parameter("segments", OwnKind::Whole, 4.0, 100.0), parameter("odd", OwnKind::Flag, 0.0, 1.0)];
+    Arc::new(Fixed { name, parameters })
+}
+
+fn read(value: serde_json::Value) -> Result<Choice, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_registered_algorithm_is_read_written_and_built() {
+    register(fixed("fixed")).unwrap();
+    assert_eq!(canonical("fixed"), Some("fixed"));
+    let choice = read(json!({ "algorithm": "fixed", "segments": 7 })).unwrap();
+    let text = serde_json::to_value(&choice).unwrap();
+    assert_eq!(text, json!({ "algorithm": "fixed", "code": "c0de", "segments": 7.0 }));
+    assert_eq!(read(text), Ok(choice.clone()));
+    let start = crate::congestion::tests::start(10);
+    assert_eq!(crate::congestion::build(&choice, &start).window(), 7 * start.segment_size);
+    assert_eq!(read(json!("fixed")).unwrap().name(), "fixed");
+}
+
+#[test]
+fn mistakes_are_named() {
+    register(fixed("mistaken")).unwrap();
+    let refused = |table: serde_json::Value| read(table).unwrap_err();
+    let code = refused(json!({ "algorithm": "mistaken", "code": "other" }));
+    assert!(code.contains("was other and is now c0de"), "{code}");
+    let value = refused(json!({ "algorithm": "mistaken", "segments": 1.5, "odd": 1, "even": true }));
+    assert!(value.contains("segments: 1.5 is not a whole number from 0 to 100"), "{value}");
+    assert!(value.contains("odd: 1 is not true or false"), "{value}");
+    assert!(value.contains("unknown field `even`, expected one of `segments`, `odd`"), "{value}");
+    let two = refused(json!({ "algorithm": "mistaken", "plugin": "libmine.so" }));
+    assert!(two.contains("algorithm and plugin both name an algorithm"), "{two}");
+    let number = refused(json!({ "python": 1 }));
+    assert!(number.contains("python: 1 is not a name in quotes"), "{number}");
+}
+
+#[test]
+fn names_of_lightlag_are_taken() {
+    let refused = register(fixed("TCP Cubic")).unwrap_err();
+    assert!(refused.contains("\"TCP Cubic\" is the name of an algorithm of lightlag, cubic"), "{refused}");
+}

@@ -1,0 +1,256 @@
+//! An algorithm from outside as a congestion control of the engine.
+
+use crate::records;
+use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::{
+    self, Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Sent, Start, Transmissions,
+};
+use lightlag_core::{Instant, Rate};
+use lightlag_plugin::{Control, Idle, Moment};
+use std::fmt::Write;
+
+/// The largest window that an algorithm may ask for, in segments: 10¹² of 1 B are a terabyte in flight.
+const LARGEST: f64 = 1e12;
+/// The last ACKs that an error message tells.
+const TOLD: usize = 4;
+
+/// What an algorithm does for one connection. Errors end the run; they say what went wrong.
+pub trait Body: Send {
+    /// Its window.
+    fn control(&self) -> Control;
+
+    /// Replaces its window.
+    fn set_control(&mut self, control: Control);
+
+    /// The connection starts to send.
+    fn on_start(&mut self, start: &lightlag_plugin::Start) -> Result<(), String>;
+
+    /// New data was acknowledged or SACKed.
+    fn on_ack(&mut self, ack: &lightlag_plugin::Ack) -> Result<(), String>;
+
+    /// An episode of congestion started.
+    fn on_congestion(&mut self, event: &lightlag_plugin::Congestion) -> Result<(), String>;
+
+    /// A spurious reaction is undone. Returns false if the algorithm leaves that to the engine.
+    fn on_undo(&mut self, moment: &Moment) -> Result<bool, String>;
+
+    /// The sender restarts. Returns false if the algorithm leaves that to the engine.
+    fn on_idle(&mut self, idle: &Idle) -> Result<bool, String>;
+
+    /// The repair of losses ended.
+    fn on_recovered(&mut self, moment: &Moment) -> Result<(), String>;
+}
+
+/// A congestion control with this body.
+pub struct Bound<B> {
+    name: &'static str,
+    body: B,
+    needs: Needs,
+    /// The answers of the body, checked.
+    window: u64,
+    ssthresh: u64,
+    pacing_rate: Option<Rate>,
+    told: [lightlag_plugin::Ack; TOLD],
+    acks: usize,
+    fault: Option<Box<Fault>>,
+}
+
+impl<B: Body> Bound<B> {
+    /// The algorithm at the start of a connection.
+    pub fn new(name: &'static str, mut body: B, needs: Needs, start: &Start) -> Self {
+        body.set_control(records::control(start));
+        let told = [lightlag_plugin::Ack::default(); TOLD];
+        let mut bound =
+            Self { name, body, needs, window: 0, ssthresh: 0, pacing_rate: None, told, acks: 0, fault: None };
+        bound.window = start.initial_window * start.segment_size;
+        bound.tell(Instant::ZERO, "on_start", |body| body.on_start(&records::start(start)));
+        bound
+    }
+
+    /// Calls the body, unless it has failed, and takes its answers.
+    #[inline]
+    fn tell(&mut self, now: Instant, hook: &str, call: impl FnOnce(&mut B) -> Result<(), String>) {
+        if self.fault.is_some() {
+            return;
+        }
+        let answer = call(&mut self.body).and_then(|()| self.take_answers());
+        if let Err(message) = answer {
+            self.fail(now, hook, &message);
+        }
+    }
+
+    #[inline]
+    fn take_answers(&mut self) -> Result<(), String> {
+        let Control { cwnd, ssthresh, pacing_rate, segment_size, fault, .. } = self.body.control();
+        // Comparisons with NaN are false.
+        if !(cwnd > 0.0 && cwnd <= LARGEST && ssthresh >= 0.0 && pacing_rate >= 0.0 && fault == 0) {
+            return Err(mistake(cwnd, ssthresh, pacing_rate, fault));
+        }
+        self.window = (cwnd.max(1.0) * segment_size + 0.5) as u64;
+        self.ssthresh = (ssthresh * segment_size + 0.5) as u64;
+        if self.needs.pacing {
+            self.pacing_rate = Rate::from_bps((8.0 * pacing_rate) as u64);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn fail(&mut self, at: Instant, hook: &str, message: &str) {
+        let mut text = format!("{}: {hook}: {message}", self.name);
+        let last: Vec<_> = (self.acks.saturating_sub(TOLD)..self.acks).map(|at| &self.told[at % TOLD]).collect();
+        if !last.is_empty() {
+            let _ = write!(text, "\nThe last ACKs of this connection:");
+        }
+        for ack in last {
+            let seconds = |nanos: i64| nanos as f64 / 1e9;
+            let _ = write!(
+                text,
+                "\n  {:.6} s: newly_acked {}, newly_lost {}, growth {}, may_grow {}, rtt {:.6} s, inflight {}",
+                seconds(ack.now_ns),
+                ack.newly_acked,
+                ack.newly_lost,
+                ack.growth,
+                ack.may_grow,
+                seconds(ack.rtt_ns),
+                ack.inflight
+            );
+        }
+        self.fault = Some(Box::new(Fault { at, message: text }));
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Control)) {
+        let mut control = self.body.control();
+        change(&mut control);
+        self.body.set_control(control);
+    }
+}
+
+#[cold]
+fn mistake(cwnd: f64, ssthresh: f64, pacing_rate: f64, fault: i64) -> String {
+    if fault != 0 {
+        return format!("failed with the code {fault}");
+    }
+    let (name, value, right) = if cwnd.is_nan() || cwnd <= 0.0 || cwnd > LARGEST {
+        ("cwnd", cwnd, "segments above 0, up to 1e12")
+    } else if ssthresh.is_nan() || ssthresh < 0.0 {
+        ("ssthresh", ssthresh, "segments from 0 on, or infinite")
+    } else {
+        ("pacing_rate", pacing_rate, "bytes a second, or 0 for none")
+    };
+    format!("left {name} = {value}; it must be {right}")
+}
+
+impl<B: Body> Allowance for Bound<B> {
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn restore(&mut self) {
+        self.change(Control::restore);
+    }
+
+    fn restart(&mut self, window: u64, threshold: u64) {
+        self.change(|control| control.restart(&idle(Instant::ZERO, window, threshold)));
+    }
+}
+
+fn idle(now: Instant, window: u64, threshold: u64) -> Idle {
+    let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    Idle { now_ns: records::time(now), window: bytes(window), threshold: bytes(threshold) }
+}
+
+impl<B: Body> CongestionControl for Bound<B> {
+    fn on_ack(&mut self, ack: &Ack) {
+        let record = records::ack(ack);
+        self.told[self.acks % TOLD] = record;
+        self.acks += 1;
+        self.tell(ack.now, "on_ack", |body| body.on_ack(&record));
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        let is_new = event.cause != Cause::RepeatedTimeout;
+        self.tell(event.now, "on_congestion", |body| {
+            if is_new {
+                let mut control = body.control();
+                (control.prior_cwnd, control.prior_ssthresh) = (control.cwnd, control.ssthresh);
+                body.set_control(control);
+            }
+            body.on_congestion(&records::congestion(event))
+        });
+    }
+
+    fn on_undo(&mut self, now: Instant) {
+        self.tell(now, "on_undo", |body| {
+            if !body.on_undo(&Moment { now_ns: records::time(now) })? {
+                let mut control = body.control();
+                control.restore();
+                body.set_control(control);
+            }
+            Ok(())
+        });
+    }
+
+    fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
+        self.tell(now, "on_idle", |body| {
+            let idle = idle(now, window, threshold);
+            if !body.on_idle(&idle)? {
+                let mut control = body.control();
+                control.restart(&idle);
+                body.set_control(control);
+            }
+            Ok(())
+        });
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        self.tell(now, "on_recovered", |body| body.on_recovered(&Moment { now_ns: records::time(now) }));
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.change(|control| control.ssthresh = control.cwnd);
+        self.tell(Instant::ZERO, "leave_slow_start", |_| Ok(()));
+    }
+
+    fn least_in_recovery(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn departures(&self) -> Option<&dyn Departures> {
+        self.needs.pacing.then_some(self)
+    }
+
+    fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        if self.needs.rate { Some(self) } else { None }
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.fault.as_deref()
+    }
+}
+
+impl<B: Body> Departures for Bound<B> {
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+}
+
+impl<B: Body> Transmissions for Bound<B> {
+    // Rates are measured by the sender; an algorithm from outside sees them with its ACKs.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    fn on_lost(&mut self, _lost: &Lost) {}
+}
+
+/// The congestion control of a body.
+pub fn bind<B: Body + 'static>(
+    name: &'static str,
+    body: B,
+    needs: Needs,
+    start: &Start,
+) -> Box<dyn congestion::CongestionControl> {
+    Box::new(Bound::new(name, body, needs, start))
+}

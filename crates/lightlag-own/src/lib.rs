@@ -1,0 +1,12 @@
+//! Algorithms from outside, as the engine uses them.
+//!
+//! - [`bound`]: an algorithm from outside as a congestion control. It translates records, checks answers and keeps what an error
+//!   message needs.
+//! - [`records`]: the engine's facts in the records of the interface.
+//! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
+//! - [`library`]: such algorithms in shared libraries.
+
+pub mod bound;
+pub mod library;
+pub mod native;
+pub mod records;

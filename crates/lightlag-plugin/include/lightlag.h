@@ -1,0 +1,93 @@
+/* The C interface of lightlag's own algorithms, version 1. MIT License.
+ *
+ * A shared library exports
+ *
+ *     const lightlag_table *lightlag_congestion_control(void);
+ *
+ * and a scenario names it: congestion = { plugin = "libmine.so" }. The record of a connection starts with a
+ * lightlag_control, which holds the window; fields of the algorithm follow, of 8 bytes each. lightlag makes the record, and calls
+ * the functions of the table with it. Times are nanoseconds, sizes are bytes of payload, windows are segments and their
+ * fractions. What a function does depends on its arguments alone.
+ */
+#ifndef LIGHTLAG_H
+#define LIGHTLAG_H
+
+#include <stdint.h>
+
+#define LIGHTLAG_INTERFACE 1
+
+/* Causes of congestion. */
+enum { LIGHTLAG_LOSS = 0, LIGHTLAG_TIMEOUT = 1, LIGHTLAG_REPEATED_TIMEOUT = 2, LIGHTLAG_MARK = 3 };
+/* What a sender is repairing: nothing; losses that ACKs reported; losses after a timeout. */
+enum { LIGHTLAG_OPEN = 0, LIGHTLAG_IN_RECOVERY = 1, LIGHTLAG_IN_LOSS = 2 };
+/* What an algorithm needs: delivery rates; that its pacing rate applies; that its window applies in fast recovery. */
+enum { LIGHTLAG_NEEDS_RATE = 1, LIGHTLAG_NEEDS_PACING = 2, LIGHTLAG_NEEDS_OWN_RECOVERY = 4 };
+/* Types of parameters: double; int64_t; int64_t of 0 or 1. */
+enum { LIGHTLAG_NUMBER = 0, LIGHTLAG_WHOLE = 1, LIGHTLAG_FLAG = 2 };
+
+typedef struct {
+    double cwnd;          /* segments, above 0; starts as the initial window */
+    double ssthresh;      /* segments; infinite before the first congestion */
+    double pacing_rate;   /* bytes a second; 0 for none */
+    double segment_size;  /* bytes */
+    double prior_cwnd;    /* before the last congestion event */
+    double prior_ssthresh;
+    uint64_t random;      /* state of this connection's random numbers, from the seed of the run */
+    int64_t fault;        /* anything but 0 ends the run */
+} lightlag_control;
+
+typedef struct {
+    int64_t now_ns, segment_size, initial_window;
+    int64_t rtt_ns; /* of the handshake; 0 if unknown */
+    int64_t pipe;   /* capacity of a known route in bytes; 0 if unknown */
+    int64_t ecn, timestamps, abe;
+} lightlag_start;
+
+typedef struct {
+    int64_t now_ns;
+    int64_t newly_acked, newly_delivered, newly_lost, newly_marked; /* bytes */
+    double growth;                                                  /* segments that count for growth */
+    int64_t may_grow, duplicate, ece, cwnd_limited, phase;
+    int64_t rtt_ns, srtt_ns, min_rtt_ns; /* 0: no sample */
+    int64_t one_way_ns;                  /* -1: no timestamps */
+    int64_t inflight, prior_inflight, snd_una, snd_nxt;
+    double delivery_rate; /* bytes a second; from here on 0 without LIGHTLAG_NEEDS_RATE */
+    int64_t delivered, prior_delivered, rate_interval_ns, rate_lost, rate_inflight, app_limited;
+} lightlag_ack;
+
+typedef struct {
+    int64_t now_ns, cause, flight, srtt_ns, min_rtt_ns;
+} lightlag_congestion;
+
+typedef struct {
+    int64_t now_ns;
+} lightlag_moment;
+
+typedef struct {
+    int64_t now_ns, window, threshold; /* bytes: the most for the window, the least for the threshold */
+} lightlag_idle;
+
+typedef struct {
+    const char *name, *unit, *meaning;
+    uint64_t offset; /* in the record of a connection */
+    uint64_t kind;
+    double least, most;
+} lightlag_parameter;
+
+typedef struct {
+    uint32_t interface; /* LIGHTLAG_INTERFACE */
+    uint32_t size;      /* of the record of a connection: a multiple of 8 */
+    const char *name, *about;
+    const void *initial; /* the record before the start, with the defaults of the parameters; NULL: zeros */
+    const lightlag_parameter *parameters;
+    uint64_t parameter_count;
+    uint64_t needs;
+    void (*on_start)(void *, const lightlag_start *); /* may be NULL */
+    void (*on_ack)(void *, const lightlag_ack *);
+    void (*on_congestion)(void *, const lightlag_congestion *);
+    void (*on_undo)(void *, const lightlag_moment *); /* NULL: the values before the last event, or more */
+    void (*on_idle)(void *, const lightlag_idle *);   /* NULL: the window is cut to idle->window */
+    void (*on_recovered)(void *, const lightlag_moment *); /* may be NULL */
+} lightlag_table;
+
+#endif

@@ -1,0 +1,64 @@
+//! The C interface between lightlag and an algorithm that is not part of it, and what a plug-in in Rust needs.
+//!
+//! An algorithm is a record and a [`Table`] of functions. The record of a connection starts with a [`Control`], which holds
+//! the window; parameters and state of the algorithm follow. lightlag makes the record, and calls the functions with
+//! it: at the start of a connection, for each ACK, for each congestion event. A compiled Python class, a library in C and one in
+//! Rust use the same records and the same functions, so they give the same results.
+//!
+//! All fields have 8 bytes: integers and IEEE 754 numbers in the order of the machine. Times are nanoseconds, sizes are
+//! bytes of payload, windows are segments and their fractions.
+//!
+//! # A plug-in in Rust
+//!
+//! A library (`crate-type = ["cdylib"]`) implements [`CongestionControl`] and exports it:
+//!
+//! ```
+//! use lightlag_plugin::{Ack, CongestionControl, Congestion, Control, Parameter, cause, export_congestion_control, parameter};
+//!
+//! /// Additive increase, multiplicative decrease.
+//! #[derive(Clone, Copy)]
+//! struct Aimd {
+//!     beta: f64,
+//! }
+//!
+//! impl CongestionControl for Aimd {
+//!     const NAME: &'static std::ffi::CStr = c"aimd";
+//!     const ABOUT: &'static std::ffi::CStr = c"A segment more each round; a loss keeps beta of the flight.";
+//!     const PARAMETERS: &'static [Parameter] =
+//!         &[parameter!(Aimd, beta, 0.1..=0.99, c"", c"The fraction of the flight that a loss keeps.")];
+//!     const INITIAL: Self = Self { beta: 0.5 };
+//!
+//!     fn on_ack(&mut self, control: &mut Control, ack: &Ack) {
+//!         if ack.may_grow != 0 {
+//!             let left = control.slow_start(ack.growth);
+//!             control.cwnd += left / control.cwnd;
+//!         }
+//!     }
+//!
+//!     fn on_congestion(&mut self, control: &mut Control, event: &Congestion) {
+//!         if event.cause != cause::REPEATED_TIMEOUT {
+//!             control.ssthresh = (self.beta * event.flight as f64 / control.segment_size).max(2.0);
+//!         }
+//!         control.cwnd = if event.is_timeout() { 1.0 } else { control.ssthresh };
+//!     }
+//! }
+//!
+//! export_congestion_control!(Aimd);
+//! ```
+
+// The functions of the table are called from outside, with pointers.
+#![allow(unsafe_code)]
+
+mod congestion;
+mod records;
+mod table;
+
+pub use congestion::{CongestionControl, Own, table};
+pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
+pub use table::{Parameter, Table, kind, needs};
+
+/// The version of this interface. A table of another version is refused.
+pub const INTERFACE: u32 = 1;
+
+/// The name of the function that a library exports: it takes nothing and returns a pointer to its [`Table`].
+pub const ENTRY: &str = "lightlag_congestion_control";

@@ -1,0 +1,210 @@
+//! A class whose methods the interpreter runs.
+
+use super::base::{self, CongestionControl};
+use super::{Made, origin};
+use lightlag_control::congestion::own::{Maker, Origin, OwnKind, OwnParameter};
+use lightlag_control::congestion::{self, Needs, Start};
+use lightlag_own::bound::{Body, bind};
+use lightlag_own::records;
+use lightlag_plugin::Control;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// A parameter: its name, its kind ("number", "whole" or "flag"), its default, its range, its unit and its meaning.
+pub(crate) type Given = (String, String, f64, f64, f64, String, String);
+
+/// The parameters, as the engine describes them.
+pub(super) fn parameters(given: Vec<Given>) -> Vec<OwnParameter> {
+    let parameter = |(name, kind, default, least, most, unit, meaning): Given| OwnParameter {
+        name,
+        kind: match kind.as_str() {
+            "flag" => OwnKind::Flag,
+            "whole" => OwnKind::Whole,
+            _ => OwnKind::Number,
+        },
+        default,
+        least,
+        most,
+        unit,
+        meaning,
+    };
+    given.into_iter().map(parameter).collect()
+}
+
+/// Methods that a class may have beside `on_ack` and `on_congestion`.
+#[derive(Clone, Copy)]
+struct Optional {
+    on_start: bool,
+    on_undo: bool,
+    on_idle: bool,
+    on_recovered: bool,
+}
+
+struct Plain {
+    name: &'static str,
+    origin: Origin,
+    code: String,
+    class: Py<PyAny>,
+    parameters: Vec<OwnParameter>,
+    needs: Needs,
+    optional: Optional,
+}
+
+/// An algorithm whose methods the interpreter runs. `needs` is the sum of its needs, `hooks` the names of its methods.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "a record in Python's terms")]
+pub(crate) fn plain_algorithm(
+    name: String,
+    file: Option<String>,
+    code: String,
+    class_: Py<PyAny>,
+    given: Vec<Given>,
+    needs: u64,
+    hooks: Vec<String>,
+) -> Made {
+    let has = |hook: &str| hooks.iter().any(|name| name == hook);
+    Made(Arc::new(Plain {
+        name: String::leak(name),
+        origin: origin(file),
+        code,
+        class: class_,
+        parameters: parameters(given),
+        needs: records::needs(needs),
+        optional: Optional {
+            on_start: has("on_start"),
+            on_undo: has("on_undo"),
+            on_idle: has("on_idle"),
+            on_recovered: has("on_recovered"),
+        },
+    }))
+}
+
+impl Maker for Plain {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    fn code(&self) -> &str {
+        &self.code
+    }
+
+    fn parameters(&self) -> &[OwnParameter] {
+        &self.parameters
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn holds_interpreter(&self) -> bool {
+        true
+    }
+
+    fn build(self: Arc<Self>, start: &Start, values: &[f64]) -> Box<dyn congestion::CongestionControl> {
+        let made = Python::attach(|py| self.instance(py, values).map_err(|error| trace(py, &error)));
+        let body = Connection { object: made, optional: self.optional };
+        bind(self.name, body, self.needs, start)
+    }
+}
+
+impl Plain {
+    fn instance(&self, py: Python<'_>, values: &[f64]) -> PyResult<Py<CongestionControl>> {
+        let arguments = PyDict::new(py);
+        for (parameter, value) in self.parameters.iter().zip(values) {
+            match parameter.kind {
+                OwnKind::Number => arguments.set_item(&parameter.name, value)?,
+                OwnKind::Whole => arguments.set_item(&parameter.name, *value as i64)?,
+                OwnKind::Flag => arguments.set_item(&parameter.name, *value != 0.0)?,
+            }
+        }
+        let object = self.class.bind(py).call((), Some(&arguments))?;
+        Ok(object.cast_into::<CongestionControl>()?.unbind())
+    }
+}
+
+/// A connection: its object, or the reason why there is none.
+struct Connection {
+    object: Result<Py<CongestionControl>, String>,
+    optional: Optional,
+}
+
+impl Connection {
+    fn call<T>(&self, hook: &str, record: impl FnOnce() -> T) -> Result<(), String>
+    where
+        T: for<'py> IntoPyObject<'py>,
+    {
+        let object = self.object.as_ref().map_err(Clone::clone)?;
+        Python::attach(|py| {
+            object.bind(py).as_any().call_method1(hook, (record(),)).map(drop).map_err(|error| trace(py, &error))
+        })
+    }
+}
+
+/// The traceback of an exception.
+fn trace(py: Python<'_>, error: &PyErr) -> String {
+    let lines = || -> PyResult<String> {
+        let format = py.import("traceback")?.getattr("format_exception")?;
+        let lines: Vec<String> = format.call1((error.value(py),))?.extract()?;
+        Ok(lines.concat().trim_end().to_owned())
+    };
+    lines().unwrap_or_else(|_| error.to_string())
+}
+
+impl Body for Connection {
+    fn control(&self) -> Control {
+        match &self.object {
+            Ok(object) => Python::attach(|py| object.borrow(py).control()),
+            // The start fails with the reason, before anything is sent.
+            Err(_) => Control {
+                cwnd: 1.0,
+                ssthresh: f64::INFINITY,
+                pacing_rate: 0.0,
+                segment_size: 1.0,
+                prior_cwnd: 0.0,
+                prior_ssthresh: 0.0,
+                random: 0,
+                fault: 0,
+            },
+        }
+    }
+
+    fn set_control(&mut self, control: Control) {
+        if let Ok(object) = &self.object {
+            Python::attach(|py| object.borrow_mut(py).set_control(control));
+        }
+    }
+
+    fn on_start(&mut self, start: &lightlag_plugin::Start) -> Result<(), String> {
+        if let Err(reason) = &self.object {
+            return Err(reason.clone());
+        }
+        if self.optional.on_start { self.call("on_start", || base::Start(*start)) } else { Ok(()) }
+    }
+
+    fn on_ack(&mut self, ack: &lightlag_plugin::Ack) -> Result<(), String> {
+        self.call("on_ack", || base::Ack(*ack))
+    }
+
+    fn on_congestion(&mut self, event: &lightlag_plugin::Congestion) -> Result<(), String> {
+        self.call("on_congestion", || base::Congestion(*event))
+    }
+
+    fn on_undo(&mut self, moment: &lightlag_plugin::Moment) -> Result<bool, String> {
+        let has = self.optional.on_undo;
+        if has { self.call("on_undo", || base::Moment(*moment)) } else { Ok(()) }.map(|()| has)
+    }
+
+    fn on_idle(&mut self, idle: &lightlag_plugin::Idle) -> Result<bool, String> {
+        let has = self.optional.on_idle;
+        if has { self.call("on_idle", || base::Idle(*idle)) } else { Ok(()) }.map(|()| has)
+    }
+
+    fn on_recovered(&mut self, moment: &lightlag_plugin::Moment) -> Result<(), String> {
+        if self.optional.on_recovered { self.call("on_recovered", || base::Moment(*moment)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,159 @@
+"""From a class to an algorithm that the engine can name and run."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from typing import Any
+
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.own.base import COMPILED, HOOKS, REQUIRED, CongestionControl
+from lightlag.own.files import code_of
+
+Given = tuple[str, str, float, float, float, str, str]
+"""A parameter as the engine takes it: name, kind, default, least, most, unit, meaning."""
+
+_KINDS = {bool: "flag", int: "whole", float: "number"}
+_made: weakref.WeakKeyDictionary[type, dict[tuple[str, str | None, str], _engine.Algorithm]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def is_own(value: object) -> bool:
+    """Whether a value is a class of one's own, or an object of one."""
+    return isinstance(value, _engine.CongestionControl) or (
+        isinstance(value, type) and issubclass(value, _engine.CongestionControl)
+    )
+
+
+def choice(value: Any, name: str | None = None) -> str | dict[str, Any]:
+    """A class of one's own, or an object of one with its parameters, as a scenario names it.
+
+    The class is known from then on, by its name or by another one.
+    """
+    cls = value if isinstance(value, type) else type(value)
+    name = register(cls, name)
+    if isinstance(value, type):
+        return name
+    fields = [field for field in parameters(cls) if getattr(value, field.name) != field.default]
+    return {"algorithm": name} | {field.name: getattr(value, field.name) for field in fields} if fields else name
+
+
+def named(name: str, value: Any) -> Any:
+    """A class of one's own, or an object of one, known by this name; other values stay as they are."""
+    if not is_own(value):
+        return value
+    return choice(value, name)
+
+
+def register(cls: Any, name: str | None = None) -> str:
+    """Makes a class known to scenarios by its name, and returns that.
+
+    Raises
+    ------
+    InputError
+        If it is no algorithm, or if its name is taken by one of lightlag.
+    """
+    made = algorithm(cls, name=name)
+    try:
+        made.register()
+    except ValueError as error:
+        raise InputError(f"{cls.__name__}: {error}") from None
+    return made.name
+
+
+def algorithm(
+    cls: Any, *, name: str | None = None, file: str | None = None, code: str | None = None
+) -> _engine.Algorithm:
+    """The algorithm of a class.
+
+    Parameters
+    ----------
+    name
+        Its name in results, in place of its own.
+    file
+        ``FILE:CLASS``, if a scenario names it by its file.
+    code
+        The digest of its code, if it is known.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, CongestionControl)) or cls is CongestionControl:
+        raise InputError(f"{printable(repr(cls)):.60} is not a subclass of lightlag.CongestionControl")
+    name = name or cls.name or cls.__name__.lower()
+    code = code or code_of(cls)
+    known = _made.setdefault(cls, {})
+    if (key := (name, file, code)) not in known:
+        known[key] = _make(cls, name, file, code)
+    return known[key]
+
+
+def parameters(cls: type[CongestionControl]) -> list[dataclasses.Field[Any]]:
+    """The fields of a class that a scenario can set."""
+    return [field for field in fields_of(cls) if field.init]
+
+
+def fields_of(cls: type[CongestionControl]) -> tuple[dataclasses.Field[Any], ...]:
+    """The parameters and the state that a class declares. A class with annotations becomes a dataclass."""
+    if cls.__dict__.get("__annotations__") and "__dataclass_fields__" not in cls.__dict__:
+        dataclasses.dataclass(eq=False)(cls)
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+def kind_of(cls: type, field: dataclasses.Field[Any]) -> str:
+    """The kind of a field: "number", "whole" or "flag".
+
+    Raises
+    ------
+    InputError
+        If it has another type, or no default.
+    """
+    said = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", "")
+    kind = {"float": "number", "int": "whole", "bool": "flag"}.get(said)
+    if kind is None or not isinstance(field.default, (bool, int, float)):
+        raise InputError(
+            f"{cls.__name__}.{field.name}: {said or field.type!r} is not float, int or bool with a default, such as "
+            f"{field.name}: float = 0.5; other values are set in on_start of a plain class"
+        )
+    return kind
+
+
+def _make(cls: type[CongestionControl], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    if not name.isascii() or not name.isprintable() or " " in name or not name:
+        raise InputError(f"{cls.__name__}: name: {printable(name)!r} is no name; take letters, digits and signs")
+    for hook in REQUIRED:
+        if not callable(getattr(cls, hook, None)):
+            raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
+    given = [_given(cls, field) for field in parameters(cls)]
+    needs = 1 * bool(cls.uses_rate) + 2 * bool(cls.paces) + 4 * bool(cls.own_recovery)
+    hooks = [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
+    if getattr(cls, COMPILED, False):
+        from lightlag.own.native import compile_class
+
+        native = compile_class(cls, hooks, fields_of(cls))
+        offsets = [native.offsets[parameter[0]] for parameter in given]
+        return _engine.compiled_algorithm(
+            name, file, code, native.initial, given, offsets, needs, native.addresses, native.keep
+        )
+    return _engine.plain_algorithm(name, file, code, cls, given, needs, hooks)
+
+
+def _given(cls: type, field: dataclasses.Field[Any]) -> Given:
+    kind = kind_of(cls, field)
+    about = {"least": float("-inf"), "most": float("inf"), "unit": "", "meaning": ""} | dict(field.metadata)
+    if kind == "flag":
+        about |= {"least": 0.0, "most": 1.0}
+    default: Any = field.default
+    if not about["least"] <= default <= about["most"]:
+        raise InputError(
+            f"{cls.__name__}.{field.name}: its default {default} is not from {about['least']} to {about['most']}"
+        )
+    return (
+        field.name,
+        kind,
+        float(default),
+        float(about["least"]),
+        float(about["most"]),
+        about["unit"],
+        about["meaning"],
+    )

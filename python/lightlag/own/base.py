@@ -1,0 +1,120 @@
+"""What a class of one's own inherits, and how it names its parameters and its state."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from lightlag import _engine
+from lightlag.errors import InputError
+
+LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
+"""Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
+
+HOOKS = {
+    "on_start": _engine.Start,
+    "on_ack": _engine.Ack,
+    "on_congestion": _engine.Congestion,
+    "on_undo": _engine.Moment,
+    "on_idle": _engine.Idle,
+    "on_recovered": _engine.Moment,
+}
+"""The methods that the engine calls, each with the record that it gives them."""
+REQUIRED = ("on_ack", "on_congestion")
+COMPILED = "_lightlag_is_compiled"
+
+T = TypeVar("T")
+
+
+class CongestionControl(_engine.CongestionControl):
+    """A congestion control of one's own.
+
+    A subclass has ``on_ack(self, ack)`` and ``on_congestion(self, event)``, which change ``self.cwnd`` and
+    ``self.ssthresh``, in segments and their fractions. It may have ``on_start(self, start)``, ``on_recovered(self, moment)``,
+    ``on_undo(self, moment)`` and ``on_idle(self, idle)``; without the last two, window and threshold return to their values before
+    the event, and an idle sender restarts as RFC 5681 §4.1 says. One object serves one connection.
+
+    Attributes
+    ----------
+    cwnd, ssthresh
+        Segments, with fractions. The window starts as the initial window of the connection, the threshold is infinite.
+    pacing_rate
+        Bytes a second; 0 for none. It counts with ``paces = True``.
+    segment_size
+        Payload of a full segment in bytes.
+    prior_cwnd, prior_ssthresh
+        Before the last congestion event.
+    """
+
+    name = ""
+    """Its name in results; by default that of the class in lower case."""
+    uses_rate = False
+    """Whether ACKs carry delivery rates."""
+    paces = False
+    """Whether ``pacing_rate`` applies."""
+    own_recovery = False
+    """Whether its window applies in fast recovery, too, in place of proportional rate reduction (RFC 6937)."""
+
+
+def parameter(
+    default: T,
+    *,
+    least: float = float("-inf"),
+    most: float = float("inf"),
+    unit: str = "",
+    meaning: str = "",
+) -> T:
+    """A parameter of a class of one's own, which a scenario can set and a study can vary.
+
+    Examples
+    --------
+    >>> import lightlag as ll
+    >>> class Mine(ll.CongestionControl):
+    ...     beta: float = ll.parameter(0.7, least=0.1, most=0.99)
+    """
+    about = {"least": least, "most": most, "unit": unit, "meaning": meaning}
+    return dataclasses.field(default=default, metadata=about)  # type: ignore[return-value]
+
+
+def state(default: T) -> T:
+    """A field of a class of one's own that belongs to a connection, and no parameter: it starts with this value."""
+    return dataclasses.field(init=False, default=default)  # type: ignore[return-value]
+
+
+@overload
+def compiled(thing: type[T]) -> type[T]: ...
+@overload
+def compiled(thing: Callable[..., Any]) -> Callable[..., Any]: ...
+def compiled(thing: Any) -> Any:
+    """Turns the methods of a class of one's own into machine code, when it is first run; or a function that they call.
+
+    The class says the types of all its fields: parameters (:func:`parameter`, or a plain default) and state
+    (:func:`state`) are ``float``, ``int`` or ``bool``. Methods may use what numba compiles, functions with this decorator, and
+    :mod:`lightlag.libm`. Needs ``lightlag[numba]``.
+
+    Raises
+    ------
+    InputError
+        If numba is not installed, or for anything but a class or a function.
+    """
+    if isinstance(thing, type) and issubclass(thing, CongestionControl):
+        setattr(thing, COMPILED, True)
+        return thing
+    if isinstance(thing, type) or not callable(thing):
+        raise InputError(f"compiled: {thing!r:.60} is neither a subclass of CongestionControl nor a function")
+    from lightlag.own.native import numba
+
+    return numba().njit(error_model="numpy")(thing)
+
+
+def uniform(algorithm: Any) -> float:
+    """A random number from 0 up to, but not including, 1, from the stream that the run gives to this connection.
+
+    Both kinds of classes draw the same numbers (SplitMix64, as `uniform` of ``lightlag-plugin``).
+    """
+    mask = (1 << 64) - 1
+    mixed = algorithm.random = (algorithm.random + 0x9E3779B97F4A7C15) & mask
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+    return float(((mixed ^ (mixed >> 31)) >> 11) / (1 << 53))

@@ -1,0 +1,173 @@
+"""Methods as machine code, by numba.
+
+A method is compiled for the records of the C interface: `self` is the record of a connection, the other argument what
+happened. The engine calls it through its address, without the interpreter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.own import base
+
+CONTROL = ("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh", "random", "fault")
+"""The fields at the start of the record of a connection. All but the last two are numbers."""
+_DTYPES = {"number": "f8", "whole": "i8", "flag": "i8"}
+_RATIONAL = {"growth", "delivery_rate"}
+"""The fields of records that are numbers; the others are whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The machine code of a class."""
+
+    initial: bytes
+    """The record of a connection before its start."""
+    offsets: dict[str, int]
+    """The place of each field in it, in bytes."""
+    addresses: dict[str, int]
+    """The functions."""
+    keep: object
+    """What keeps them in memory."""
+
+
+@cache
+def numba() -> Any:
+    """The module numba, which knows the functions of :mod:`lightlag.libm`.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        import numba
+    except ImportError:
+        raise InputError(
+            "compiled: needs numba, which is not installed; pip install 'lightlag[numba]', or leave @compiled out"
+        ) from None
+    _teach(numba)
+    return numba
+
+
+def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.Field[Any]]) -> Native:
+    """Compiles the methods of a class.
+
+    Raises
+    ------
+    InputError
+        If one cannot be compiled; the message names the method and numba's reason.
+    """
+    from lightlag.own.algorithm import kind_of
+
+    np, nb = _numpy(), numba()
+    own = [(name, "u8" if name == "random" else "i8" if name == "fault" else "f8") for name in CONTROL]
+    own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
+    record = np.dtype(own)
+    initial = np.zeros(1, record)
+    initial["cwnd"], initial["ssthresh"] = 1.0, np.inf
+    for field in fields:
+        initial[field.name] = field.default
+    kept = [_hook(nb, np, cls, hook, record) for hook in hooks]
+    return Native(
+        initial.tobytes(),
+        {name: int(place) for name, (_, place) in record.fields.items()},
+        {hook: int(entry.address) for hook, entry in zip(hooks, kept, strict=True)},
+        kept,
+    )
+
+
+def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
+    """A method as a function of C, which takes two addresses."""
+    given = np.dtype([(name, "f8" if name in _RATIONAL else "i8") for name in _fields_of(hook)])
+    method = nb.njit(error_model="numpy")(getattr(cls, hook))
+    carray = nb.carray
+
+    def entry(own: Any, what: Any) -> None:
+        control = carray(own, 1)[0]
+        try:
+            method(control, carray(what, 1)[0])
+        except Exception:
+            control.fault = 1
+
+    types = nb.types
+    pointers = [types.CPointer(nb.from_dtype(one)) for one in (record, given)]
+    try:
+        return nb.cfunc(types.void(*pointers), error_model="numpy")(entry)
+    except nb.core.errors.NumbaError as error:
+        reason = next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__)
+        raise InputError(
+            f"{cls.__name__}.{hook}: numba cannot compile it: {printable(reason)}; leave @compiled out, or change the method"
+        ) from error
+
+
+def _says_why(line: str) -> bool:
+    empty = ("Failed in", "During", "File ", "<source", "- Resol", "Internal error")
+    return bool(line.strip()) and not line.strip().startswith(empty)
+
+
+def _fields_of(hook: str) -> list[str]:
+    """The fields of the record that a method is given, in the order of the interface."""
+    return FIELDS[hook]
+
+
+_ACK = """now_ns newly_acked newly_delivered newly_lost newly_marked growth may_grow duplicate ece cwnd_limited phase rtt_ns
+srtt_ns min_rtt_ns one_way_ns inflight prior_inflight snd_una snd_nxt delivery_rate delivered prior_delivered rate_interval_ns
+rate_lost rate_inflight app_limited""".split()
+FIELDS = {
+    "on_start": "now_ns segment_size initial_window rtt_ns pipe ecn timestamps abe".split(),
+    "on_ack": _ACK,
+    "on_congestion": "now_ns cause flight srtt_ns min_rtt_ns".split(),
+    "on_undo": ["now_ns"],
+    "on_idle": ["now_ns", "window", "threshold"],
+    "on_recovered": ["now_ns"],
+}
+"""The records of `lightlag-plugin`, by the methods that are given them."""
+
+
+def _numpy() -> Any:
+    import numpy
+
+    return numpy
+
+
+def _teach(nb: Any) -> None:
+    """Lets compiled code call `lightlag.libm` and draw random numbers."""
+    import ctypes
+
+    from numba.extending import overload
+
+    from lightlag import _engine, libm
+
+    for name, (address, count) in _engine.libm_addresses().items():
+        function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
+        overload(getattr(libm, name))(_one(function) if count == 1 else _two(function))
+
+    np = _numpy()
+    golden, first, second = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+    thirty, twenty_seven, thirty_one, eleven = (np.uint64(bits) for bits in (30, 27, 31, 11))
+
+    @overload(base.uniform)
+    def _(algorithm: Any) -> Any:
+        def uniform(algorithm: Any) -> float:
+            mixed = algorithm.random + golden
+            algorithm.random = mixed
+            mixed = (mixed ^ (mixed >> thirty)) * first
+            mixed = (mixed ^ (mixed >> twenty_seven)) * second
+            return float((mixed ^ (mixed >> thirty_one)) >> eleven) / 9007199254740992.0
+
+        return uniform
+
+
+def _one(function: Any) -> Any:
+    return lambda x: lambda x: function(x)
+
+
+def _two(function: Any) -> Any:
+    return lambda x, y: lambda x, y: function(x, y)
