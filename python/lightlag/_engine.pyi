@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "Ack",
     "Algorithm",
@@ -34,6 +36,7 @@ __all__ = [
     "parse",
     "partitions",
     "plain_algorithm",
+    "plugin_sources",
     "run",
     "schema",
     "seconds",
@@ -168,6 +171,7 @@ def emulate(
     priority: str = "fifo",
 ) -> Emulation: ...
 
+@disjoint_base
 class CongestionControl:
     cwnd: float
     ssthresh: float
@@ -310,4 +314,5 @@ def compiled_algorithm(
     addresses: Mapping[str, int],
     code_object: object,
 ) -> Algorithm: ...
+def plugin_sources() -> dict[str, str]: ...
 def libm_addresses() -> dict[str, tuple[int, int]]: ...

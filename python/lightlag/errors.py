@@ -33,8 +33,8 @@ class Interrupted(KeyboardInterrupt):
 class AlgorithmError(RuntimeError):
     """An algorithm of one's own has failed and so ended a run.
 
-    The message has its traceback, or what it left wrong; the flow, the simulated time and the last ACKs. ``result`` holds
-    everything up to then, where it is a single run.
+    The message has its traceback, or what it left wrong; the flow, the simulated time and the last ACKs. ``result``
+    holds everything up to then, where it is a single run.
     """
 
     def __init__(self, message: str, result: Result | None = None) -> None:

@@ -68,11 +68,11 @@ def run(
         Threads of the run, or ``"auto"``: one for each processor. The network is cut along its long links, if that
         promises a shorter run; the result is the same for any number. Each thread holds the whole network in memory.
     congestion
-        The congestion control of every flow that does not name its own: a name, a table, a class of one's own or an object
-        of one. A mapping makes classes known by names, ``{"mine": Mine}``; several are taken by the flows in turn.
+        The congestion control of every flow that does not name its own: a name, a table, a class of one's own or an
+        object of one. A mapping makes classes known by names, ``{"mine": Mine}``. Flows take several in turn.
     verify
-        Whether to run twice, and to compare: an algorithm of one's own that reads the clock, or what other connections left,
-        gives another result.
+        Whether to run twice, and to compare: an algorithm of one's own that reads the clock, or what other connections
+        left, gives another result.
 
     Raises
     ------
@@ -105,9 +105,9 @@ def run(
         again = run_read(_engine.parse(read.json(), "json"), progress, interval_s, None, count)
         if again.result_hash != result.result_hash:
             raise AlgorithmError(
-                f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An algorithm "
-                "reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps something from one connection "
-                "to the next",
+                f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An "
+                "algorithm reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps "
+                "something from one connection to the next",
                 result,
             )
     return result

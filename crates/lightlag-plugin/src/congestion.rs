@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// Its fields have 8 bytes each and no padding, and what it does depends on its arguments alone: the run could not be repeated
 /// otherwise. A panic ends the run.
-pub trait CongestionControl: Copy + Send + 'static {
+pub trait CongestionControl: Copy + Send + Sync + 'static {
     /// The name of the algorithm in results.
     const NAME: &'static CStr;
     /// What it does, in a sentence.
@@ -55,7 +55,8 @@ pub struct Own<A> {
 }
 
 impl<A: CongestionControl> Own<A> {
-    const INITIAL: Self = Self {
+    /// The record before the start.
+    pub const INITIAL: Self = Self {
         control: Control {
             cwnd: 1.0,
             ssthresh: f64::INFINITY,
@@ -77,15 +78,15 @@ impl<A: CongestionControl> Own<A> {
     );
 }
 
-/// The table of an algorithm.
-pub const fn table<A: CongestionControl>() -> Table {
+/// The table of an algorithm, whose records start as `initial`.
+pub const fn table<A: CongestionControl>(initial: &'static Own<A>) -> Table {
     let () = Own::<A>::IS_PLAIN;
     Table {
         interface: crate::INTERFACE,
         size: size_of::<Own<A>>() as u32,
         name: A::NAME.as_ptr(),
         about: A::ABOUT.as_ptr(),
-        initial: std::ptr::from_ref(&Own::<A>::INITIAL).cast(),
+        initial: std::ptr::from_ref(initial).cast(),
         parameters: A::PARAMETERS.as_ptr(),
         parameter_count: A::PARAMETERS.len() as u64,
         needs: A::NEEDS,
@@ -161,7 +162,8 @@ macro_rules! export_congestion_control {
         /// The table of the algorithm, for lightlag.
         #[unsafe(no_mangle)]
         pub extern "C" fn lightlag_congestion_control() -> *const $crate::Table {
-            static TABLE: $crate::Table = $crate::table::<$algorithm>();
+            static INITIAL: $crate::Own<$algorithm> = $crate::Own::<$algorithm>::INITIAL;
+            static TABLE: $crate::Table = $crate::table(&INITIAL);
             &TABLE
         }
     };

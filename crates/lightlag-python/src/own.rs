@@ -10,6 +10,7 @@ pub(crate) mod plain;
 
 use lightlag_control::congestion::own::{self, Maker, Origin};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Lets scenarios name algorithms in files.
@@ -56,6 +57,23 @@ impl Made {
     fn code(&self) -> &str {
         self.0.code()
     }
+}
+
+/// The files of the crate `lightlag-plugin` and its header of C, by their paths in the crate: a plug-in is built from them.
+#[pyfunction]
+pub(crate) fn plugin_sources() -> BTreeMap<&'static str, &'static str> {
+    macro_rules! file {
+        ($path:literal) => {
+            ($path, include_str!(concat!("../../lightlag-plugin/", $path)))
+        };
+    }
+    BTreeMap::from([
+        file!("include/lightlag.h"),
+        file!("src/congestion.rs"),
+        file!("src/lib.rs"),
+        file!("src/records.rs"),
+        file!("src/table.rs"),
+    ])
 }
 
 /// The place of an algorithm in a scenario: `file` is "FILE:CLASS" for one in a file.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import weakref
-from typing import Any
+from typing import Any, cast
 
 from lightlag import _engine
 from lightlag._text import printable
@@ -95,7 +96,7 @@ def parameters(cls: type[CongestionControl]) -> list[dataclasses.Field[Any]]:
 
 def fields_of(cls: type[CongestionControl]) -> tuple[dataclasses.Field[Any], ...]:
     """The parameters and the state that a class declares. A class with annotations becomes a dataclass."""
-    if cls.__dict__.get("__annotations__") and "__dataclass_fields__" not in cls.__dict__:
+    if inspect.get_annotations(cls) and "__dataclass_fields__" not in cls.__dict__:
         dataclasses.dataclass(eq=False)(cls)
     return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
 
@@ -140,20 +141,11 @@ def _make(cls: type[CongestionControl], name: str, file: str | None, code: str) 
 
 def _given(cls: type, field: dataclasses.Field[Any]) -> Given:
     kind = kind_of(cls, field)
-    about = {"least": float("-inf"), "most": float("inf"), "unit": "", "meaning": ""} | dict(field.metadata)
+    about = field.metadata
+    least, most = float(about.get("least", "-inf")), float(about.get("most", "inf"))
     if kind == "flag":
-        about |= {"least": 0.0, "most": 1.0}
-    default: Any = field.default
-    if not about["least"] <= default <= about["most"]:
-        raise InputError(
-            f"{cls.__name__}.{field.name}: its default {default} is not from {about['least']} to {about['most']}"
-        )
-    return (
-        field.name,
-        kind,
-        float(default),
-        float(about["least"]),
-        float(about["most"]),
-        about["unit"],
-        about["meaning"],
-    )
+        least, most = 0.0, 1.0
+    default = float(cast("float", field.default))
+    if not least <= default <= most:
+        raise InputError(f"{cls.__name__}.{field.name}: its default {default:g} is not from {least:g} to {most:g}")
+    return field.name, kind, default, least, most, about.get("unit", ""), about.get("meaning", "")

@@ -12,15 +12,8 @@ from lightlag.errors import InputError
 LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
 """Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
 
-HOOKS = {
-    "on_start": _engine.Start,
-    "on_ack": _engine.Ack,
-    "on_congestion": _engine.Congestion,
-    "on_undo": _engine.Moment,
-    "on_idle": _engine.Idle,
-    "on_recovered": _engine.Moment,
-}
-"""The methods that the engine calls, each with the record that it gives them."""
+HOOKS = ("on_start", "on_ack", "on_congestion", "on_undo", "on_idle", "on_recovered")
+"""The methods that the engine calls."""
 REQUIRED = ("on_ack", "on_congestion")
 COMPILED = "_lightlag_is_compiled"
 
@@ -31,9 +24,10 @@ class CongestionControl(_engine.CongestionControl):
     """A congestion control of one's own.
 
     A subclass has ``on_ack(self, ack)`` and ``on_congestion(self, event)``, which change ``self.cwnd`` and
-    ``self.ssthresh``, in segments and their fractions. It may have ``on_start(self, start)``, ``on_recovered(self, moment)``,
-    ``on_undo(self, moment)`` and ``on_idle(self, idle)``; without the last two, window and threshold return to their values before
-    the event, and an idle sender restarts as RFC 5681 §4.1 says. One object serves one connection.
+    ``self.ssthresh``, in segments and their fractions. It may have ``on_start(self, start)``,
+    ``on_recovered(self, moment)``, ``on_undo(self, moment)`` and ``on_idle(self, idle)``; without the last two, window
+    and threshold return to their values before the event, and an idle sender restarts as RFC 5681 §4.1 says. One object
+    serves one connection.
 
     Attributes
     ----------
@@ -74,12 +68,12 @@ def parameter(
     ...     beta: float = ll.parameter(0.7, least=0.1, most=0.99)
     """
     about = {"least": least, "most": most, "unit": unit, "meaning": meaning}
-    return dataclasses.field(default=default, metadata=about)  # type: ignore[return-value]
+    return dataclasses.field(default=default, metadata=about)
 
 
 def state(default: T) -> T:
     """A field of a class of one's own that belongs to a connection, and no parameter: it starts with this value."""
-    return dataclasses.field(init=False, default=default)  # type: ignore[return-value]
+    return dataclasses.field(init=False, default=default)
 
 
 @overload
@@ -90,8 +84,8 @@ def compiled(thing: Any) -> Any:
     """Turns the methods of a class of one's own into machine code, when it is first run; or a function that they call.
 
     The class says the types of all its fields: parameters (:func:`parameter`, or a plain default) and state
-    (:func:`state`) are ``float``, ``int`` or ``bool``. Methods may use what numba compiles, functions with this decorator, and
-    :mod:`lightlag.libm`. Needs ``lightlag[numba]``.
+    (:func:`state`) are ``float``, ``int`` or ``bool``. Methods may use what numba compiles, functions with this
+    decorator, and :mod:`lightlag.libm`. Needs ``lightlag[numba]``.
 
     Raises
     ------

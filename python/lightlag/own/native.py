@@ -85,7 +85,7 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
 
 def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
     """A method as a function of C, which takes two addresses."""
-    given = np.dtype([(name, "f8" if name in _RATIONAL else "i8") for name in _fields_of(hook)])
+    given = np.dtype([(name, "f8" if name in _RATIONAL else "i8") for name in FIELDS[hook]])
     method = nb.njit(error_model="numpy")(getattr(cls, hook))
     carray = nb.carray
 
@@ -103,7 +103,8 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
     except nb.core.errors.NumbaError as error:
         reason = next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__)
         raise InputError(
-            f"{cls.__name__}.{hook}: numba cannot compile it: {printable(reason)}; leave @compiled out, or change the method"
+            f"{cls.__name__}.{hook}: numba cannot compile it: {printable(reason)}; change the method, or leave "
+            "@compiled out"
         ) from error
 
 
@@ -112,14 +113,9 @@ def _says_why(line: str) -> bool:
     return bool(line.strip()) and not line.strip().startswith(empty)
 
 
-def _fields_of(hook: str) -> list[str]:
-    """The fields of the record that a method is given, in the order of the interface."""
-    return FIELDS[hook]
-
-
-_ACK = """now_ns newly_acked newly_delivered newly_lost newly_marked growth may_grow duplicate ece cwnd_limited phase rtt_ns
-srtt_ns min_rtt_ns one_way_ns inflight prior_inflight snd_una snd_nxt delivery_rate delivered prior_delivered rate_interval_ns
-rate_lost rate_inflight app_limited""".split()
+_ACK = """now_ns newly_acked newly_delivered newly_lost newly_marked growth may_grow duplicate ece cwnd_limited phase
+rtt_ns srtt_ns min_rtt_ns one_way_ns inflight prior_inflight snd_una snd_nxt delivery_rate delivered prior_delivered
+rate_interval_ns rate_lost rate_inflight app_limited""".split()
 FIELDS = {
     "on_start": "now_ns segment_size initial_window rtt_ns pipe ecn timestamps abe".split(),
     "on_ack": _ACK,

@@ -149,7 +149,7 @@ impl Connection {
 fn trace(py: Python<'_>, error: &PyErr) -> String {
     let lines = || -> PyResult<String> {
         let format = py.import("traceback")?.getattr("format_exception")?;
-        let lines: Vec<String> = format.call1((error.value(py),))?.extract()?;
+        let lines: Vec<String> = format.call1((error.get_type(py), error.value(py), error.traceback(py)))?.extract()?;
         Ok(lines.concat().trim_end().to_owned())
     };
     lines().unwrap_or_else(|_| error.to_string())

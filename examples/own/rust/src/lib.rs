@@ -1,0 +1,171 @@
+//! CUBIC by RFC 9438, with the HyStart of Linux, as a plug-in of lightlag: `../cubic.py` in Rust.
+
+use lightlag_plugin::{
+    Ack, Congestion, CongestionControl, Control, Idle, Moment, Parameter, cause, export_congestion_control, parameter,
+};
+use std::ffi::CStr;
+
+/// What a loss or an undo restores.
+#[derive(Clone, Copy)]
+struct Epoch {
+    /// Wmax of the last loss; zero before one and after a timeout.
+    w_max: f64,
+    /// The window before the last reaction; zero before the first.
+    prior: f64,
+    /// The start of the epoch; -1 outside of one.
+    start_ns: i64,
+    k: f64,
+    origin: f64,
+    reno: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Cubic {
+    beta: f64,
+    c: f64,
+    epoch: Epoch,
+    before: Epoch,
+    /// Since when the window was not used; -1 if it is.
+    unused_ns: i64,
+    round_end: i64,
+    round_ns: i64,
+    last_ack_ns: i64,
+    round_rtt_ns: i64,
+    samples: i64,
+}
+
+const NONE: Epoch = Epoch { w_max: 0.0, prior: 0.0, start_ns: -1, k: 0.0, origin: 0.0, reno: 0.0 };
+
+impl Cubic {
+    fn curve(&self, t: f64) -> f64 {
+        let from_plateau = t - self.epoch.k;
+        self.c * from_plateau * from_plateau * from_plateau + self.epoch.origin
+    }
+
+    /// HyStart: a train of ACKs, or a rise of the round-trip time, ends slow start.
+    fn watch(&mut self, control: &mut Control, ack: &Ack) {
+        if self.round_end < 0 || ack.snd_una > self.round_end {
+            self.round_end = ack.snd_nxt;
+            self.round_ns = ack.now_ns;
+            self.last_ack_ns = ack.now_ns;
+            self.round_rtt_ns = 1 << 62;
+            self.samples = 0;
+        }
+        if control.cwnd < 16.0 {
+            return;
+        }
+        let mut ends = false;
+        if ack.now_ns - self.last_ack_ns <= 2_000_000 {
+            self.last_ack_ns = ack.now_ns;
+            ends = ack.now_ns - self.round_ns > (ack.min_rtt_ns + 1_000_000) / 2;
+        }
+        self.round_rtt_ns = self.round_rtt_ns.min(ack.rtt_ns);
+        if self.samples < 8 {
+            self.samples += 1;
+        } else {
+            let rise = (ack.min_rtt_ns / 8).clamp(4_000_000, 16_000_000);
+            ends |= self.round_rtt_ns > ack.min_rtt_ns + rise;
+        }
+        if ends {
+            control.ssthresh = control.cwnd;
+        }
+    }
+
+    fn begin_epoch(&mut self, control: &Control, now_ns: i64) {
+        self.unused_ns = -1;
+        if self.epoch.prior == 0.0 {
+            self.epoch.prior = control.cwnd;
+        }
+        let distance = self.epoch.w_max - control.cwnd;
+        (self.epoch.origin, self.epoch.k) =
+            if distance > 0.0 { (self.epoch.w_max, libm::cbrt(distance / self.c)) } else { (control.cwnd, 0.0) };
+        self.epoch.start_ns = now_ns;
+        self.epoch.reno = control.cwnd;
+    }
+
+    fn avoid(&mut self, control: &mut Control, ack: &Ack, acked: f64) {
+        if self.epoch.start_ns < 0 {
+            self.begin_epoch(control, ack.now_ns);
+        }
+        if self.unused_ns >= 0 {
+            self.epoch.start_ns += ack.now_ns - self.unused_ns;
+            self.unused_ns = -1;
+        }
+        let t = (ack.now_ns - self.epoch.start_ns) as f64 / 1e9;
+        let share = acked / control.cwnd;
+        let alpha = 3.0 * (1.0 - self.beta) / (1.0 + self.beta);
+        self.epoch.reno += share * if self.epoch.reno >= self.epoch.prior { 1.0 } else { alpha };
+        if self.curve(t) < self.epoch.reno {
+            control.cwnd = control.cwnd.max(self.epoch.reno);
+            return;
+        }
+        let target = self.curve(t + ack.srtt_ns as f64 / 1e9).clamp(control.cwnd, 1.5 * control.cwnd);
+        control.cwnd += share * (target - control.cwnd);
+    }
+}
+
+impl CongestionControl for Cubic {
+    const NAME: &'static CStr = c"cubic";
+    const ABOUT: &'static CStr = c"CUBIC by RFC 9438, with the HyStart of Linux.";
+    const PARAMETERS: &'static [Parameter] = &[
+        parameter!(Cubic, beta, 0.1..=0.99, c"", c"The fraction of the window that a loss keeps."),
+        parameter!(Cubic, c, 0.001..=1000.0, c"segments/s\xc2\xb3", c"How fast the window returns to Wmax."),
+    ];
+    const INITIAL: Self = Self {
+        beta: 0.7,
+        c: 0.4,
+        epoch: NONE,
+        before: NONE,
+        unused_ns: -1,
+        round_end: -1,
+        round_ns: 0,
+        last_ack_ns: 0,
+        round_rtt_ns: 0,
+        samples: 0,
+    };
+
+    fn on_ack(&mut self, control: &mut Control, ack: &Ack) {
+        if ack.may_grow == 0 {
+            let idles = ack.newly_acked > 0 && ack.cwnd_limited == 0;
+            if idles && self.epoch.start_ns >= 0 && self.unused_ns < 0 {
+                self.unused_ns = ack.now_ns;
+            }
+            return;
+        }
+        if control.cwnd < control.ssthresh && ack.rtt_ns > 0 {
+            self.watch(control, ack);
+        }
+        let left = control.slow_start(ack.growth);
+        if left > 0.0 {
+            self.avoid(control, ack, left);
+        }
+    }
+
+    fn on_congestion(&mut self, control: &mut Control, event: &Congestion) {
+        let (window, w_max) = (control.cwnd, self.epoch.w_max);
+        if event.cause != cause::REPEATED_TIMEOUT {
+            self.before = self.epoch;
+            self.epoch.prior = window;
+            control.ssthresh = (self.beta * (event.flight as f64 / control.segment_size)).max(2.0);
+        }
+        self.epoch.start_ns = -1;
+        self.epoch.w_max = match event.is_timeout() {
+            true => 0.0,
+            false if window < w_max => window * (1.0 + self.beta) / 2.0,
+            false => window,
+        };
+        control.cwnd = if event.is_timeout() { 1.0 } else { control.ssthresh };
+    }
+
+    fn on_undo(&mut self, control: &mut Control, _moment: &Moment) {
+        control.restore();
+        self.epoch = self.before;
+    }
+
+    fn on_idle(&mut self, control: &mut Control, idle: &Idle) {
+        self.epoch.start_ns = -1;
+        control.restart(idle);
+    }
+}
+
+export_congestion_control!(Cubic);
