@@ -13,6 +13,8 @@ IMPORTS: dict[str, set[str]] = {
     "core": set(),
     "net": {"core"},
     "control": {"core"},
+    "plugin": set(),
+    "own": {"core", "control", "plugin"},
     "tcp": {"core", "control"},
     "mobility": {"core", "net"},
     "orbit": {"core", "mobility", "net"},
@@ -25,7 +27,9 @@ IMPORTS: dict[str, set[str]] = {
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
-    "python": {"core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "live"},
+    "python": {
+        *("core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "live", "own", "plugin"),
+    },
 }
 """The crates, each with those that it may import."""
 

@@ -1,17 +1,19 @@
-from dataclasses import dataclass
+"""CUBIC by RFC 9438, with the HyStart of Linux. With ``@ll.compiled`` before the class and the functions it runs as machine
+code; the results are the same, and those of ``{ algorithm = "cubic", variant = "rfc9438" }``.
+"""
+
 import lightlag as ll
 from lightlag import libm
 
+
 class Cubic(ll.CongestionControl):
-    "CUBIC by RFC 9438, with the HyStart of Linux."
+    """The window is a cubic function of the time since the last loss."""
+
     name = "cubic"
     beta: float = ll.parameter(0.7, least=0.1, most=0.99)
     c: float = ll.parameter(0.4, least=0.001, most=1000.0, unit="segments/s³")
     w_max: float = ll.state(0.0)
     prior: float = ll.state(0.0)
-    epoch_ns: int = ll.state(-1)
-    k: float = ll.state(0.0)
-    origin: float = ll.state(0.0)
     reno: float = ll.state(0.0)
     unused_ns: int = ll.state(-1)
     before_w_max: float = ll.state(0.0)
@@ -51,8 +53,8 @@ class Cubic(ll.CongestionControl):
             self.before_w_max = self.w_max
             self.before_prior = self.prior
             self.before_epoch_ns = self.epoch_ns
-            self.before_k = self.k
-            self.before_origin = self.origin
+            self.before_k = self.epoch_k
+            self.before_origin = self.epoch_w_max
             self.before_reno = self.reno
             self.prior = window
         self.epoch_ns = -1
@@ -70,8 +72,8 @@ class Cubic(ll.CongestionControl):
         self.w_max = self.before_w_max
         self.prior = self.before_prior
         self.epoch_ns = self.before_epoch_ns
-        self.k = self.before_k
-        self.origin = self.before_origin
+        self.epoch_k = self.before_k
+        self.epoch_w_max = self.before_origin
         self.reno = self.before_reno
 
     def on_idle(self, idle):
@@ -105,8 +107,8 @@ def watch(self, ack):
 
 
 def curve(self, t):
-    d = t - self.k
-    return self.c * d * d * d + self.origin
+    d = t - self.epoch_k
+    return self.c * d * d * d + self.epoch_w_max
 
 
 def avoid(self, ack, acked):
@@ -115,11 +117,11 @@ def avoid(self, ack, acked):
         if self.prior == 0.0:
             self.prior = self.cwnd
         if self.w_max > self.cwnd:
-            self.origin = self.w_max
-            self.k = libm.cbrt((self.w_max - self.cwnd) / self.c)
+            self.epoch_w_max = self.w_max
+            self.epoch_k = libm.cbrt((self.w_max - self.cwnd) / self.c)
         else:
-            self.origin = self.cwnd
-            self.k = 0.0
+            self.epoch_w_max = self.cwnd
+            self.epoch_k = 0.0
         self.epoch_ns = ack.now_ns
         self.reno = self.cwnd
     if self.unused_ns >= 0:

@@ -177,6 +177,9 @@ class CongestionControl:
     ssthresh: float
     pacing_rate: float
     random: int
+    epoch_ns: int
+    epoch_w_max: float
+    epoch_k: float
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
     @property
     def segment_size(self) -> float: ...

@@ -28,6 +28,7 @@ from lightlag.commands import (
     emulate,
     inspect,
     listing,
+    new,
     orbit,
     plot,
     replay,
@@ -36,7 +37,7 @@ from lightlag.commands import (
 )
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
-from lightlag.errors import CommandError, InputError, Interrupted, ScenarioError, scenario_error
+from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
 
 if TYPE_CHECKING:
     from lightlag.results import Result
@@ -123,7 +124,7 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
         except BrokenPipeError:
             # The reader of our output has gone, as in "lightlag list congestion | head -1".
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
+        except (OSError, AlgorithmError) as error:
             _fail(FAILED, str(error))
         except MemoryError:
             _fail(FAILED, "there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs")
@@ -184,6 +185,16 @@ def run(
     pcap_comments: PcapComments = False,
     ipv6: Ipv6 = False,
     acks: Acks = None,
+    congestion: Annotated[
+        str | None,
+        typer.Option(
+            "--congestion",
+            "-c",
+            metavar="NAME",
+            help="Of flows that name none: an algorithm, its table, mine.py:Mine, libmine.so.",
+        ),
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Run twice, and compare the results.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -192,13 +203,15 @@ def run(
     the records up to then.
     """
     from lightlag import _progress
-    from lightlag.running import run_read, threads_of
+    from lightlag.running import check_repeats, run_read, threads_of, with_congestion
     from lightlag.scenario import read_scenario
 
     count = threads_of(threads)
     changes = changes_of(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
+    if congestion is not None:
+        scenario = with_congestion(scenario, congestion)
     folder = out if out is not None or as_json else Path("results") / scenario.name
     if folder is not None:
         check_folder(folder, force)
@@ -215,13 +228,20 @@ def run(
         if folder is not None:
             # Again: another command may have just ended there.
             check_folder(folder, force)
+        failure: AlgorithmError | None = None
         try:
             with _progress.of_run(scenario.name, shown=not quiet) as progress:
                 spool = captures.spool(scenario, work)
                 result = run_read(scenario, _watched(progress), spool=spool, threads=count)
+            if verify:
+                check_repeats(scenario, result)
         except Interrupted as error:
             result = error.result  # type: ignore[assignment]
-        stopped = result.interrupted
+        except AlgorithmError as error:
+            if error.result is None:
+                raise
+            result, failure = error.result, error
+        stopped = result.interrupted and failure is None
         if as_json:
             print(plain(json.dumps(result.summary)))
         elif not quiet:
@@ -234,6 +254,8 @@ def run(
             captures.write_acks(result, Path(acks))
             if not quiet:
                 say(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
+        if failure is not None:
+            raise failure
         if stopped:
             kept = "" if folder is None else f"; its records are in {folder}"
             again = "the same command" + (" with --force" if folder is not None and not force else "")
@@ -571,6 +593,23 @@ studies.command(short_help="Copy the runs of stores into one.")(_guarded(study.m
 studies.command(short_help="Write the tables and the report from the store.")(_guarded(study.export))
 studies.command(short_help="Make one run of a study again.")(_guarded(study.repeat))
 app.add_typer(studies, name="study", short_help="Many runs as one file, on one machine or a cluster.")
+
+news = typer.Typer(
+    cls=Commands,
+    help="Write the files of something of your own, to start from.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@news.callback()
+def _kinds() -> None:
+    pass
+
+
+news.command(short_help="A congestion control in Python, Rust or C.")(_guarded(new.congestion))
+app.add_typer(news, name="new", short_help="Write an algorithm of your own, to start from.")
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lightlag._engine import ScenarioError
+from lightlag._text import printable
 
 if TYPE_CHECKING:
     from lightlag.captures import Capture
@@ -40,6 +41,12 @@ class AlgorithmError(RuntimeError):
     def __init__(self, message: str, result: Result | None = None) -> None:
         super().__init__(message)
         self.result = result
+
+    @classmethod
+    def of(cls, failed: tuple[str, float, str], result: Result | None = None, run: str = "") -> AlgorithmError:
+        """The error of a failure as the engine tells it: flow, simulated time in seconds, and what went wrong."""
+        flow, at_s, message = failed
+        return cls(f"{run}flow {printable(flow)}, at {at_s:.6f} s: {message}", result)
 
 
 class CommandError(Exception):

@@ -94,23 +94,43 @@ def run(
     True
     """
     count = threads_of(threads)
-    choices = None if congestion is None else _known(congestion)
+    if congestion is not None:
+        # Known before the scenario is read, which may name them.
+        known = _known(congestion)
     read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
-    if choices is not None:
-        in_turn = bool((json.loads(read.json()).get("defaults") or {}).get("congestion"))
-        read = _engine.parse(read.json(), "json", choices.changes(in_turn=in_turn))
+    if congestion is not None:
+        read = with_congestion(read, known)
     _memory.check_network(read)
     result = run_read(read, progress, interval_s, spool, count)
     if verify:
-        again = run_read(_engine.parse(read.json(), "json"), progress, interval_s, None, count)
-        if again.result_hash != result.result_hash:
-            raise AlgorithmError(
-                f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An "
-                "algorithm reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps "
-                "something from one connection to the next",
-                result,
-            )
+        check_repeats(read, result)
     return result
+
+
+def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
+    """Runs a scenario again.
+
+    Raises
+    ------
+    AlgorithmError
+        If the result is another one.
+    """
+    again = run_read(_engine.parse(scenario.json(), "json"))
+    if again.result_hash != result.result_hash:
+        raise AlgorithmError(
+            f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An "
+            "algorithm reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps something "
+            "from one connection to the next",
+            result,
+        )
+
+
+def with_congestion(scenario: _engine.Scenario, congestion: Any) -> _engine.Scenario:
+    """The scenario with this congestion control in its defaults; of several the flows take one in turn."""
+    one = congestion if isinstance(congestion, Competitor) else _known(congestion)
+    text = scenario.json()
+    in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
+    return _engine.parse(text, "json", one.changes(in_turn=in_turn))
 
 
 def _known(congestion: Any) -> Competitor:
@@ -149,15 +169,10 @@ def run_read(
         raise
     result = Result(Live(outcome, captures))
     if outcome.failed is not None:
-        raise AlgorithmError(_failure(outcome.failed), result)
+        raise AlgorithmError.of(outcome.failed, result)
     if outcome.interrupted and not stopped:
         raise Interrupted(result)
     return result
-
-
-def _failure(failed: tuple[str, float, str]) -> str:
-    flow, at, message = failed
-    return f"flow {printable(flow)}, at {at:.6f} s: {message}"
 
 
 def compare(
@@ -350,7 +365,7 @@ def _run_all(
     def work(run: Run) -> Outcome | None:
         result = None if is_over() else _engine.run(run.scenario(), goes_on, 0.05)
         if result is not None and result.failed is not None:
-            raise AlgorithmError(f"{run.congestion}, seed {run.seed}: {_failure(result.failed)}")
+            raise AlgorithmError.of(result.failed, run=f"{run.congestion}, seed {run.seed}, ")
         if result is None or result.interrupted:
             return None
         first = run.seed == plan.design.seed

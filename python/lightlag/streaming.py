@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lightlag import _engine, _memory, _signals
 from lightlag._source import Live
 from lightlag._text import printable
-from lightlag.errors import InputError, Interrupted
+from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.results import Result
 from lightlag.running import changes_of, threads_of
 from lightlag.scenario import ScenarioLike, Sets, read_scenario
@@ -53,6 +53,7 @@ class Stream:
         self._steps = _engine.Steps(scenario, threads)
         self._every_s = every_s
         self._result: Result | None = None
+        self._failed: tuple[str, float, str] | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         """The batches from here on.
@@ -61,6 +62,8 @@ class Stream:
         ------
         Interrupted
             On Ctrl-C; ``result`` holds what was recorded.
+        AlgorithmError
+            If an algorithm of one's own has failed; ``result`` holds what was recorded.
         """
         look = _memory.watch()
         start_s = self._steps.now_s or 0.0
@@ -76,6 +79,8 @@ class Stream:
                 raise Interrupted(self.stop()) from None
             yield self._batch()
         self.stop()
+        if self._failed is not None:
+            raise AlgorithmError.of(self._failed, self._result)
 
     @property
     def result(self) -> Result:
@@ -93,7 +98,8 @@ class Stream:
     def stop(self) -> Result:
         """Ends the run where it is. The result of a run that had not come to its end is ``interrupted``."""
         if self._result is None:
-            self._result = Result(Live(self._steps.finish()))
+            outcome = self._steps.finish()
+            self._result, self._failed = Result(Live(outcome)), outcome.failed
         return self._result
 
     def _batch(self) -> Batch:

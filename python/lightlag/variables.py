@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from lightlag import _engine
@@ -412,10 +413,13 @@ def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:
         if isinstance(choice, Mapping):
             choices.append(_table(toml_value(choice)))
             continue
+        if file := _file_of(choice):
+            choices.append((toml_value(file), file))
+            continue
         own, text = _label_of_choice(choice)
         label = own if label is None else label
         choices += [_table(part) for part in split(text, "/", "--congestion")]
-    names = tuple(str(table.get("algorithm", "")) for _, table in choices)
+    names = tuple(map(_name_of, (table for _, table in choices)))
     shown = "/".join(map(_described, (table for _, table in choices)))
     return Competitor(shown if label is None else label, tuple(text for text, _ in choices), names)
 
@@ -447,6 +451,21 @@ def _registered(name: str) -> str:
     return _engine.congestion_name(name) or name
 
 
+def _file_of(text: str) -> dict[str, Any] | None:
+    """The table of an algorithm in a file: ``mine.py:Mine`` or ``libmine.so``."""
+    if re.fullmatch(r"[^{}]+\.py:\w+", text.strip()):
+        return {"python": text.strip()}
+    return {"plugin": text.strip()} if re.fullmatch(r"[^{}]+\.(so|dylib|dll)", text.strip()) else None
+
+
+def _name_of(table: Mapping[str, Any]) -> str:
+    """The name of an algorithm; of one in a file the file's."""
+    if "python" in table:
+        return str(table["python"]).rpartition(":")[2]
+    return Path(str(table["plugin"])).stem if "plugin" in table else str(table.get("algorithm", ""))
+
+
 def _described(table: dict[str, Any]) -> str:
-    parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key != "algorithm")
-    return f"{table.get('algorithm', '')} ({parameters})" if parameters else str(table.get("algorithm", ""))
+    told = ("algorithm", "python", "plugin", "code")
+    parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key not in told)
+    return f"{_name_of(table)} ({parameters})" if parameters else _name_of(table)

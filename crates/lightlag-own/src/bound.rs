@@ -3,9 +3,10 @@
 use crate::records;
 use lightlag_control::congestion::own::Fault;
 use lightlag_control::congestion::{
-    self, Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Sent, Start, Transmissions,
+    self, Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Epoch, Lost, Needs, Sent, Start,
+    Transmissions,
 };
-use lightlag_core::{Instant, Rate};
+use lightlag_core::{Duration, Instant, Rate};
 use lightlag_plugin::{Control, Idle, Moment};
 use std::fmt::Write;
 
@@ -217,6 +218,14 @@ impl<B: Body> CongestionControl for Bound<B> {
 
     fn least_in_recovery(&self) -> u64 {
         self.ssthresh
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        let Control { epoch_ns, epoch_w_max: w_max, epoch_k, .. } = self.body.control();
+        let start = Instant::ZERO + Duration::from_nanos(u64::try_from(epoch_ns).ok()?);
+        // Only figures show it: a strange value is no failure.
+        let is_sound = w_max.is_finite() && (0.0..1e9).contains(&epoch_k);
+        is_sound.then(|| Epoch { start, w_max, k: Duration::from_secs_f64(epoch_k) })
     }
 
     fn departures(&self) -> Option<&dyn Departures> {

@@ -28,6 +28,9 @@ pub fn control(start: &Start) -> Control {
         prior_ssthresh: 0.0,
         random: start.seed,
         fault: 0,
+        epoch_ns: -1,
+        epoch_w_max: 0.0,
+        epoch_k: 0.0,
     }
 }
 

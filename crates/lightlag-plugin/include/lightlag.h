@@ -34,6 +34,9 @@ typedef struct {
     double prior_ssthresh;
     uint64_t random;      /* state of this connection's random numbers, from the seed of the run */
     int64_t fault;        /* anything but 0 ends the run */
+    int64_t epoch_ns;     /* for figures: start of an epoch of a cubic function, -1 outside of one */
+    double epoch_w_max;   /* for figures: the window at its plateau, segments */
+    double epoch_k;       /* for figures: seconds from its start to the plateau */
 } lightlag_control;
 
 typedef struct {

@@ -66,6 +66,9 @@ impl<A: CongestionControl> Own<A> {
             prior_ssthresh: 0.0,
             random: 0,
             fault: 0,
+            epoch_ns: -1,
+            epoch_w_max: 0.0,
+            epoch_k: 0.0,
         },
         algorithm: A::INITIAL,
     };

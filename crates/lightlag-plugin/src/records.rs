@@ -21,6 +21,12 @@ pub struct Control {
     pub random: u64,
     /// Anything but 0 ends the run: the algorithm has failed.
     pub fault: i64,
+    /// For figures, the start of an epoch of a cubic function; -1 outside of one.
+    pub epoch_ns: i64,
+    /// For figures, the window at its plateau in segments.
+    pub epoch_w_max: f64,
+    /// For figures, the seconds from its start to the plateau.
+    pub epoch_k: f64,
 }
 
 /// The facts known when a connection starts to send.
@@ -224,6 +230,9 @@ mod tests {
             prior_ssthresh: 11.0,
             random: 0,
             fault: 0,
+            epoch_ns: -1,
+            epoch_w_max: 0.0,
+            epoch_k: 0.0,
         }
     }
 

@@ -283,6 +283,7 @@ impl Simulation {
                 result
             }
         };
+        result.interrupted |= failed.is_some();
         result.failed = failed;
         result
     }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import weakref
-from typing import Any, cast
+from typing import Any
 
 from lightlag import _engine
 from lightlag._text import printable
@@ -95,10 +94,13 @@ def parameters(cls: type[CongestionControl]) -> list[dataclasses.Field[Any]]:
 
 
 def fields_of(cls: type[CongestionControl]) -> tuple[dataclasses.Field[Any], ...]:
-    """The parameters and the state that a class declares. A class with annotations becomes a dataclass."""
-    if inspect.get_annotations(cls) and "__dataclass_fields__" not in cls.__dict__:
-        dataclasses.dataclass(eq=False)(cls)
+    """The parameters and the state that a class declares."""
     return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+def default_of(field: dataclasses.Field[Any]) -> Any:
+    """What a field starts with."""
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def kind_of(cls: type, field: dataclasses.Field[Any]) -> str:
@@ -111,7 +113,7 @@ def kind_of(cls: type, field: dataclasses.Field[Any]) -> str:
     """
     said = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", "")
     kind = {"float": "number", "int": "whole", "bool": "flag"}.get(said)
-    if kind is None or not isinstance(field.default, (bool, int, float)):
+    if kind is None or not isinstance(default_of(field), (bool, int, float)):
         raise InputError(
             f"{cls.__name__}.{field.name}: {said or field.type!r} is not float, int or bool with a default, such as "
             f"{field.name}: float = 0.5; other values are set in on_start of a plain class"
@@ -145,7 +147,7 @@ def _given(cls: type, field: dataclasses.Field[Any]) -> Given:
     least, most = float(about.get("least", "-inf")), float(about.get("most", "inf"))
     if kind == "flag":
         least, most = 0.0, 1.0
-    default = float(cast("float", field.default))
+    default = float(default_of(field))
     if not least <= default <= most:
         raise InputError(f"{cls.__name__}.{field.name}: its default {default:g} is not from {least:g} to {most:g}")
     return field.name, kind, default, least, most, about.get("unit", ""), about.get("meaning", "")

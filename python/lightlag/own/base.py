@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -39,6 +40,9 @@ class CongestionControl(_engine.CongestionControl):
         Payload of a full segment in bytes.
     prior_cwnd, prior_ssthresh
         Before the last congestion event.
+    epoch_ns, epoch_w_max, epoch_k
+        For figures alone: the start of an epoch of a cubic function in nanoseconds, -1 outside of one; the window at
+        its plateau in segments; the seconds from the start to the plateau.
     """
 
     name = ""
@@ -49,6 +53,15 @@ class CongestionControl(_engine.CongestionControl):
     """Whether ``pacing_rate`` applies."""
     own_recovery = False
     """Whether its window applies in fast recovery, too, in place of proportional rate reduction (RFC 6937)."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        said = {name: value for name, value in vars(cls).items() if isinstance(value, dataclasses.Field)}
+        if inspect.get_annotations(cls):
+            dataclasses.dataclass(eq=False)(cls)
+        for name, value in said.items():
+            # For a class that says @dataclass itself.
+            setattr(cls, name, value)
 
 
 def parameter(
@@ -73,7 +86,8 @@ def parameter(
 
 def state(default: T) -> T:
     """A field of a class of one's own that belongs to a connection, and no parameter: it starts with this value."""
-    return dataclasses.field(init=False, default=default)
+    # A factory, so that each object gets it as its own and the class keeps the field.
+    return dataclasses.field(init=False, default_factory=lambda: default)
 
 
 @overload

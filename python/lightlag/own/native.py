@@ -16,8 +16,13 @@ from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.own import base
 
-CONTROL = ("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh", "random", "fault")
-"""The fields at the start of the record of a connection. All but the last two are numbers."""
+CONTROL = {
+    **dict.fromkeys(("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh"), "f8"),
+    "random": "u8",
+    **dict.fromkeys(("fault", "epoch_ns"), "i8"),
+    **dict.fromkeys(("epoch_w_max", "epoch_k"), "f8"),
+}
+"""The fields at the start of the record of a connection, with their types."""
 _DTYPES = {"number": "f8", "whole": "i8", "flag": "i8"}
 _RATIONAL = {"growth", "delivery_rate"}
 """The fields of records that are numbers; the others are whole."""
@@ -64,16 +69,16 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     InputError
         If one cannot be compiled; the message names the method and numba's reason.
     """
-    from lightlag.own.algorithm import kind_of
+    from lightlag.own.algorithm import default_of, kind_of
 
     np, nb = _numpy(), numba()
-    own = [(name, "u8" if name == "random" else "i8" if name == "fault" else "f8") for name in CONTROL]
+    own = list(CONTROL.items())
     own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
     record = np.dtype(own)
     initial = np.zeros(1, record)
     initial["cwnd"], initial["ssthresh"] = 1.0, np.inf
     for field in fields:
-        initial[field.name] = field.default
+        initial[field.name] = default_of(field)
     kept = [_hook(nb, np, cls, hook, record) for hook in hooks]
     return Native(
         initial.tobytes(),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lightlag import _engine, _memory
 from lightlag._source import Live
-from lightlag.errors import InputError, ScenarioError
+from lightlag.errors import AlgorithmError, InputError, ScenarioError
 from lightlag.outcome import Outcome
 from lightlag.results import Result
 from lightlag.study.entry import Entry
@@ -107,6 +107,8 @@ def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | No
             if hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest() != digest:
                 return failed(f"{name}: is not the file that the study was planned with")
         run = _engine.run(_engine.parse(task.text, "json", [("seed", str(task.seed))]), watched, LOOK_S)
+        if run.failed is not None:
+            return failed(AlgorithmError.of(run.failed))
         if overdue:
             return failed(f"took longer than {task.most_s:g} s, the budget of a run")
         if run.interrupted:

@@ -29,17 +29,45 @@ pub(crate) struct CongestionControl {
     #[pyo3(get)]
     prior_ssthresh: f64,
     random: u64,
+    /// For figures, the start of an epoch of a cubic function in nanoseconds; -1 outside of one.
+    #[pyo3(get, set)]
+    epoch_ns: i64,
+    /// For figures, the window at its plateau in segments.
+    #[pyo3(get, set)]
+    epoch_w_max: f64,
+    /// For figures, the seconds from its start to the plateau.
+    #[pyo3(get, set)]
+    epoch_k: f64,
 }
 
 impl CongestionControl {
     pub(super) fn control(&self) -> Control {
-        let Self { cwnd, ssthresh, pacing_rate, segment_size, prior_cwnd, prior_ssthresh, random } = *self;
-        Control { cwnd, ssthresh, pacing_rate, segment_size, prior_cwnd, prior_ssthresh, random, fault: 0 }
+        Control {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            pacing_rate: self.pacing_rate,
+            segment_size: self.segment_size,
+            prior_cwnd: self.prior_cwnd,
+            prior_ssthresh: self.prior_ssthresh,
+            random: self.random,
+            fault: 0,
+            epoch_ns: self.epoch_ns,
+            epoch_w_max: self.epoch_w_max,
+            epoch_k: self.epoch_k,
+        }
     }
 
     pub(super) fn set_control(&mut self, control: Control) {
-        let Control { cwnd, ssthresh, pacing_rate, segment_size, prior_cwnd, prior_ssthresh, random, .. } = control;
-        *self = Self { cwnd, ssthresh, pacing_rate, segment_size, prior_cwnd, prior_ssthresh, random };
+        self.cwnd = control.cwnd;
+        self.ssthresh = control.ssthresh;
+        self.pacing_rate = control.pacing_rate;
+        self.segment_size = control.segment_size;
+        self.prior_cwnd = control.prior_cwnd;
+        self.prior_ssthresh = control.prior_ssthresh;
+        self.random = control.random;
+        self.epoch_ns = control.epoch_ns;
+        self.epoch_w_max = control.epoch_w_max;
+        self.epoch_k = control.epoch_k;
     }
 }
 
@@ -56,6 +84,9 @@ impl CongestionControl {
             prior_cwnd: 0.0,
             prior_ssthresh: 0.0,
             random: 0,
+            epoch_ns: -1,
+            epoch_w_max: 0.0,
+            epoch_k: 0.0,
         }
     }
 

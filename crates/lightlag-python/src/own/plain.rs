@@ -169,6 +169,9 @@ impl Body for Connection {
                 prior_ssthresh: 0.0,
                 random: 0,
                 fault: 0,
+                epoch_ns: -1,
+                epoch_w_max: 0.0,
+                epoch_k: 0.0,
             },
         }
     }

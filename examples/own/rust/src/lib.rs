@@ -5,26 +5,28 @@ use lightlag_plugin::{
 };
 use std::ffi::CStr;
 
-/// What a loss or an undo restores.
+/// The state that an undo restores.
 #[derive(Clone, Copy)]
-struct Epoch {
-    /// Wmax of the last loss; zero before one and after a timeout.
+struct Before {
     w_max: f64,
-    /// The window before the last reaction; zero before the first.
     prior: f64,
-    /// The start of the epoch; -1 outside of one.
-    start_ns: i64,
-    k: f64,
-    origin: f64,
     reno: f64,
+    epoch_ns: i64,
+    epoch_w_max: f64,
+    epoch_k: f64,
 }
 
 #[derive(Clone, Copy)]
 struct Cubic {
     beta: f64,
     c: f64,
-    epoch: Epoch,
-    before: Epoch,
+    /// Wmax of the last loss; zero before one and after a timeout.
+    w_max: f64,
+    /// The window before the last reaction; zero before the first.
+    prior: f64,
+    /// The window that Reno would have.
+    reno: f64,
+    before: Before,
     /// Since when the window was not used; -1 if it is.
     unused_ns: i64,
     round_end: i64,
@@ -34,12 +36,10 @@ struct Cubic {
     samples: i64,
 }
 
-const NONE: Epoch = Epoch { w_max: 0.0, prior: 0.0, start_ns: -1, k: 0.0, origin: 0.0, reno: 0.0 };
-
 impl Cubic {
-    fn curve(&self, t: f64) -> f64 {
-        let from_plateau = t - self.epoch.k;
-        self.c * from_plateau * from_plateau * from_plateau + self.epoch.origin
+    fn curve(&self, control: &Control, t: f64) -> f64 {
+        let from_plateau = t - control.epoch_k;
+        self.c * from_plateau * from_plateau * from_plateau + control.epoch_w_max
     }
 
     /// HyStart: a train of ACKs, or a rise of the round-trip time, ends slow start.
@@ -71,35 +71,35 @@ impl Cubic {
         }
     }
 
-    fn begin_epoch(&mut self, control: &Control, now_ns: i64) {
+    fn begin_epoch(&mut self, control: &mut Control, now_ns: i64) {
         self.unused_ns = -1;
-        if self.epoch.prior == 0.0 {
-            self.epoch.prior = control.cwnd;
+        if self.prior == 0.0 {
+            self.prior = control.cwnd;
         }
-        let distance = self.epoch.w_max - control.cwnd;
-        (self.epoch.origin, self.epoch.k) =
-            if distance > 0.0 { (self.epoch.w_max, libm::cbrt(distance / self.c)) } else { (control.cwnd, 0.0) };
-        self.epoch.start_ns = now_ns;
-        self.epoch.reno = control.cwnd;
+        let distance = self.w_max - control.cwnd;
+        (control.epoch_w_max, control.epoch_k) =
+            if distance > 0.0 { (self.w_max, libm::cbrt(distance / self.c)) } else { (control.cwnd, 0.0) };
+        control.epoch_ns = now_ns;
+        self.reno = control.cwnd;
     }
 
     fn avoid(&mut self, control: &mut Control, ack: &Ack, acked: f64) {
-        if self.epoch.start_ns < 0 {
+        if control.epoch_ns < 0 {
             self.begin_epoch(control, ack.now_ns);
         }
         if self.unused_ns >= 0 {
-            self.epoch.start_ns += ack.now_ns - self.unused_ns;
+            control.epoch_ns += ack.now_ns - self.unused_ns;
             self.unused_ns = -1;
         }
-        let t = (ack.now_ns - self.epoch.start_ns) as f64 / 1e9;
+        let t = (ack.now_ns - control.epoch_ns) as f64 / 1e9;
         let share = acked / control.cwnd;
         let alpha = 3.0 * (1.0 - self.beta) / (1.0 + self.beta);
-        self.epoch.reno += share * if self.epoch.reno >= self.epoch.prior { 1.0 } else { alpha };
-        if self.curve(t) < self.epoch.reno {
-            control.cwnd = control.cwnd.max(self.epoch.reno);
+        self.reno += share * if self.reno >= self.prior { 1.0 } else { alpha };
+        if self.curve(control, t) < self.reno {
+            control.cwnd = control.cwnd.max(self.reno);
             return;
         }
-        let target = self.curve(t + ack.srtt_ns as f64 / 1e9).clamp(control.cwnd, 1.5 * control.cwnd);
+        let target = self.curve(control, t + ack.srtt_ns as f64 / 1e9).clamp(control.cwnd, 1.5 * control.cwnd);
         control.cwnd += share * (target - control.cwnd);
     }
 }
@@ -114,8 +114,10 @@ impl CongestionControl for Cubic {
     const INITIAL: Self = Self {
         beta: 0.7,
         c: 0.4,
-        epoch: NONE,
-        before: NONE,
+        w_max: 0.0,
+        prior: 0.0,
+        reno: 0.0,
+        before: Before { w_max: 0.0, prior: 0.0, reno: 0.0, epoch_ns: -1, epoch_w_max: 0.0, epoch_k: 0.0 },
         unused_ns: -1,
         round_end: -1,
         round_ns: 0,
@@ -127,7 +129,7 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, control: &mut Control, ack: &Ack) {
         if ack.may_grow == 0 {
             let idles = ack.newly_acked > 0 && ack.cwnd_limited == 0;
-            if idles && self.epoch.start_ns >= 0 && self.unused_ns < 0 {
+            if idles && control.epoch_ns >= 0 && self.unused_ns < 0 {
                 self.unused_ns = ack.now_ns;
             }
             return;
@@ -142,14 +144,21 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, control: &mut Control, event: &Congestion) {
-        let (window, w_max) = (control.cwnd, self.epoch.w_max);
+        let (window, w_max) = (control.cwnd, self.w_max);
         if event.cause != cause::REPEATED_TIMEOUT {
-            self.before = self.epoch;
-            self.epoch.prior = window;
+            self.before = Before {
+                w_max,
+                prior: self.prior,
+                reno: self.reno,
+                epoch_ns: control.epoch_ns,
+                epoch_w_max: control.epoch_w_max,
+                epoch_k: control.epoch_k,
+            };
+            self.prior = window;
             control.ssthresh = (self.beta * (event.flight as f64 / control.segment_size)).max(2.0);
         }
-        self.epoch.start_ns = -1;
-        self.epoch.w_max = match event.is_timeout() {
+        control.epoch_ns = -1;
+        self.w_max = match event.is_timeout() {
             true => 0.0,
             false if window < w_max => window * (1.0 + self.beta) / 2.0,
             false => window,
@@ -159,11 +168,13 @@ impl CongestionControl for Cubic {
 
     fn on_undo(&mut self, control: &mut Control, _moment: &Moment) {
         control.restore();
-        self.epoch = self.before;
+        let Before { w_max, prior, reno, epoch_ns, epoch_w_max, epoch_k } = self.before;
+        (self.w_max, self.prior, self.reno) = (w_max, prior, reno);
+        (control.epoch_ns, control.epoch_w_max, control.epoch_k) = (epoch_ns, epoch_w_max, epoch_k);
     }
 
     fn on_idle(&mut self, control: &mut Control, idle: &Idle) {
-        self.epoch.start_ns = -1;
+        control.epoch_ns = -1;
         control.restart(idle);
     }
 }
