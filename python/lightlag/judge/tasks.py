@@ -1,0 +1,186 @@
+"""The runs of a judgement: scenarios with seeds, measured side by side."""
+
+from __future__ import annotations
+
+import json
+import threading
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from lightlag import _engine, _signals
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.judge.invariants import broken
+from lightlag.results import Result
+from lightlag.running import run_read
+
+__all__ = ["Choice", "Measured", "Setup", "Stopped", "Task", "dumbbell", "label_of", "measure_all", "read_choice"]
+
+Choice: TypeAlias = str | Mapping[str, Any]
+"""A congestion control as the key ``congestion`` of a scenario takes it."""
+
+PAYLOAD = 1024
+"""Bytes of a segment in the scenarios of the judgement."""
+SAMPLES = 400
+"""Samples of a run."""
+
+TCP: dict[str, Any] = {
+    "profile": "linux",
+    "tso": False,
+    "mss": f"{PAYLOAD} B",
+    "timestamps": False,
+    "delayed_ack": False,
+    "growth": "per_segment",
+    "receive_buffer": "64 MiB",
+}
+"""One ACK a segment and no bursts, as closed forms have it; the receive window never limits."""
+
+
+class Stopped(Exception):
+    """A signal ended the runs of a section."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The settings that all sections share."""
+
+    choice: Choice
+    replications: int
+    seed: int
+    scale: float
+    """Length of the runs, as a multiple of the default."""
+
+    @property
+    def label(self) -> str:
+        """The congestion control as text."""
+        return label_of(self.choice)
+
+    @property
+    def seeds(self) -> range:
+        """The same for every algorithm and point."""
+        return range(self.seed, self.seed + self.replications)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run."""
+
+    point: tuple[Any, ...]
+    scenario: Mapping[str, Any] | str
+    """A scenario, or the name of a preset."""
+    seed: int
+    measure: Callable[[Result], dict[str, float]]
+    changes: Mapping[str, str] = field(default_factory=dict)
+
+    def parse(self) -> _engine.Scenario:
+        """The scenario with its seed."""
+        from lightlag.scenario import read_scenario
+
+        return read_scenario(self.scenario, [*self.changes.items(), ("seed", str(self.seed))])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measures of one run."""
+
+    point: tuple[Any, ...]
+    seed: int
+    values: dict[str, float]
+    broken: list[str]
+    """Invariants that do not hold."""
+    result_hash: str
+
+
+def read_choice(text: Choice) -> Choice:
+    """A congestion control as it was given: a name, a table, or the text of a table."""
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return text
+    try:
+        return dict(tomllib.loads(f"value = {text}")["value"])
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"{printable(text)}: is no table: {error}; write '{{ algorithm = \"cubic\", beta = 0.8 }}'"
+        ) from None
+
+
+def label_of(choice: Choice) -> str:
+    """A congestion control as text."""
+    if isinstance(choice, str):
+        return choice
+    rest = ", ".join(f"{key} = {json.dumps(value)}" for key, value in choice.items() if key != "algorithm")
+    return f"{choice.get('algorithm', '')} ({rest})" if rest else str(choice.get("algorithm", ""))
+
+
+def dumbbell(
+    choices: Sequence[Choice],
+    *,
+    seconds: float,
+    rate: str,
+    rtts_s: Sequence[float],
+    queue: str,
+    starts: Sequence[float],
+) -> dict[str, Any]:
+    """Flows that share one bottleneck: each has an access link with the rest of its round trip."""
+    least = min(rtts_s)
+    flows, links = [], [{"between": ["left", "right"], "rate": rate, "delay": f"{least * 450:g} ms", "queue": queue}]
+    for at, (rtt, start) in enumerate(zip(rtts_s, starts, strict=True)):
+        delay = rtt / 2 - least * 0.45
+        edge = {"rate": "1 Gbit/s", "queue": "100000 packets"}
+        links.append({"between": [f"client{at}", "left"], "delay": f"{delay * 1e3:g} ms", **edge})
+        drawn = {"uniform": [f"{start:g} s", f"{start + 1:g} s"]}
+        flows.append({"from": f"client{at}", "to": "right", "start": drawn})
+    return {
+        "name": "judge",
+        "duration": f"{seconds:g} s",
+        "defaults": {"tcp": TCP, "congestion": list(choices)},
+        "links": links,
+        "flows": flows,
+        "record": record(seconds),
+    }
+
+
+def record(seconds: float) -> dict[str, Any]:
+    """The records that the measures need."""
+    samples = {"trace": "sampled", "queue": "off", "drops": False, "queueing": True}
+    return samples | {"interval": f"{max(seconds / SAMPLES, 0.01):.3f} s"}
+
+
+def measure_all(tasks: Sequence[Task], jobs: int, done: Callable[[], object]) -> list[Measured]:
+    """Runs side by side; results keep the order of the tasks.
+
+    Raises
+    ------
+    Stopped
+        If a signal asked for the end.
+    """
+    stop = threading.Event()
+
+    def goes_on(*_: object) -> bool:
+        return not (stop.is_set() or _signals.asked())
+
+    def work(task: Task) -> Measured | None:
+        if not goes_on():
+            return None
+        result = run_read(task.parse(), goes_on, 0.05)
+        if result.interrupted:
+            return None
+        measured = Measured(task.point, task.seed, task.measure(result), broken(result), result.result_hash)
+        done()
+        return measured
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            found = list(pool.map(work, tasks))
+        except KeyboardInterrupt:
+            stop.set()
+            raise Stopped from None
+        except BaseException:
+            stop.set()
+            raise
+    finished = [one for one in found if one is not None]
+    if len(finished) < len(tasks):
+        raise Stopped
+    return finished
