@@ -27,6 +27,7 @@ from lightlag.commands import (
     diff,
     emulate,
     inspect,
+    judge,
     listing,
     new,
     orbit,
@@ -417,10 +418,23 @@ def reproduce(
 @app.command(short_help="Compare lightlag with closed forms, papers and the kernel.")
 @_guarded
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp or kernel.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel or congestion.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="congestion: an algorithm, or its table: \"{ algorithm = 'cubic', beta = 0.8 }\"."
+        ),
+    ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The pages; their index goes beside it, to DIR.md.")
-    ] = Path("docs/validation"),
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The pages; their index goes beside it, to DIR.md. Default: docs/validation; of congestion: "
+            "results/NAME-judgement.",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
@@ -437,6 +451,11 @@ def validate(
     again: Annotated[
         bool, typer.Option("--again", help="kernel: measure it again, and replace the runs that were kept.")
     ] = False,
+    replications: Annotated[
+        int | None,
+        typer.Option("--replications", "-n", min=1, help="congestion: runs at each point, with consecutive seeds; 3."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="congestion: replace results that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: every judgement.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -446,6 +465,9 @@ def validate(
     exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
     minutes. Runs of the kernel are kept, so that an interrupted command continues.
 
+    congestion NAME: judge one algorithm: response to loss, fairness to itself, to CUBIC and between round trips, queue,
+    scenes, invariants. About a minute of CPU time.
+
     Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
     hold.
     """
@@ -453,6 +475,12 @@ def validate(
     from lightlag.running import processors
 
     quiet = quiet or as_json
+    if what == "congestion":
+        judge.judge(name, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet)
+        return
+    if name is not None:
+        raise InputError(f'"{name}": {what} takes no name; write lightlag validate congestion {name}')
+    out = Path("docs/validation") if out is None else out
     if what == "kernel":
         from lightlag.reproduce.validation import kernel
 
@@ -466,7 +494,7 @@ def validate(
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
-        raise InputError(f'cannot validate "{what}"; name tcp or kernel')
+        raise InputError(f'cannot validate "{what}"; name tcp, kernel or congestion')
     found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if as_json:
         print(plain(json.dumps(found.record())))

@@ -10,6 +10,7 @@ from lightlag._text import printable
 if TYPE_CHECKING:
     from lightlag.captures import Capture
     from lightlag.comparison import Comparison
+    from lightlag.judge import Judgement
     from lightlag.results import Result
 
 __all__ = ["AlgorithmError", "CommandError", "FolderError", "InputError", "Interrupted", "ScenarioError"]
@@ -24,9 +25,9 @@ class FolderError(InputError, OSError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run, a comparison or the reading of a capture; ``result`` holds everything up to then."""
+    """Ctrl-C ended a run, a comparison, a judgement or the reading of a capture; ``result`` holds what was finished."""
 
-    def __init__(self, result: Result | Comparison | Capture) -> None:
+    def __init__(self, result: Result | Comparison | Capture | Judgement) -> None:
         super().__init__("interrupted; the records are in .result")
         self.result = result
 

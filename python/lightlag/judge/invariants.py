@@ -5,6 +5,7 @@ The engine itself counts each packet at the end of a run: sent = received + drop
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["broken"]
 
 STALL_RTOS, LEAST_RTO_S = 20, 0.2
-"""A flow stalls if nothing arrives for so many timeouts; a timeout is two mean round trips, or 200 ms if that is more."""
+"""A flow stalls if nothing arrives for so many timeouts of two mean round trips, or 200 ms if that is more."""
 LARGEST_PAYLOAD = 1460
 """Bytes: no segment of the judged scenarios holds more."""
 
@@ -33,7 +34,7 @@ def broken(result: Result) -> list[str]:
         if any((np.diff(count) < 0).any() for count in counts):
             found.append(f"{flow['name']}: a count of bytes falls")
         # In order and once: what was delivered is a part of what arrived, and that of what was sent.
-        if any((low > high).any() for low, high in zip(counts, counts[1:], strict=False)):
+        if any((low > high).any() for low, high in itertools.pairwise(counts)):
             found.append(f"{flow['name']}: acknowledged, delivered, arrived and sent bytes are out of order")
         if stall := _stall(flow, part["time_s"].to_numpy(), counts[2], result.simulated_s):
             found.append(stall)

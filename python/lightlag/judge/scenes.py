@@ -10,7 +10,12 @@ from lightlag.results import Result
 
 __all__ = ["section", "tasks"]
 
-PRESETS = ("geo", "leo", "lossy")
+SCENES: dict[str, tuple[str, dict[str, str]]] = {
+    "geo": ("geo", {}),
+    "leo": ("leo", {}),
+    "geo, loss 1e-3": ("geo", {"links.1.loss": "1e-3"}),
+}
+"""A preset and its changes, by name."""
 BESIDE = ("newreno", "cubic", "bbr")
 
 
@@ -20,8 +25,8 @@ def tasks(setup: Setup) -> list[Task]:
 
     choices = {label_of(choice): choice for choice in (setup.choice, *BESIDE)}
     return [
-        Task((preset, label), preset, seed, _measure, _changes(toml_value([choice])))
-        for preset in PRESETS
+        Task((scene, label), preset, seed, _measure, changes | _changes(toml_value([choice])))
+        for scene, (preset, changes) in SCENES.items()
         for label, choice in choices.items()
         for seed in setup.seeds
     ]
@@ -45,9 +50,7 @@ def _measure(result: Result) -> dict[str, float]:
 def section(setup: Setup, measured: Sequence[Measured]) -> Section:
     """Goodput, segments sent again and round trip by preset and algorithm."""
     names = ("goodput_bps", "resent", "mean_rtt_s")
-    rows = [
-        {"scene": scene, "congestion": label} | columns(runs, *names) for (scene, label), runs in groups(measured)
-    ]
+    rows = [{"scene": scene, "congestion": label} | columns(runs, *names) for (scene, label), runs in groups(measured)]
     said = []
     for row in rows:
         if row["congestion"] == setup.label:

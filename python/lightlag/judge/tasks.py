@@ -39,7 +39,7 @@ TCP: dict[str, Any] = {
 """One ACK a segment and no bursts, as closed forms have it; the receive window never limits."""
 
 
-class Stopped(Exception):
+class Stopped(KeyboardInterrupt):
     """A signal ended the runs of a section."""
 
 

@@ -1,0 +1,91 @@
+"""``lightlag validate congestion NAME``: a judgement with its page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lightlag import _progress, _signals
+from lightlag._table import print_rows
+from lightlag._text import plain, say
+from lightlag._writing import check_folder, reserved
+from lightlag.errors import CommandError, InputError, Interrupted
+
+if TYPE_CHECKING:
+    from lightlag.judge import Judgement
+
+__all__ = ["judge"]
+
+FAILED = 1
+
+
+def judge(
+    name: str | None,
+    *,
+    out: Path | None,
+    force: bool,
+    replications: int | None,
+    jobs: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Judge a congestion control, print a line for each section and write the page.
+
+    Raises
+    ------
+    CommandError
+        If something does not hold, or a signal ended the runs; finished sections are written.
+    """
+    from lightlag.judge.tasks import label_of, read_choice
+
+    if not name:
+        raise InputError("no congestion control is named; write lightlag validate congestion cubic")
+    choice = read_choice(name)
+    file = re.sub(r"[^A-Za-z0-9._+]+", "-", label_of(choice)).strip("-.")
+    folder = out if out is not None else Path("results") / f"{file}-judgement"
+    check_folder(folder, force)
+    with _signals.held(), reserved(folder):
+        # Again: another command may have just ended there.
+        check_folder(folder, force)
+        found = _made(name, replications, jobs, shown=not quiet)
+        if not found.sections:
+            raise CommandError(_signals.code(), "interrupted before a section had finished; nothing was kept")
+        found.save(folder, force=force, command=shlex.join(["lightlag", *sys.argv[1:]]))
+        if as_json:
+            print(plain(json.dumps(found.record(), allow_nan=False)))
+        elif not quiet:
+            _print(found)
+            say(f"page, figures and judgement.json in {folder}")
+        if not found.is_complete:
+            count = f"{len(found.sections)} of {len(found.wanted) + 1} sections had finished and are in {folder}"
+            raise CommandError(_signals.code(), f"interrupted; {count}")
+    if failures := found.failures():
+        raise CommandError(FAILED, "\n".join(f"does not hold: {line}" for line in failures))
+
+
+def _made(name: str, replications: int | None, jobs: int | None, *, shown: bool) -> Judgement:
+    """The judgement, or its finished sections after Ctrl-C."""
+    from lightlag.judge import congestion
+    from lightlag.judge.judgement import REPLICATIONS
+
+    count = REPLICATIONS if replications is None else replications
+    try:
+        with _progress.of_count(name, shown=shown) as progress:
+            return congestion(name, replications=count, jobs=jobs, progress=progress)
+    except Interrupted as error:
+        return error.result  # type: ignore[return-value]
+
+
+def _print(found: Judgement) -> None:
+    """A row for each section."""
+    verdict = {True: "holds", False: "DOES NOT HOLD", None: "for information"}
+    rows = [
+        {"section": one.title, "": verdict[one.holds], "found": part}
+        for one in found.sections
+        for part in [one.verdict]
+    ]
+    print_rows(rows, f"{found.congestion}: {found.replications} seeds a point")
