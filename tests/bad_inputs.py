@@ -475,7 +475,8 @@ def flags() -> Iterator[Case]:
     for wrong in ("0", "-1", "x", "1.5", ""):
         for command in ("run", "compare", "reproduce", "validate"):
             yield usage(*COMMANDS[command], "--jobs", wrong, parts=("--jobs",))
-        yield usage(*COMMANDS["compare"], "--replications", wrong, parts=("--replications",))
+        for arguments in (COMMANDS["compare"], ("validate", "congestion", "cubic")):
+            yield usage(*arguments, "--replications", wrong, parts=("--replications",))
         for command in ("reproduce", "validate"):
             yield usage(*COMMANDS[command], "--seeds", wrong, parts=("--seeds",))
         yield usage(*COMMANDS["replay"], "--queue", wrong, parts=("--queue",))
@@ -491,6 +492,9 @@ def flags() -> Iterator[Case]:
         yield Case(f"reproduce {name}", ("reproduce", name), parts=(name,))
     for name in ("flowers", "", "udp"):
         yield Case(f"validate {name}", ("validate", name), parts=("kernel",))
+    for name in ("flowers", "", "cubicc", "{ algorithm = 'cubicc' }", "{ algorithm = ", "cubic/bbr"):
+        yield Case(f"validate congestion {name}", ("validate", "congestion", name), parts=("congestion",))
+    yield Case("validate tcp cubic", ("validate", "tcp", "cubic"), parts=("cubic", "takes no name"))
     for name in ("nowhere/page.md", "pair.toml/page.md"):
         yield Case(f"validate to {name}", ("validate", "tcp", "--out", name), parts=(name.split("/")[0],))
     yield Case("flows of no capture", ("run", "pair.toml", "--pcap-flow", "x"), parts=("--pcap",))

@@ -83,9 +83,6 @@ def _made(name: str, replications: int | None, jobs: int | None, *, shown: bool)
 def _print(found: Judgement) -> None:
     """A row for each section."""
     verdict = {True: "holds", False: "DOES NOT HOLD", None: "for information"}
-    rows = [
-        {"section": one.title, "": verdict[one.holds], "found": part}
-        for one in found.sections
-        for part in [one.verdict]
-    ]
-    print_rows(rows, f"{found.congestion}: {found.replications} seeds a point")
+    rows = [{"section": one.title, "verdict": verdict[one.holds], "found": one.verdict} for one in found.sections]
+    seeds = f"{found.replications} seed{'s' * (found.replications > 1)}"
+    print_rows(rows, f"{found.congestion}: {seeds} a point")

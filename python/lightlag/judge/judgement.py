@@ -181,7 +181,7 @@ def _section(name: str, setup: Setup, runs: Sequence[Measured], own: Response | 
 
 def _invariants(runs: dict[str, list[Measured]], again: dict[str, Measured]) -> Section:
     """Broken invariants by section; the first run of each is repeated."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, measured in runs.items():
         broken = [f"{'/'.join(map(str, run.point))}, seed {run.seed}: {one}" for run in measured for one in run.broken]
         same = again[name].result_hash == measured[0].result_hash
@@ -195,9 +195,9 @@ def _invariants(runs: dict[str, list[Measured]], again: dict[str, Measured]) -> 
             }
         )
     count, wrong = sum(row["runs"] for row in rows), sum(row["broken"] for row in rows)
-    same = sum(row["repeats"] for row in rows)
-    said = f"{wrong} broken in {count} runs; {same} of {len(rows)} repeated runs have the same hash"
-    return Section("invariants", "Invariants", rows, said, wrong == 0 and same == len(rows))
+    repeated = sum(row["repeats"] for row in rows)
+    said = f"{wrong} broken in {count} runs; {repeated} of {len(rows)} repeated runs have the same hash"
+    return Section("invariants", "Invariants", rows, said, wrong == 0 and repeated == len(rows))
 
 
 def _check(plan: dict[str, list[Task]]) -> None:

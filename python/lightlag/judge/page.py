@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 ABOUT = {
-    "response": "One flow on a link that holds ten times the larger closed form, with independent losses of data at "
-    "probability p. The window is the payload that arrived in the last three quarters of a run, per round trip, in "
-    "segments of 1024 B; each segment has its ACK. Reno: √(3/2p) (Mathis et al. 1997); CUBIC: RFC 9438 §5.1, without "
+    "response": "One flow on a link that holds four times the larger closed form, with independent losses of data at "
+    "probability p. The window is the payload that arrived in the last 60 % of a run, per round trip, in "
+    "segments of 1024 B; each segment has its ACK, and slow start ends at Reno's "
+    "window. Reno: √(3/2p) (Mathis et al. 1997); CUBIC: RFC 9438 §5.1, without "
     "the Reno-friendly region. Where the link was used by 90 % or more it limited the flow; such points have no part "
     "in the slope, which is a least-squares fit of log window against log p for each seed. A response function of "
     "the algorithm's own must hold within 5 %.",

@@ -12,7 +12,7 @@ from lightlag.results import Result
 __all__ = ["section", "tasks"]
 
 SIZES_BDP = (0.25, 0.5, 1.0, 2.0, 4.0)
-SECONDS = 60.0
+SECONDS = 40.0
 
 
 def tasks(setup: Setup) -> list[Task]:

@@ -20,15 +20,15 @@ __all__ = ["Response", "section", "tasks"]
 Response: TypeAlias = Callable[[float, float], float]
 """A response function: mean window in segments, of the probability of loss and the round trip in seconds."""
 
-LOSS_RATES = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+LOSS_RATES = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 RTTS_S = (0.02, 0.1, 0.5)
-LOSSES, MOST_SEGMENTS = 100, 800_000
-"""Losses of a run by the larger closed form, and the most segments."""
-ROOM = 10
+LOSSES, MOST_SEGMENTS = 100, 400_000
+"""Losses of a run by the geometric mean of the closed forms, and the most segments."""
+ROOM = 4
 """The link holds so many windows of the larger closed form."""
 LIMITED = 0.9
 """Utilisation from which on the link limits a flow; such points have no part in the slope."""
-SETTLED = 0.25
+SETTLED = 0.4
 """Share of a run that is left out at its start."""
 TOLERANCE = 0.05
 """Relative deviation from the algorithm's own response function."""
@@ -41,9 +41,11 @@ def tasks(setup: Setup) -> list[Task]:
 
 
 def _task(setup: Setup, p: float, rtt_s: float, seed: int) -> Task:
-    window = max(theory.mathis(p), theory.cubic(p, rtt_s))
+    reno = theory.mathis(p)
+    window = max(reno, theory.cubic(p, rtt_s))
     segments = min(LOSSES / p, MOST_SEGMENTS) * setup.scale
-    seconds = math.ceil(max(segments / window, 100) * rtt_s)
+    # Between the two forms: an algorithm like either has enough losses.
+    seconds = math.ceil(max(segments / math.sqrt(reno * window), 100) * rtt_s)
     link = {
         "between": ["client", "server"],
         "rate": f"{ROOM * window * PAYLOAD * 8 / rtt_s:.0f} bit/s",
@@ -54,7 +56,7 @@ def _task(setup: Setup, p: float, rtt_s: float, seed: int) -> Task:
     scenario = {
         "name": "response",
         "duration": f"{seconds} s",
-        "defaults": {"tcp": TCP, "congestion": [setup.choice]},
+        "defaults": {"tcp": TCP | {"initial_ssthresh": round(reno)}, "congestion": [setup.choice]},
         "links": [link],
         "flows": [{"from": "client", "to": "server"}],
         "record": record(seconds),
@@ -100,7 +102,7 @@ def section(setup: Setup, measured: Sequence[Measured], own: Response | None) ->
 
 
 def _slope(measured: Sequence[Measured], rtt: float, rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """The slope of log window against log p for each seed, its interval, and the median level beside Reno."""
+    """The slope of log window against log p, fitted for each seed, with its interval."""
     import numpy as np
 
     usable = {row["p"] for row in rows if row["rtt_s"] == rtt and not row["limited"] and row["window_segments"] > 0}
@@ -109,7 +111,11 @@ def _slope(measured: Sequence[Measured], rtt: float, rows: Sequence[dict[str, An
         p, own_rtt = run.point
         if own_rtt == rtt and p in usable and run.values["window_segments"] > 0:
             by_seed.setdefault(run.seed, []).append((math.log(p), math.log(run.values["window_segments"])))
-    fits = [float(np.polyfit(*np.array(points).T, 1)[0]) for points in by_seed.values() if len(points) > 2]
+    fits = [
+        float(np.polyfit([x for x, _ in points], [y for _, y in points], 1)[0])
+        for points in by_seed.values()
+        if len(points) > 2
+    ]
     interval = mean_interval(fits)
     return {"rtt_s": rtt, "slope": interval.mean, "half_width": interval.half_width, "points": len(usable)}
 

@@ -12,7 +12,7 @@ from lightlag.results import Result
 
 __all__ = ["rtt_section", "rtt_tasks", "self_section", "self_tasks", "versus_section", "versus_tasks"]
 
-RATE, RTT_S, SECONDS = "20 Mbit/s", 0.05, 90.0
+RATE, RTT_S, SECONDS = "20 Mbit/s", 0.05, 75.0
 FLOWS = (2, 4, 8)
 FAIR = 0.9
 """Jain's index at which flows that joined late have their share."""

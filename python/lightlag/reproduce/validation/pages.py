@@ -28,6 +28,7 @@ These pages show how far lightlag can be trusted. Each one compares it with clos
 kernel's TCP or with the packet scripts that the kernel's developers use. The command beside a page writes it; nobody
 edits it by hand. A deviation that is too large stays in its table. Besides, every run checks that packets are
 conserved: sent = delivered + dropped + in flight.
+`lightlag validate congestion NAME` judges one algorithm, and writes a page of its own.
 """
 
 VERDICTS = """\
