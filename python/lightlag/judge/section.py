@@ -57,7 +57,7 @@ def groups(measured: Sequence[Measured]) -> Iterator[tuple[tuple[Any, ...], list
 
 def columns(runs: Sequence[Measured], *names: str) -> dict[str, Any]:
     """Mean and half width of measures over runs, where they have them."""
-    row = {}
+    row: dict[str, Any] = {}
     for name in names:
         interval = mean_interval(value for run in runs if not math.isnan(value := run.values[name]))
         row |= {name: interval.mean, f"{name}{HALF}": interval.half_width}

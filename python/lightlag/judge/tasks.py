@@ -102,7 +102,7 @@ def read_choice(text: Choice) -> Choice:
         return dict(tomllib.loads(f"value = {text}")["value"])
     except tomllib.TOMLDecodeError as error:
         raise InputError(
-            f"{printable(text)}: is no table: {error}; write '{{ algorithm = \"cubic\", beta = 0.8 }}'"
+            f"congestion: {printable(text)} is no table: {error}; write '{{ algorithm = \"cubic\", beta = 0.8 }}'"
         ) from None
 
 
