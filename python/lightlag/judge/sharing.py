@@ -22,6 +22,8 @@ QUEUES_BDP = (0.5, 1.0, 4.0)
 PAIRS = 2
 """Flows of each of the two algorithms."""
 RATIOS = (2, 6)
+SHORT_BDP = "125 kB"
+"""Rate times the shorter round trip; a queue in BDP would be that of the longer one."""
 
 
 def self_tasks(setup: Setup) -> list[Task]:
@@ -102,7 +104,7 @@ def rtt_tasks(setup: Setup) -> list[Task]:
             seconds=SECONDS * setup.scale,
             rate=RATE,
             rtts_s=[RTT_S, RTT_S * ratio],
-            queue="1 bdp",
+            queue=SHORT_BDP,
             starts=[0.0, 0.0],
         )
         found += [Task((ratio,), scenario, seed, _measure_ratio) for seed in setup.seeds]
