@@ -25,7 +25,8 @@ ABOUT = {
     "the index of 3 s of goodput is 0.9; `never_fair_runs` counts runs in which it never was.",
     "cubic": "Two flows of the algorithm and two of CUBIC on 20 Mbit/s and 50 ms: the share of the goodput that the "
     "algorithm's flows have.",
-    "rtt": "Two flows of the algorithm on 20 Mbit/s with a queue of 1 BDP of the shorter round trip, 50 ms: the "
+    "rtt": "Two flows of the algorithm on 20 Mbit/s with a queue of 1 BDP of the shorter round trip, 50 ms, and 1 ms "
+    "of jitter at the edge against phase effects: the "
     "goodput of the shorter over that of the longer.",
     "queue": "One flow on 20 Mbit/s and 50 ms: mean and 95th percentile of the wait of data packets.",
     "scenes": "Presets of lightlag, with the same seeds for each algorithm. `resent` is the share of segments sent "

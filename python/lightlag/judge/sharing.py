@@ -22,6 +22,8 @@ QUEUES_BDP = (0.5, 1.0, 4.0)
 PAIRS = 2
 """Flows of each of the two algorithms."""
 RATIOS = (2, 6)
+JITTER = "1 ms"
+"""Of the access links: without it the phases of periodic flows decide (Floyd and Jacobson 1992)."""
 SHORT_BDP = "125 kB"
 """Rate times the shorter round trip; a queue in BDP would be that of the longer one."""
 
@@ -105,6 +107,7 @@ def rtt_tasks(setup: Setup) -> list[Task]:
             rate=RATE,
             rtts_s=[RTT_S, RTT_S * ratio],
             queue=SHORT_BDP,
+            jitter=JITTER,
             starts=[0.0, 0.0],
         )
         found += [Task((ratio,), scenario, seed, _measure_ratio) for seed in setup.seeds]

@@ -122,13 +122,14 @@ def dumbbell(
     rtts_s: Sequence[float],
     queue: str,
     starts: Sequence[float],
+    jitter: str = "0 s",
 ) -> dict[str, Any]:
     """Flows that share one bottleneck: each has an access link with the rest of its round trip."""
     least = min(rtts_s)
     flows, links = [], [{"between": ["left", "right"], "rate": rate, "delay": f"{least * 450:g} ms", "queue": queue}]
     for at, (rtt, start) in enumerate(zip(rtts_s, starts, strict=True)):
         delay = rtt / 2 - least * 0.45
-        edge = {"rate": "1 Gbit/s", "queue": "100000 packets"}
+        edge = {"rate": "1 Gbit/s", "queue": "100000 packets"} | ({} if jitter == "0 s" else {"jitter": jitter})
         links.append({"between": [f"client{at}", "left"], "delay": f"{delay * 1e3:g} ms", **edge})
         drawn = {"uniform": [f"{start:g} s", f"{start + 1:g} s"]}
         flows.append({"from": f"client{at}", "to": "right", "start": drawn})
