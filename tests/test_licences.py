@@ -13,7 +13,19 @@ PROJECT = Path(__file__).parents[1]
 
 # Permissive licences, by SPDX and by the names that older packages give.
 PERMISSIVE = {
-    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "HPND", "ISC", "MIT", "MIT-CMU"),
+    *(
+        "0BSD",
+        "Apache-2.0",
+        "Apache-2.0 WITH LLVM-exception",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "BSL-1.0",
+        "CC0-1.0",
+        "HPND",
+        "ISC",
+        "MIT",
+        "MIT-CMU",
+    ),
     *("PSF-2.0", "Python-2.0", "Unlicense", "Zlib"),
     *("Apache Software License", "BSD", "BSD 3-Clause", "BSD License", "ISC License (ISCL)", "MIT License"),
     "Python Software Foundation License",

@@ -165,7 +165,7 @@ def test_the_scenario_holds_the_digest_of_the_code() -> None:
 
 
 def test_compare_and_a_study_take_them(tmp_path: Path) -> None:
-    sides = [Aimd, Aimd(beta=0.9), "newreno", {"python": f"{EXAMPLES}/cubic.py:Cubic", "beta": 0.8}]
+    sides: list[Any] = [Aimd, Aimd(beta=0.9), "newreno", {"python": f"{EXAMPLES}/cubic.py:Cubic", "beta": 0.8}]
     comparison = ll.compare(pair(loss=0.01), sides, replications=2, duration="30 s")
     labels = comparison.runs["congestion"].unique(maintain_order=True).to_list()
     assert labels == ["aimd", "aimd (beta=0.9)", "newreno", "Cubic (beta=0.8)"]

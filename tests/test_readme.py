@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import tomllib
 from pathlib import Path
@@ -19,7 +20,8 @@ from lightlag.cli import app
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")
 STUDIES = (ROOT / "docs" / "studies.md").read_text("utf-8")
-LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT + STUDIES, re.MULTILINE)
+OWN = (ROOT / "docs" / "own-algorithm.md").read_text("utf-8")
+LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT + STUDIES + OWN, re.MULTILINE)
 COMMANDS = [command.strip() for line in LINES for command in line.split(";")]
 
 
@@ -30,13 +32,26 @@ def test_the_examples_in_python_run_one_after_the_other(tmp_path: Path, monkeypa
     for example in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
         exec(example, names)
         results.append(names["result"])
-    first, sky = results
+    first, sky, own = results
     assert isinstance(first, ll.Result)
     assert first.flows["finish_s"].is_not_null().all()
     assert isinstance(first.trace("cwnd"), pl.DataFrame)
     assert sky.name == "starlink-550"
+    assert own.flows["congestion"].unique().to_list() == ["aimd"]
     page = (tmp_path / "globe.html").read_text("utf-8")
     assert all(part in page for part in ("London->New York", "SRTT", "goodput", "cwnd"))
+
+
+def test_the_examples_of_the_tutorial_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"```python\n(.*?)```", OWN, re.DOTALL)
+    for number, example in enumerate(examples):
+        # In a file, as a class is whose source the digest needs.
+        (tmp_path / f"example{number}.py").write_text(example)
+        names = runpy.run_path(str(tmp_path / f"example{number}.py"))
+        assert names["result"].flows["delivered_bytes"][0] > 0
+    assert len(examples) == 2
+    assert (tmp_path / "aimd.pdf").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("command", COMMANDS)

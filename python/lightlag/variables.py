@@ -27,7 +27,9 @@ __all__ = [
     "Variable",
     "Vary",
     "competitors",
+    "file_of",
     "meaning",
+    "name_of",
     "quantity",
     "split",
     "text_of",
@@ -410,16 +412,16 @@ def _iterable(given: Any) -> list[Any]:
 def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:
     choices: list[tuple[str, dict[str, Any]]] = []
     for choice in given:
-        if isinstance(choice, Mapping):
+        if not isinstance(choice, str):
             choices.append(_table(toml_value(choice)))
             continue
-        if file := _file_of(choice):
+        if file := file_of(choice):
             choices.append((toml_value(file), file))
             continue
         own, text = _label_of_choice(choice)
         label = own if label is None else label
         choices += [_table(part) for part in split(text, "/", "--congestion")]
-    names = tuple(map(_name_of, (table for _, table in choices)))
+    names = tuple(map(name_of, (table for _, table in choices)))
     shown = "/".join(map(_described, (table for _, table in choices)))
     return Competitor(shown if label is None else label, tuple(text for text, _ in choices), names)
 
@@ -451,14 +453,14 @@ def _registered(name: str) -> str:
     return _engine.congestion_name(name) or name
 
 
-def _file_of(text: str) -> dict[str, Any] | None:
+def file_of(text: str) -> dict[str, Any] | None:
     """The table of an algorithm in a file: ``mine.py:Mine`` or ``libmine.so``."""
     if re.fullmatch(r"[^{}]+\.py:\w+", text.strip()):
         return {"python": text.strip()}
     return {"plugin": text.strip()} if re.fullmatch(r"[^{}]+\.(so|dylib|dll)", text.strip()) else None
 
 
-def _name_of(table: Mapping[str, Any]) -> str:
+def name_of(table: Mapping[str, Any]) -> str:
     """The name of an algorithm; of one in a file the file's."""
     if "python" in table:
         return str(table["python"]).rpartition(":")[2]
@@ -468,4 +470,4 @@ def _name_of(table: Mapping[str, Any]) -> str:
 def _described(table: dict[str, Any]) -> str:
     told = ("algorithm", "python", "plugin", "code")
     parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key not in told)
-    return f"{_name_of(table)} ({parameters})" if parameters else _name_of(table)
+    return f"{name_of(table)} ({parameters})" if parameters else name_of(table)

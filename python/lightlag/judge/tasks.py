@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from lightlag import _engine, _signals
 from lightlag._text import printable
@@ -16,6 +16,8 @@ from lightlag.errors import InputError
 from lightlag.judge.invariants import broken
 from lightlag.results import Result
 from lightlag.running import run_read
+from lightlag.scenario.plain import plain as in_scenario
+from lightlag.variables import file_of, name_of
 
 __all__ = ["Choice", "Measured", "Setup", "Stopped", "Task", "dumbbell", "label_of", "measure_all", "read_choice"]
 
@@ -95,8 +97,12 @@ class Measured:
 
 
 def read_choice(text: Choice) -> Choice:
-    """A congestion control as it was given: a name, a table, or the text of a table."""
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+    """A congestion control as it was given: a name, a table, its text, a file, or a class of one's own."""
+    if not isinstance(text, str):
+        return cast("Choice", in_scenario(text))
+    if file := file_of(text):
+        return file
+    if not text.lstrip().startswith("{"):
         return text
     try:
         return dict(tomllib.loads(f"value = {text}")["value"])
@@ -110,8 +116,9 @@ def label_of(choice: Choice) -> str:
     """A congestion control as text."""
     if isinstance(choice, str):
         return choice
-    rest = ", ".join(f"{key} = {json.dumps(value)}" for key, value in choice.items() if key != "algorithm")
-    return f"{choice.get('algorithm', '')} ({rest})" if rest else str(choice.get("algorithm", ""))
+    told = ("algorithm", "python", "plugin")
+    rest = ", ".join(f"{key} = {json.dumps(value)}" for key, value in choice.items() if key not in told)
+    return f"{name_of(choice)} ({rest})" if rest else name_of(choice)
 
 
 def dumbbell(

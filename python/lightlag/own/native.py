@@ -154,8 +154,7 @@ def _teach(nb: Any) -> None:
     golden, first, second = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
     thirty, twenty_seven, thirty_one, eleven = (np.uint64(bits) for bits in (30, 27, 31, 11))
 
-    @overload(base.uniform)
-    def _(algorithm: Any) -> Any:
+    def of(algorithm: Any) -> Any:
         def uniform(algorithm: Any) -> float:
             mixed = algorithm.random + golden
             algorithm.random = mixed
@@ -164,6 +163,8 @@ def _teach(nb: Any) -> None:
             return float((mixed ^ (mixed >> thirty_one)) >> eleven) / 9007199254740992.0
 
         return uniform
+
+    overload(base.uniform)(of)
 
 
 def _one(function: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from lightlag._engine import CongestionControl
+
 T = TypeVar("T")
 
 
@@ -86,5 +88,6 @@ Dscp: TypeAlias = (
     | int
 )
 """A code point of differentiated services, by its name or its number."""
-Congestion: TypeAlias = str | Mapping[str, Any]
-"""The name of an algorithm, or ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``."""
+Congestion: TypeAlias = str | Mapping[str, Any] | CongestionControl | type[CongestionControl]
+"""The name of an algorithm, ``{"algorithm": "cubic", "variant": "rfc8312", "beta": 0.7}``, one in a file,
+``{"python": "mine.py:Mine"}``, or a class of one's own or an object of one."""
