@@ -5,6 +5,7 @@
 //! - [`events`]: [`EventQueue`], one pending entry per entity, in the order (time, entity).
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 //! - [`law`]: [`Law`], the distribution of sizes, times and counts.
+//! - [`pool`]: [`Pool`], threads that share work.
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
 //! - [`ring`]: [`Ring`], a queue whose places are used again.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
@@ -14,6 +15,7 @@ pub mod dscp;
 pub mod ecn;
 pub mod events;
 pub mod law;
+pub mod pool;
 pub mod prefetch;
 pub mod random;
 pub mod ring;
@@ -24,6 +26,7 @@ pub use dscp::Dscp;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;
+pub use pool::Pool;
 pub use prefetch::{prefetch, prefetch_bytes, prefetch_value};
 pub use random::RandomStream;
 pub use ring::Ring;

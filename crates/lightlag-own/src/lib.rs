@@ -5,8 +5,10 @@
 //! - [`records`]: the engine's facts in the records of the interface.
 //! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
 //! - [`library`]: such algorithms in shared libraries.
+//! - [`steered`]: an algorithm whose window somebody sets from outside of the run.
 
 pub mod bound;
 pub mod library;
 pub mod native;
 pub mod records;
+pub mod steered;

@@ -9,6 +9,7 @@
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
+//! - `gym`: episodes for policies that learn.
 //! - `own`: algorithms of a user, and `libm` for them.
 //! - `replay`: the behaviour of a sender, from a capture.
 //! - `inspect`: captures.
@@ -19,6 +20,7 @@ mod answers;
 mod columns;
 mod emulate;
 mod folder;
+mod gym;
 mod inspect;
 mod libm;
 mod memory;
@@ -131,6 +133,8 @@ mod _engine {
     use crate::answers::answers;
     #[pymodule_export]
     use crate::emulate::{Emulation, emulate};
+    #[pymodule_export]
+    use crate::gym::{Episodes, gym_features, gym_rewards, let_flows_be_steered};
     #[pymodule_export]
     use crate::inspect::{Capture, inspect};
     #[pymodule_export]

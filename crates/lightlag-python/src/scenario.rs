@@ -100,6 +100,11 @@ impl Read {
         self.about(py, Scenario::is_random)
     }
 
+    /// Names of the flows with this congestion control, in their order.
+    fn flows_with(&self, py: Python<'_>, congestion: &str) -> PyResult<Vec<String>> {
+        self.about(py, |_, network| network.flows_with(congestion).into_iter().map(str::to_owned).collect())
+    }
+
     /// The first `most` ways of flows at the start and whenever routes change: when, in seconds, the name of the flow, and
     /// the nodes of the way, or None for a loop. Then how many more there are. Empty if routes never change.
     fn ways(&self, py: Python<'_>, most: usize) -> PyResult<(Vec<WayOfFlow>, usize)> {

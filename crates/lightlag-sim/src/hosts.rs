@@ -2,11 +2,12 @@
 
 use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
+use lightlag_control::congestion::Report;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Instant, prefetch, prefetch_bytes};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
-use lightlag_tcp::{Connection, Failure, Segment};
+use lightlag_tcp::{Connection, Failure, Segment, Snapshot};
 use std::collections::BTreeMap;
 
 pub(crate) mod application;
@@ -57,6 +58,19 @@ impl Hosts {
         let ends = self.endpoints.iter();
         ends.filter_map(|end| Some((end.flow as usize, end.connection.fault()?)))
             .min_by_key(|(flow, fault)| (fault.at, *flow))
+    }
+
+    /// A flow that is steered; None for others, and before its connection starts to send.
+    pub(crate) fn observe(&mut self, flow: usize) -> Option<Observed> {
+        if self.numbers.datagrams(flow).is_some() {
+            return None;
+        }
+        let at = self.numbers.sender(flow);
+        let connection = &mut self.endpoints[at].connection;
+        let report = connection.take_told()?;
+        let retransmitted = connection.statistics().retransmitted_segments;
+        let is_over = self.outcomes[flow] != Outcome::Unfinished;
+        Some(Observed { report, sender: connection.snapshot(), retransmitted, is_over })
     }
 
     /// The next segment of this endpoint, until there is none.
@@ -201,6 +215,19 @@ pub(crate) enum Task {
     Collected(u32),
     /// Nothing.
     Idle,
+}
+
+/// A flow whose congestion control is steered.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed {
+    /// The sum of what its ACKs told since the last observation.
+    pub report: Report,
+    /// Its sender.
+    pub sender: Snapshot,
+    /// Segments that it sent again so far.
+    pub retransmitted: u64,
+    /// Whether its transfer has arrived, or has failed.
+    pub is_over: bool,
 }
 
 /// The end of a flow.

@@ -35,6 +35,7 @@ mod tap;
 mod world;
 
 pub use emulator::Emulator;
+pub use hosts::Observed;
 pub use partition::Parallel;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};

@@ -13,8 +13,13 @@ pub(crate) mod join;
 pub(crate) mod ledger;
 pub(crate) mod merge;
 pub(crate) mod plan;
-pub(crate) mod pool;
 pub(crate) mod windows;
+
+use crate::tap::Silent;
+use crate::world::World;
+
+/// The world of a partition.
+pub(crate) type Partition = Box<World<Silent, border::Part>>;
 
 pub use plan::{Cut, Parallel, Whole};
 pub use windows::Counts;

@@ -1,7 +1,7 @@
 //! The event loop.
 
 use crate::builder::build;
-use crate::hosts::Outcome;
+use crate::hosts::{Observed, Outcome};
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
 use crate::partition::windows::{Counts, Origin, Step, Windows};
@@ -10,7 +10,7 @@ use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Rate};
 use lightlag_scenario::{Network, Scenario, ScenarioError};
 use std::io;
 
@@ -228,6 +228,29 @@ impl Simulation {
             }
         };
         Recorded { trace: &recorder.trace, queue: &recorder.queue, drops: &recorder.drops, acks: &recorder.acks }
+    }
+
+    /// A flow of TCP whose congestion control is steered, as its sender sees it, and its report since the last call. None before
+    /// its connection starts to send, and for other flows.
+    pub fn observe(&mut self, flow: usize) -> Option<Observed> {
+        match &mut self.world {
+            Watched::By(world) => world.hosts.observe(flow),
+            Watched::ByCaptures(world) => world.hosts.observe(flow),
+            Watched::InParts(_) => None,
+        }
+    }
+
+    /// Sets the window in bytes and the pacing rate of such a flow, which sends at once what they allow.
+    pub fn steer(&mut self, flow: usize, window: u64, pacing_rate: Option<Rate>) {
+        let now = self.course.now;
+        if self.course.is_over {
+            return;
+        }
+        match &mut self.world {
+            Watched::By(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
+            Watched::ByCaptures(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
+            Watched::InParts(_) => {}
+        }
     }
 
     /// The algorithm from outside that failed first. What happens after that means nothing.

@@ -11,7 +11,7 @@ use crate::nodes::Nodes;
 use crate::partition::border::{Border, Whole};
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
@@ -291,6 +291,16 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         self.agenda.settle(Due::Connection(at), deadline);
         self.after(at);
+    }
+
+    /// Sets the window and the pacing rate of a sender that is steered, and sends what they allow.
+    pub(crate) fn steer(&mut self, now: Instant, at: usize, window: u64, pacing_rate: Option<Rate>) {
+        if self.hosts.endpoints[at].connection.steer(now, window, pacing_rate) {
+            self.flush(now, at, false);
+            if let Some(deadline) = self.hosts.endpoints[at].deadline() {
+                self.agenda.arm(Due::Connection(at), deadline);
+            }
+        }
     }
 
     /// A connection that was given up before its transfer had arrived has failed.

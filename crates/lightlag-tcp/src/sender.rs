@@ -6,11 +6,11 @@ use crate::config::{Config, IdleRestart, PartialAcks, Reductions, RttSamples, Sc
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::careful_resume::CarefulResume;
-use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes};
+use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes, Steering};
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
 use lightlag_control::rtt::RttEstimator;
-use lightlag_core::{Duration, Instant, prefetch_bytes};
+use lightlag_core::{Duration, Instant, Rate, prefetch_bytes};
 use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;
@@ -440,6 +440,19 @@ impl Sender {
         self.peer_edge = edge;
         self.max_window = self.max_window.max(window);
         moved
+    }
+
+    /// The congestion control in somebody else's hands, if it is steered.
+    pub(crate) fn steering(&mut self) -> Option<&mut dyn Steering> {
+        self.congestion.as_mut()?.steering()
+    }
+
+    /// Sets the window and the pacing rate of a steered congestion control. Returns whether there is one.
+    pub(crate) fn steer(&mut self, now: Instant, window: u64, rate: Option<Rate>, account: &mut Account) -> bool {
+        let Some(steering) = self.steering() else { return false };
+        steering.steer(window, rate);
+        self.copy_window(now, account);
+        true
     }
 
     fn copy_window(&mut self, now: Instant, account: &mut Account) {

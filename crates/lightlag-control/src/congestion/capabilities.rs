@@ -64,6 +64,50 @@ pub trait Diagnosis {
     }
 }
 
+/// Lets somebody outside of the run set its window and its rate, between two events.
+pub trait Steering {
+    /// Sets the bytes allowed in flight, and the pacing rate; without one, departures follow the ACK clock.
+    fn steer(&mut self, window: u64, pacing_rate: Option<Rate>);
+
+    /// The report of its ACKs since the last call.
+    fn take(&mut self) -> Report;
+}
+
+/// The sum of what ACKs told a steered algorithm.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Report {
+    /// Bytes acknowledged or SACKed for the first time.
+    pub delivered: u64,
+    /// Bytes marked as lost.
+    pub lost: u64,
+    /// The part of the delivered bytes that was marked with CE.
+    pub marked: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Number of round-trip samples.
+    pub samples: u64,
+    /// Sum of the samples in seconds.
+    pub rtt: f64,
+    /// Sums over the samples for their slope over time: of times since the first one in seconds, of their squares, and of
+    /// their products with the samples.
+    pub slope: [f64; 3],
+}
+
+impl Report {
+    /// The mean round-trip sample in seconds.
+    pub fn mean_rtt(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.rtt / self.samples as f64)
+    }
+
+    /// The change of the round-trip time in seconds a second, by least squares; 0 without two samples at different times.
+    pub fn rtt_gradient(&self) -> f64 {
+        let [times, squares, products] = self.slope;
+        let count = self.samples as f64;
+        let spread = count * squares - times * times;
+        if spread > 0.0 { (count * products - times * self.rtt) / spread } else { 0.0 }
+    }
+}
+
 /// The number of segments that may leave, for an algorithm that sends in bursts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Release {

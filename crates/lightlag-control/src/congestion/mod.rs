@@ -47,7 +47,9 @@ pub mod westwood_plus;
 mod window;
 pub mod yeah;
 
-pub use capabilities::{Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Transmissions};
+pub use capabilities::{
+    Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Report, Sent, Steering, Transmissions,
+};
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register};
 pub use slow_start::SlowStart;
@@ -352,6 +354,11 @@ pub trait CongestionControl: Allowance + Send {
 
     /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns itself.
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        None
+    }
+
+    /// Its window in somebody else's hands. An algorithm that is steered from outside of the run returns itself.
+    fn steering(&mut self) -> Option<&mut dyn Steering> {
         None
     }
 

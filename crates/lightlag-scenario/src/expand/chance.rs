@@ -1,7 +1,7 @@
 //! Whether a scenario is random: if not, runs with other seeds give the same results.
 
 use crate::network::Network;
-use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Varied};
+use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 
@@ -44,6 +44,12 @@ impl Network {
     /// Whether an algorithm runs in an interpreter.
     pub fn holds_interpreter(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
+    }
+
+    /// The names of the flows of TCP with this congestion control, in their order.
+    pub fn flows_with(&self, congestion: &str) -> Vec<&str> {
+        let flows = self.flows.iter().filter(|flow| flow.transport == Transport::Tcp);
+        flows.filter(|flow| flow.tcp.congestion.name() == congestion).map(|flow| flow.name.as_str()).collect()
     }
 
     /// The congestion controls of all senders.

@@ -3,11 +3,11 @@
 use crate::agenda::{Agenda, Due};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
+use crate::partition::Partition;
 use crate::partition::border::{Border, Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::Cut;
-use crate::partition::pool::Partition;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_net::{Link, LinkId};

@@ -1,8 +1,8 @@
 //! Ends of the flows of a run in partitions, in the order of the events.
 
 use crate::hosts::{Ending, Hosts, Outcome};
+use crate::partition::Partition;
 use crate::partition::border::{Happened, Moment, What};
-use crate::partition::pool::Partition;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 

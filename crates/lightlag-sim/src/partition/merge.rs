@@ -1,7 +1,7 @@
 //! The tables of all partitions as one, in the order of the events.
 
+use crate::partition::Partition;
 use crate::partition::border::{Mark, Moment};
-use crate::partition::pool::Partition;
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
 

@@ -8,15 +8,15 @@
 use crate::builder::build;
 use crate::hosts::Task;
 use crate::hosts::source::Source;
+use crate::partition::Partition;
 use crate::partition::border::Part;
 use crate::partition::join;
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{Cut, Guard};
-use crate::partition::pool::{Partition, Pool};
 use crate::tap::Silent;
 use crate::world::World;
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, Pool};
 use lightlag_net::Link;
 use lightlag_scenario::{Network, Scenario};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) struct Windows {
     guards: Option<Vec<Guard>>,
     pub(crate) ledger: Ledger,
     pub(crate) tables: Tables,
-    pool: Pool,
+    pool: Pool<Partition, Instant>,
     /// Everything before has happened.
     reached: Instant,
     pub(crate) counts: Counts,
@@ -153,7 +153,7 @@ impl Windows {
             guards: ends_early.then(|| guards.into_iter().rev().collect()),
             ledger,
             tables: Tables::new(&worlds),
-            pool: Pool::new(threads.min(worlds.len())),
+            pool: Pool::new(threads.min(worlds.len()), |world, end| world.pass(end)),
             reached: Instant::ZERO,
             counts: Counts::default(),
             worlds,

@@ -2,8 +2,8 @@
 
 use super::{Connection, State};
 use crate::config::{Config, KeepAlive};
-use lightlag_control::congestion::Choice;
-use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_control::congestion::{Choice, Report};
+use lightlag_core::{Bytes, Duration, Instant, Rate};
 use std::sync::Arc;
 
 impl Connection {
@@ -90,5 +90,17 @@ impl Connection {
             self.change().congestion = choice;
         }
         possible
+    }
+
+    /// Sets the window in bytes and the pacing rate of a congestion control that is steered. Returns whether there is one: it
+    /// starts with the first data.
+    pub fn steer(&mut self, now: Instant, window: u64, pacing_rate: Option<Rate>) -> bool {
+        self.sender.begin_event(&self.config);
+        self.sender.steer(now, window, pacing_rate, &mut self.account)
+    }
+
+    /// The report of a congestion control that is steered, since the last one.
+    pub fn take_told(&mut self) -> Option<Report> {
+        Some(self.sender.steering()?.take())
     }
 }

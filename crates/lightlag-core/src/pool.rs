@@ -1,0 +1,104 @@
+//! Threads that do the same work on the parts of a list, again and again. They wait without using a core.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+struct Worker<T, C> {
+    jobs: Option<Sender<(Vec<T>, C)>>,
+    done: Receiver<Vec<T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Threads beside the one that asks.
+pub struct Pool<T, C> {
+    work: fn(&mut T, C),
+    workers: Vec<Worker<T, C>>,
+}
+
+impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
+    /// So many threads, with the one that asks, for this work.
+    pub fn new(threads: usize, work: fn(&mut T, C)) -> Self {
+        let worker = |_| {
+            let (jobs, to_do) = channel::<(Vec<T>, C)>();
+            let (finished, done) = channel();
+            let run = move || {
+                while let Ok((mut items, with)) = to_do.recv() {
+                    items.iter_mut().for_each(|item| work(item, with));
+                    if finished.send(items).is_err() {
+                        return;
+                    }
+                }
+            };
+            Worker { jobs: Some(jobs), done, thread: Some(std::thread::spawn(run)) }
+        };
+        Self { work, workers: (1..threads).map(worker).collect() }
+    }
+
+    /// Does the work on each item. Each thread takes neighbours.
+    ///
+    /// # Panics
+    /// If the work does.
+    pub fn pass(&mut self, items: &mut Vec<T>, with: C) {
+        let threads = self.workers.len() + 1;
+        let count = items.len();
+        let mut rest = std::mem::take(items).into_iter();
+        let mut share = |thread: usize| -> Vec<T> {
+            let size = (thread + 1) * count / threads - thread * count / threads;
+            rest.by_ref().take(size).collect()
+        };
+        let mut own = share(0);
+        for (worker, at) in self.workers.iter().zip(1..) {
+            let sent = worker.jobs.as_ref().is_some_and(|jobs| jobs.send((share(at), with)).is_ok());
+            assert!(sent, "a worker waits until it is told to end");
+        }
+        own.iter_mut().for_each(|item| (self.work)(item, with));
+        items.append(&mut own);
+        for worker in &mut self.workers {
+            match worker.done.recv() {
+                Ok(mut done) => items.append(&mut done),
+                // It has ended, so it has panicked.
+                Err(_) => {
+                    let result = worker.thread.take().map(JoinHandle::join);
+                    std::panic::resume_unwind(
+                        result.and_then(Result::err).unwrap_or_else(|| Box::new("a worker ended")),
+                    );
+                }
+            }
+        }
+    }
+}
+
+impl<T, C> Drop for Pool<T, C> {
+    fn drop(&mut self) {
+        for worker in &mut self.workers {
+            worker.jobs = None;
+            if let Some(thread) = worker.thread.take() {
+                // Its panic was passed on, or another one is under way.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_is_worked_on_once_and_keeps_its_place() {
+        for threads in 1..5 {
+            let mut pool = Pool::new(threads, |item: &mut u64, with: u64| *item = 10 * *item + with);
+            let mut items: Vec<u64> = (0..7).collect();
+            pool.pass(&mut items, 3);
+            pool.pass(&mut items, 4);
+            assert_eq!(items, (0..7).map(|item| 100 * item + 34).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the third")]
+    fn a_panic_of_a_worker_is_passed_on() {
+        let mut pool = Pool::new(2, |item: &mut u64, (): ()| assert!(*item != 3, "the third"));
+        pool.pass(&mut vec![1, 2, 3], ());
+    }
+}
