@@ -92,7 +92,7 @@ soak: | tools ## run SOAK_COUNT (20000) random scenarios from SOAK_FIRST (0) on
 bench: $(BENCH) $(BIN)/.dev $(BIN)/.engine | valgrind ## what a packet-hop costs, and a study: every bench beside its floor, in CPU time
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
-	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/own && exit $$engine
+	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/own && $(BIN)/python benchmarks/gym && exit $$engine
 
 instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % above benchmarks/instructions.txt
 	$(BENCH) instructions

@@ -24,11 +24,12 @@ IMPORTS: dict[str, set[str]] = {
     "host": {"core", "control", "tcp", "wire"},
     "scenario": {"core", "net", "control", "tcp", "mobility", "orbit", "radio", "routing", "wire"},
     "sim": {"core", "net", "control", "tcp", "mobility", "orbit", "radio", "routing", "wire", "scenario"},
+    "gym": {"core", "scenario", "sim"},
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
     "python": {
-        *("core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "live", "own", "plugin"),
+        *("core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "gym", "live", "own", "plugin"),
     },
 }
 """The crates, each with those that it may import."""

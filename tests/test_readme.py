@@ -20,6 +20,7 @@ from lightlag.cli import app
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")
 STUDIES = (ROOT / "docs" / "studies.md").read_text("utf-8")
+LEARNING = (ROOT / "docs" / "learning.md").read_text("utf-8")
 OWN = (ROOT / "docs" / "own-algorithm.md").read_text("utf-8")
 LINES = re.findall(r"^    (lightlag [^#\n]*)", TEXT + STUDIES + OWN, re.MULTILINE)
 COMMANDS = [command.strip() for line in LINES for command in line.split(";")]
@@ -32,7 +33,8 @@ def test_the_examples_in_python_run_one_after_the_other(tmp_path: Path, monkeypa
     for example in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
         exec(example, names)
         results.append(names["result"])
-    first, sky, own = results
+    first, sky, own, _ = results
+    assert names["env"].observation_space.contains(names["observation"])
     assert isinstance(first, ll.Result)
     assert first.flows["finish_s"].is_not_null().all()
     assert isinstance(first.trace("cwnd"), pl.DataFrame)
@@ -52,6 +54,17 @@ def test_the_examples_of_the_tutorial_run(tmp_path: Path, monkeypatch: pytest.Mo
         assert names["result"].flows["delivered_bytes"][0] > 0
     assert len(examples) == 2
     assert (tmp_path / "aimd.pdf").stat().st_size > 1000
+
+
+def test_the_examples_for_policies_that_learn_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"```python\n(.*?)```", LEARNING, re.DOTALL)
+    for example in examples:
+        names: dict[str, Any] = {}
+        exec(example, names)
+        assert names["result"].flows["delivered_bytes"][0] > 0
+    assert len(examples) == 3
+    assert (tmp_path / "learned.pdf").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("command", COMMANDS)

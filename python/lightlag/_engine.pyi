@@ -13,6 +13,7 @@ __all__ = [
     "Congestion",
     "CongestionControl",
     "Emulation",
+    "Episodes",
     "Idle",
     "Moment",
     "Run",
@@ -31,7 +32,10 @@ __all__ = [
     "congestion_name",
     "dictionary",
     "emulate",
+    "gym_features",
+    "gym_rewards",
     "inspect",
+    "let_flows_be_steered",
     "libm_addresses",
     "parse",
     "partitions",
@@ -103,6 +107,7 @@ class Scenario:
     def results_size(self) -> float: ...
     def is_random(self) -> bool: ...
     def ways(self, most: int) -> tuple[list[tuple[float, str, list[str] | None]], int]: ...
+    def flows_with(self, congestion: str) -> list[str]: ...
     def sky(self) -> Sky | None: ...
     def warnings(self) -> list[tuple[str, str]]: ...
 
@@ -317,5 +322,29 @@ def compiled_algorithm(
     addresses: Mapping[str, int],
     code_object: object,
 ) -> Algorithm: ...
+
+@final
+class Episodes:
+    def __new__(
+        cls,
+        places: int,
+        agents: int,
+        threads: int,
+        rate: bool,
+        interval: float,
+        seconds: bool,
+        reward: str | None,
+        steps: int,
+        features: Sequence[str],
+        history: int,
+    ) -> Episodes: ...
+    def start(self, place: int, scenario: Scenario, flows: Sequence[str], observations: Any) -> None: ...
+    def step(self, factors: Any, observations: Any, rewards: Any, flags: Any) -> None: ...
+    def intervals(self, rows: Any) -> None: ...
+    def finish(self, place: int) -> Run | None: ...
+
+def gym_features() -> list[tuple[str, str, float, float, str]]: ...
+def gym_rewards() -> list[str]: ...
+def let_flows_be_steered() -> str: ...
 def plugin_sources() -> dict[str, str]: ...
 def libm_addresses() -> dict[str, tuple[int, int]]: ...

@@ -10,7 +10,7 @@ const LEAST_SEGMENTS: f64 = 2.0;
 const LARGEST_WINDOW: f64 = 1e10;
 const LARGEST_RATE: f64 = 1.25e11;
 
-/// The window of a sender with a rate, in products of rate and SRTT: the rate limits, until ACKs are missing for a round trip. BBR
+/// The window of a sender with a rate, in products of rate and round trip: the rate limits, until ACKs are missing for a round trip. BBR
 /// has the same factor (draft-ietf-ccwg-bbr section 5.6.4.2).
 const WINDOWS: f64 = 2.0;
 
@@ -29,7 +29,7 @@ pub enum Action {
 /// The length of a monitor interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Length {
-    /// So many of the shortest SRTT of the agents.
+    /// So many round trips: the mean of the last interval, of several agents the shortest.
     Rtts(f64),
     /// A time.
     Time(Duration),
@@ -88,7 +88,8 @@ pub struct Agent {
 struct Set {
     window: f64,
     rate: f64,
-    srtt: f64,
+    /// The mean round trip of the last interval in seconds.
+    rtt: f64,
     /// The end of the data sent, and the segments sent again, before the interval.
     sent: u64,
     retransmitted: u64,
@@ -151,7 +152,7 @@ impl Episode {
             Length::Time(time) => time,
             Length::Rtts(count) => {
                 let rtts = self.agents.iter().filter_map(|agent| agent.set.filter(|_| !agent.is_over));
-                let shortest = rtts.map(|set| set.srtt).fold(f64::INFINITY, f64::min);
+                let shortest = rtts.map(|set| set.rtt).fold(f64::INFINITY, f64::min);
                 Duration::from_secs_f64(count * if shortest.is_finite() { shortest } else { UNKNOWN_RTT })
             }
         };
@@ -170,14 +171,14 @@ impl Agent {
     fn meet(&mut self, task: &Task, simulation: &mut Simulation) -> bool {
         let Some(observed) = simulation.observe(self.flow) else { return false };
         let sender = &observed.sender;
-        let srtt = Some(sender.srtt.as_secs_f64()).filter(|srtt| *srtt > 0.0).unwrap_or(UNKNOWN_RTT);
+        let rtt = Some(sender.srtt.as_secs_f64()).filter(|rtt| *rtt > 0.0).unwrap_or(UNKNOWN_RTT);
         let window = sender.cwnd as f64;
         let (sent, retransmitted) = (sender.snd_nxt, observed.retransmitted);
-        self.set = Some(Set { window, rate: window / srtt, srtt, sent, retransmitted });
+        self.set = Some(Set { window, rate: window / rtt, rtt, sent, retransmitted });
         self.interval = Interval {
             time: simulation.progress().now.as_secs_f64(),
-            rtt: srtt,
-            min_rtt: srtt,
+            rtt,
+            min_rtt: rtt,
             window,
             segment: sender.segment_size as f64,
             ..Interval::default()
@@ -206,8 +207,8 @@ impl Agent {
                 simulation.steer(self.flow, set.window as u64, None);
             }
             Action::Rate => {
-                set.rate = (set.rate * factor).clamp(LEAST_SEGMENTS * segment / set.srtt, LARGEST_RATE);
-                set.window = (WINDOWS * set.rate * set.srtt).max(2.0 * LEAST_SEGMENTS * segment);
+                set.rate = (set.rate * factor).clamp(LEAST_SEGMENTS * segment / set.rtt, LARGEST_RATE);
+                set.window = (WINDOWS * set.rate * set.rtt).max(2.0 * LEAST_SEGMENTS * segment);
                 let rate = Rate::from_bps((8.0 * set.rate) as u64);
                 simulation.steer(self.flow, set.window.min(LARGEST_WINDOW) as u64, rate);
             }
@@ -228,9 +229,7 @@ impl Agent {
             interval.pacing_rate = set.rate;
         }
         (set.sent, set.retransmitted) = (observed.sender.snd_nxt, observed.retransmitted);
-        if !observed.sender.srtt.is_zero() {
-            set.srtt = observed.sender.srtt.as_secs_f64();
-        }
+        set.rtt = interval.rtt;
         self.is_over = observed.is_over;
         self.reward = task.reward.map_or(0.0, |reward| reward.of(interval));
         self.show(task);

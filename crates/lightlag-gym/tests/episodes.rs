@@ -2,7 +2,7 @@
 
 use lightlag_core::Duration;
 use lightlag_gym::{Action, Batch, End, Episode, Feature, Length, Reward, Task};
-use lightlag_scenario::Scenario;
+use lightlag_scenario::parse_toml;
 use lightlag_sim::Simulation;
 
 const LINK: &str = r#"
@@ -33,7 +33,7 @@ fn task(action: Action) -> Task {
 
 fn simulation(text: &str, seed: u64) -> Simulation {
     lightlag_own::steered::register().expect("the name is free");
-    let scenario = Scenario::from_toml(text).expect("it is a scenario");
+    let scenario = parse_toml(text, &[]).expect("it is a scenario");
     Simulation::new(&scenario, Some(seed)).expect("it can be run")
 }
 

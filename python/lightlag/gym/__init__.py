@@ -1,9 +1,10 @@
 """Environments for policies that learn to control congestion: Gymnasium for one flow, PettingZoo for many.
 
-An agent sets the pacing rate or the window of a flow once each monitor interval, and sees what came of it. Runs are those of
-lightlag, in this process; several step on all cores.
+An agent sets the pacing rate or the window of a flow once each monitor interval, and sees what came of it. Runs are
+those of lightlag, in this process; several step on all cores.
 
-Importing this module registers ``lightlag/Link-v0``, ``lightlag/Lossy-v0``, ``lightlag/Leo-v0`` and ``lightlag/Geo-v0``.
+Importing this module registers ``lightlag/Link-v0``, ``lightlag/Lossy-v0``, ``lightlag/Leo-v0`` and
+``lightlag/Geo-v0``.
 
 Examples
 --------
@@ -14,7 +15,7 @@ Examples
 >>> env.unwrapped.features
 ('rtt_gradient', 'rtt_ratio', 'send_ratio', 'delivery', 'loss', 'inflight_ratio')
 
-`docs/learning.md` is a tutorial.
+``docs/learning.md`` is a tutorial.
 """
 
 from __future__ import annotations

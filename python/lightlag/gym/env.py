@@ -10,7 +10,7 @@ import numpy as np
 from lightlag._source import Live
 from lightlag.errors import InputError
 from lightlag.gym import links
-from lightlag.gym.task import FEATURES, STEERED, Intervals, Source, Task, factor_of
+from lightlag.gym.task import FEATURES, Intervals, Source, Task, factor_of
 from lightlag.results import Result
 
 __all__ = ["Env"]
@@ -54,11 +54,7 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         self.observation_space = self.task.observation_space()
         self.action_space = self.task.action_space()
         self._source = Source(self.task)
-        if len(self._source.flows) != 1:
-            raise InputError(
-                f'the scenario has {len(self._source.flows)} flows with congestion = "{STEERED}": an environment steers '
-                "one; take lightlag.gym.parallel_env for several"
-            )
+        self._source.check_alone()
         self._episodes = self.task.episodes(1, 1, 1)
         self._factor = factor_of(self.task)
         self._factors, self._rewards, self._flags = np.ones(1), np.zeros(1), np.zeros(1, np.uint8)
@@ -66,15 +62,16 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         self._own = self.task.reward if callable(self.task.reward) else None
         self._course: list[np.ndarray] | None = [] if render_mode else None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Starts a run, up to the time at which the flow starts to send.
 
         ``info["drawn"]`` has the values of the keys that vary. The same `seed` gives the same episodes.
         """
         super().reset(seed=seed)
-        scenario, drawn = self._source.draw(self.np_random)
         observation = np.empty(self._width, np.float32)
-        self._episodes.start(0, scenario, self._source.flows, observation)
+        drawn = self._source.start(self._episodes, 0, self.np_random, observation)
         if self._course is not None:
             self._course = [self._row()]
         return observation, {"drawn": drawn}

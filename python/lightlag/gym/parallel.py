@@ -9,13 +9,15 @@ from gymnasium.utils import seeding
 
 from lightlag._source import Live
 from lightlag.errors import InputError
-from lightlag.gym.task import FEATURES, STEERED, Intervals, Source, Task, factor_of
+from lightlag.gym.task import FEATURES, Intervals, Source, Task, factor_of
 from lightlag.results import Result
 
 try:
     from pettingzoo import ParallelEnv as Base
 except ImportError:
-    raise InputError("lightlag.gym.parallel_env needs PettingZoo, which is not installed; pip install 'lightlag[gym]'") from None
+    raise InputError(
+        "lightlag.gym.parallel_env needs PettingZoo, which is not installed; pip install 'lightlag[gym]'"
+    ) from None
 
 __all__ = ["ParallelEnv"]
 
@@ -23,8 +25,8 @@ __all__ = ["ParallelEnv"]
 class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
     """Flows of one run, each with an agent that sets its rate or window.
 
-    Agents are the flows of the scenario with ``congestion="steered"``, by their names. All act at the same times. A flow that
-    has not started yet ignores its actions, and observes zeros.
+    Agents are the flows of the scenario with ``congestion="steered"``, by their names. All act at the same times. A
+    flow that has not started yet ignores its actions, and observes zeros.
 
     Parameters
     ----------
@@ -50,8 +52,6 @@ class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
         self.features = tuple(self.task.observe)
         self._source = Source(self.task)
         self.possible_agents = list(self._source.flows)
-        if not self.possible_agents:
-            raise InputError(f'the scenario has no flow with congestion = "{STEERED}"')
         self.agents: list[str] = []
         self.observation_spaces = {name: self.task.observation_space() for name in self.possible_agents}
         self.action_spaces = {name: self.task.action_space() for name in self.possible_agents}
@@ -71,18 +71,22 @@ class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
         """The actions of an agent."""
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Starts a run, up to the time at which the first flow starts to send."""
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
-        scenario, drawn = self._source.draw(self._random)
         observations = np.empty(self._shape, np.float32)
-        self._episodes.start(0, scenario, self._source.flows, observations)
+        drawn = self._source.start(self._episodes, 0, self._random, observations)
         self.agents = list(self.possible_agents)
         return dict(zip(self.agents, observations, strict=True)), {name: {"drawn": drawn} for name in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Lets agents act, and a monitor interval pass. Agents whose transfer has ended are among `agents` no longer."""
+        """Lets agents act, and a monitor interval pass.
+
+        Agents whose transfer has ended are among `agents` no longer.
+        """
         observations = np.empty(self._shape, np.float32)
         factors = np.ones(len(self.possible_agents))
         for at, name in enumerate(self.possible_agents):

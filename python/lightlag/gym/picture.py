@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def draw(rows: Sequence[np.ndarray]) -> np.ndarray:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     table = np.array(rows)
     time = table[:, _NAMES.index("time")]
     for axes, (name, label) in zip(figure.subplots(len(_PANELS), sharex=True), _PANELS, strict=True):

@@ -12,7 +12,7 @@ from gymnasium import spaces
 
 from lightlag import _engine
 from lightlag._text import printable
-from lightlag.errors import InputError
+from lightlag.errors import InputError, ScenarioError
 from lightlag.scenario import ScenarioLike, read_scenario
 from lightlag.study.sampling import Range
 from lightlag.variables import text_of
@@ -41,8 +41,8 @@ _MOST_HISTORY = 10_000
 class Intervals:
     """The last monitor interval of an agent: each of :data:`FEATURES` is an attribute.
 
-    In a vector environment the attributes are arrays with a number for each environment, so a reward that is written with
-    the operators and functions of NumPy serves both.
+    In a vector environment the attributes are arrays with a number for each environment, so a reward that is written
+    with the operators and functions of NumPy serves both.
     """
 
     def __init__(self, columns: Any) -> None:
@@ -74,7 +74,8 @@ class Task:
     factors
         In place of that, the factors of discrete actions, such as ``(0.5, 0.9, 1, 1.1, 2)``.
     interval
-        Of a step: "1 rtt", as a number of SRTTs, with several agents of the shortest; or a time, "20 ms".
+        Of a step: "1 rtt", as a number of round trips, the mean of the last step, with several agents the shortest; or
+        a time, "20 ms".
     steps
         Of an episode, which is then truncated.
     reward
@@ -168,10 +169,30 @@ class Source:
         self._text = read.json()
         self._draws = task.ranges()
         # Every key can be set, at least once.
-        self.draw(np.random.default_rng(0))
+        self._draw(np.random.default_rng(0))
 
-    def draw(self, random: np.random.Generator) -> tuple[_engine.Scenario, dict[str, str]]:
-        """A scenario with its own seed, and the values that were drawn for it."""
+    def check_alone(self) -> None:
+        """Fails if there is more than one flow to steer."""
+        if len(self.flows) != 1:
+            raise InputError(
+                f'the scenario has {len(self.flows)} flows with congestion = "{STEERED}": an environment steers one; '
+                "take lightlag.gym.parallel_env for several"
+            )
+
+    def start(
+        self, episodes: _engine.Episodes, place: int, random: np.random.Generator, observations: np.ndarray
+    ) -> dict[str, str]:
+        """Starts an episode in a place, with its own seed. Returns the values that were drawn for it."""
+        scenario, drawn = self._draw(random)
+        try:
+            episodes.start(place, scenario, self.flows, observations)
+        except ScenarioError:
+            raise
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return drawn
+
+    def _draw(self, random: np.random.Generator) -> tuple[_engine.Scenario, dict[str, str]]:
         drawn = {key: draw(random) for key, draw in self._draws.items()}
         seed = str(int(random.integers(2**53)))
         return _engine.parse(self._text, "json", [*drawn.items(), ("seed", seed)]), drawn
@@ -203,12 +224,12 @@ def factor_of(task: Task) -> Callable[[Any], float]:
     return chosen
 
 
-def factors_of(task: Task) -> Callable[[np.ndarray], np.ndarray]:
+def factors_of(task: Task) -> Callable[[np.ndarray], Any]:
     """The factors of many actions."""
     if task.factors is None:
         gain = task.gain
 
-        def each(actions: np.ndarray) -> np.ndarray:
+        def each(actions: np.ndarray) -> Any:
             if np.isnan(actions).any():
                 raise InputError(f"action of environment {int(np.isnan(actions).argmax())}: is not a number")
             steps = 1.0 + gain * np.minimum(np.abs(actions, dtype=np.float64), 1.0)
@@ -218,7 +239,7 @@ def factors_of(task: Task) -> Callable[[np.ndarray], np.ndarray]:
         return each
     factors = np.array(task.factors, dtype=np.float64)
 
-    def chosen(actions: np.ndarray) -> np.ndarray:
+    def chosen(actions: np.ndarray) -> Any:
         if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= len(factors):
             raise InputError(_no_choice(actions, len(factors)))
         return factors[actions]

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from lightlag._source import Live
 from lightlag.errors import InputError
 from lightlag.gym import links
-from lightlag.gym.task import FEATURES, STEERED, Intervals, Source, Task, factors_of
+from lightlag.gym.task import FEATURES, Intervals, Source, Task, factors_of
 from lightlag.results import Result
 
 __all__ = ["VectorEnv"]
@@ -22,8 +22,8 @@ __all__ = ["VectorEnv"]
 class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
     """Many runs, each with a flow whose rate or window an agent sets.
 
-    An episode that has ended starts anew with the next step, as `AutoresetMode.NEXT_STEP` says. An environment has the same
-    episodes whatever the number of threads.
+    An episode that has ended starts anew with the next step, as `AutoresetMode.NEXT_STEP` says. An environment has the
+    same episodes whatever the number of threads.
 
     Parameters
     ----------
@@ -62,10 +62,8 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._source = Source(self.task)
-        if len(self._source.flows) != 1:
-            raise InputError(
-                f'the scenario has {len(self._source.flows)} flows with congestion = "{STEERED}": an environment steers one'
-            )
+        self._source.check_alone()
+        self._shape = (num_envs, len(self.features) * self.task.history)
         self._episodes = self.task.episodes(num_envs, 1, threads or len(os.sched_getaffinity(0)))
         self._factors = factors_of(self.task)
         self._flags = np.zeros(num_envs, np.uint8)
@@ -81,16 +79,19 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
             fresh = [np.random.default_rng(one) for one in seeds]
             kept = self._randoms or fresh
             self._randoms = [new if one is not None else old for one, new, old in zip(seeds, fresh, kept, strict=True)]
-        observations = np.zeros(self.observation_space.shape, np.float32)
+        observations = np.zeros(self._shape, np.float32)
         self._flags[:] = 0
         return observations, self._start(range(self.num_envs), observations)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Acts in each environment, and lets a monitor interval pass; where an episode had ended, the next one starts."""
+        """Acts in each environment, and lets a monitor interval pass.
+
+        Where an episode had ended, the next one starts instead.
+        """
         if not self._randoms:
             raise InputError("there are no episodes; call reset first")
         ended = np.flatnonzero(self._flags)
-        observations = np.empty(self.observation_space.shape, np.float32)
+        observations = np.empty(self._shape, np.float32)
         rewards = np.empty(self.num_envs)
         factors = self._factors(np.asarray(actions).reshape(self.num_envs))
         self._episodes.step(factors, observations, rewards, self._flags)
@@ -118,13 +119,14 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         if seed is None or isinstance(seed, (int, np.integer)):
             return [None if seed is None else int(seed) + at for at in range(self.num_envs)]
         if len(seed) != self.num_envs:
-            raise InputError(f"seed: {len(seed)} seeds for {self.num_envs} environments; give one for each, or a number")
+            raise InputError(
+                f"seed: {len(seed)} seeds for {self.num_envs} environments; give one for each, or a number"
+            )
         return list(seed)
 
     def _start(self, places: Any, observations: np.ndarray) -> dict[str, Any]:
         infos: dict[str, Any] = {}
         for at in places:
-            scenario, drawn = self._source.draw(self._randoms[at])
-            self._episodes.start(int(at), scenario, self._source.flows, observations[at])
+            drawn = self._source.start(self._episodes, int(at), self._randoms[at], observations[at])
             infos = self._add_info(infos, {"drawn": drawn}, int(at))
         return infos
