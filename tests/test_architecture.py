@@ -14,7 +14,7 @@ IMPORTS: dict[str, set[str]] = {
     "net": {"core"},
     "control": {"core"},
     "plugin": set(),
-    "own": {"core", "control", "plugin"},
+    "own": {"core", "net", "control", "plugin"},
     "tcp": {"core", "control"},
     "mobility": {"core", "net"},
     "orbit": {"core", "mobility", "net"},

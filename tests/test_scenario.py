@@ -123,7 +123,7 @@ def annotated(hint: Any) -> set[object]:
     if origin in (Union, UnionType):
         return set[object]().union(*map(annotated, get_args(hint)))
     kind = origin or hint
-    if kind is type or issubclass(kind, _engine.CongestionControl):
+    if kind is type or issubclass(kind, (_engine.CongestionControl, _engine.QueueDiscipline)):
         # A class of one's own, or an object of one, becomes a name or a table.
         return {"string", "object"}
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}

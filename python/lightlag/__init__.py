@@ -45,11 +45,14 @@ if TYPE_CHECKING:
         diff,
     )
     from lightlag.own import (
+        DROP,
         LOSS,
         MARK,
+        PASS,
         REPEATED_TIMEOUT,
         TIMEOUT,
         CongestionControl,
+        QueueDiscipline,
         compiled,
         parameter,
         register,
@@ -115,8 +118,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "DROP",
     "LOSS",
     "MARK",
+    "PASS",
     "REPEATED_TIMEOUT",
     "TIMEOUT",
     "AlgorithmError",
@@ -149,6 +154,7 @@ __all__ = [
     "Pcap",
     "PointToPoint",
     "Proxy",
+    "QueueDiscipline",
     "Radio",
     "RateControl",
     "Record",
@@ -194,14 +200,17 @@ assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "libm", "plot", "presets")
 _FROM = {
+    "DROP": "own",
     "LOSS": "own",
     "MARK": "own",
+    "PASS": "own",
     "REPEATED_TIMEOUT": "own",
     "TIMEOUT": "own",
     "Batch": "streaming",
     "Capture": "captures",
     "Comparison": "comparison",
     "CongestionControl": "own",
+    "QueueDiscipline": "own",
     "Difference": "difference",
     "Result": "results",
     "Stream": "streaming",

@@ -16,6 +16,8 @@ __all__ = [
     "Episodes",
     "Idle",
     "Moment",
+    "Packet",
+    "QueueDiscipline",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -40,6 +42,7 @@ __all__ = [
     "parse",
     "partitions",
     "plain_algorithm",
+    "plain_discipline",
     "plugin_sources",
     "run",
     "schema",
@@ -294,6 +297,38 @@ class Idle:
     @property
     def threshold(self) -> int: ...
 
+@disjoint_base
+class QueueDiscipline:
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def limit_packets(self) -> float: ...
+    @property
+    def limit_bytes(self) -> float: ...
+    @property
+    def rate(self) -> float: ...
+
+@final
+class Packet:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def ecn(self) -> int: ...
+    @property
+    def waited_ns(self) -> int: ...
+    @property
+    def carries_payload(self) -> bool: ...
+    @property
+    def full(self) -> bool: ...
+
 @final
 class Algorithm:
     def register(self) -> None: ...
@@ -309,6 +344,14 @@ def plain_algorithm(
     class_: type,
     given: Sequence[tuple[str, str, float, float, float, str, str]],
     needs: int,
+    hooks: Sequence[str],
+) -> Algorithm: ...
+def plain_discipline(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
     hooks: Sequence[str],
 ) -> Algorithm: ...
 def compiled_algorithm(

@@ -123,9 +123,9 @@ def _parameter(parameter: dict[str, str]) -> str:
 
 
 def _disciplines() -> dict[str, Any]:
-    """The schema of each queue discipline."""
+    """The schema of each queue discipline of lightlag."""
     variants = json.loads(_engine.schema())["$defs"]["Queue"]["anyOf"]
-    tables = (variant for variant in variants if "properties" in variant)
+    tables = (variant for variant in variants if "discipline" in variant.get("properties", {}))
     return {table["properties"]["discipline"]["const"]: table for table in tables}
 
 

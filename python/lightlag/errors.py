@@ -35,8 +35,8 @@ class Interrupted(KeyboardInterrupt):
 class AlgorithmError(RuntimeError):
     """An algorithm of one's own has failed and so ended a run.
 
-    The message has its traceback, or what it left wrong; the flow, the simulated time and the last ACKs. ``result``
-    holds everything up to then, where it is a single run.
+    The message has its traceback, or what it left wrong; the flow or the link, the simulated time, and the last ACKs or
+    packets. ``result`` holds everything up to then, where it is a single run.
     """
 
     def __init__(self, message: str, result: Result | None = None) -> None:
@@ -45,9 +45,9 @@ class AlgorithmError(RuntimeError):
 
     @classmethod
     def of(cls, failed: tuple[str, float, str], result: Result | None = None, run: str = "") -> AlgorithmError:
-        """The error of a failure as the engine tells it: flow, simulated time in seconds, and what went wrong."""
-        flow, at_s, message = failed
-        return cls(f"{run}flow {printable(flow)}, at {at_s:.6f} s: {message}", result)
+        """The error of a failure as the engine tells it: the flow or link, simulated seconds, and what went wrong."""
+        part, at_s, message = failed
+        return cls(f"{run}{printable(part)}, at {at_s:.6f} s: {message}", result)
 
 
 class CommandError(Exception):

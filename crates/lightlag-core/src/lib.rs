@@ -10,11 +10,13 @@
 //! - [`ring`]: [`Ring`], a queue whose places are used again.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 //! - [`dscp`]: [`Dscp`], the code point of differentiated services beside it.
+//! - [`own`]: algorithms of users, as a scenario names them.
 
 pub mod dscp;
 pub mod ecn;
 pub mod events;
 pub mod law;
+pub mod own;
 pub mod pool;
 pub mod prefetch;
 pub mod random;

@@ -5,10 +5,13 @@
 //! - [`records`]: the engine's facts in the records of the interface.
 //! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
 //! - [`library`]: such algorithms in shared libraries.
+//! - [`queue`]: a queue discipline from outside as a judge of the engine's queues.
 //! - [`steered`]: an algorithm whose window somebody sets from outside of the run.
 
 pub mod bound;
 pub mod library;
 pub mod native;
+pub mod queue;
+mod recipe;
 pub mod records;
 pub mod steered;

@@ -27,7 +27,7 @@ pub fn open(file: &str) -> Result<Arc<dyn Maker>, String> {
     let code = digest(&bytes);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     match open.get(file) {
-        Some(maker) if maker.code() == code => return Ok(Arc::clone(maker)),
+        Some(maker) if maker.facts().code == code => return Ok(Arc::clone(maker)),
         Some(_) => return Err(failed("has changed since it was opened; start Python anew".to_owned())),
         None => {}
     }

@@ -4,15 +4,13 @@
 #![allow(unsafe_code)]
 
 use crate::bound::{Body, bind};
+use crate::recipe::Recipe;
 use crate::records;
-use lightlag_control::congestion::own::{Maker, Origin, OwnKind, OwnParameter};
+use lightlag_control::congestion::own::{Facts, Maker, Origin, Outside};
 use lightlag_control::congestion::{CongestionControl, Needs, Start};
-use lightlag_plugin::{Ack, Congestion, Control, INTERFACE, Idle, Moment, Table, kind, needs};
-use std::ffi::{CStr, c_char, c_void};
+use lightlag_plugin::{Ack, Congestion, Control, Idle, Moment, Table, needs};
+use std::ffi::c_void;
 use std::sync::Arc;
-
-/// The largest record of a connection, in bytes: a longer one is a mistake.
-const LARGEST: usize = 1 << 24;
 
 type Function<T> = unsafe extern "C" fn(*mut c_void, *const T);
 
@@ -29,14 +27,7 @@ struct Hooks {
 
 /// An algorithm behind the C interface.
 pub struct Native {
-    name: &'static str,
-    origin: Origin,
-    code: String,
-    /// The record of a connection before its start.
-    initial: Box<[u64]>,
-    parameters: Vec<OwnParameter>,
-    /// The place of each parameter in the record, in units of 8 bytes.
-    places: Vec<usize>,
+    recipe: Recipe,
     needs: Needs,
     hooks: Hooks,
     /// Keeps the code in memory.
@@ -58,75 +49,16 @@ impl Native {
         code: String,
         keep: Box<dyn Send + Sync>,
     ) -> Result<Self, String> {
-        // SAFETY: all versions start with the number of the version.
-        let version = unsafe { *table.cast::<u32>() };
-        if version != INTERFACE {
-            return Err(format!(
-                "has version {version} of the interface, and this lightlag has {INTERFACE}; build it against \
-                 lightlag-plugin of this version"
-            ));
-        }
-        // SAFETY: by the contract above.
-        let (table, name) = unsafe { (&*table, text((*table).name)?) };
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(format!("has the name {name:?}; give it letters, digits and signs"));
-        }
-        let size = table.size as usize;
-        if size < size_of::<Control>() || !size.is_multiple_of(8) || size > LARGEST {
-            return Err(format!(
-                "has records of {size} B; they have a multiple of 8, from {} to {LARGEST}",
-                size_of::<Control>()
-            ));
-        }
+        // SAFETY: by the contract above; a table starts with its head.
+        let recipe = unsafe { Recipe::read(table.cast(), size_of::<Control>(), origin, code)? };
+        // SAFETY: by the contract above, and it is of this version.
+        let table = unsafe { &*table };
         if table.needs & !needs::ALL != 0 {
             return Err(format!("needs {:#x}; this version of the interface knows {:#x}", table.needs, needs::ALL));
         }
-        let mut initial = vec![0_u64; size / 8].into_boxed_slice();
-        if !table.initial.is_null() {
-            // SAFETY: by the contract above the record has this size; it may lie at any address.
-            unsafe { std::ptr::copy_nonoverlapping(table.initial.cast::<u8>(), initial.as_mut_ptr().cast(), size) };
-        }
-        let count = table.parameter_count as usize;
-        let mut parameters = Vec::new();
-        let mut places = Vec::new();
-        for number in 0..count {
-            // SAFETY: by the contract above there are so many.
-            let given = unsafe { &*table.parameters.add(number) };
-            // SAFETY: by the contract above these are texts.
-            let [key, unit, meaning] = unsafe { [text(given.name)?, text(given.unit)?, text(given.meaning)?] };
-            let place = given.offset as usize / 8;
-            if !given.offset.is_multiple_of(8) || place < size_of::<Control>() / 8 || place >= initial.len() {
-                return Err(format!("has the parameter {key} at byte {} of {size}", given.offset));
-            }
-            let (kind, default) = match given.kind {
-                kind::NUMBER => (OwnKind::Number, f64::from_bits(initial[place])),
-                kind::WHOLE => (OwnKind::Whole, initial[place].cast_signed() as f64),
-                kind::FLAG => (OwnKind::Flag, initial[place].cast_signed() as f64),
-                other => return Err(format!("has the parameter {key} of the type {other}; there are 0, 1 and 2")),
-            };
-            let (least, most) = (given.least, given.most);
-            if !(least..=most).contains(&default) {
-                return Err(format!("has the parameter {key} with the default {default}, out of {least} to {most}"));
-            }
-            parameters.push(OwnParameter {
-                name: key.to_owned(),
-                kind,
-                default,
-                least,
-                most,
-                unit: unit.to_owned(),
-                meaning: meaning.to_owned(),
-            });
-            places.push(place);
-        }
         let missing = |hook: &str| format!("has no function {hook}");
         Ok(Self {
-            name: String::leak(name.to_owned()),
-            origin,
-            code,
-            initial,
-            parameters,
-            places,
+            recipe,
             needs: records::needs(table.needs),
             hooks: Hooks {
                 on_start: table.on_start,
@@ -141,48 +73,20 @@ impl Native {
     }
 }
 
-/// A text of C; null is an empty one.
-///
-/// # Safety
-/// It is null or ends with a zero, and lives for as long as it is used.
-unsafe fn text<'a>(at: *const c_char) -> Result<&'a str, String> {
-    if at.is_null() {
-        return Ok("");
+impl Outside for Native {
+    fn facts(&self) -> &Facts {
+        &self.recipe.facts
     }
-    // SAFETY: by the contract above.
-    unsafe { CStr::from_ptr(at) }.to_str().map_err(|_| "has a text that is not UTF-8".to_owned())
 }
 
 impl Maker for Native {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    fn code(&self) -> &str {
-        &self.code
-    }
-
-    fn parameters(&self) -> &[OwnParameter] {
-        &self.parameters
-    }
-
     fn needs(&self) -> Needs {
         self.needs
     }
 
     fn build(self: Arc<Self>, start: &Start, values: &[f64]) -> Box<dyn CongestionControl> {
-        let mut record = self.initial.clone();
-        for ((place, parameter), value) in self.places.iter().zip(&self.parameters).zip(values) {
-            record[*place] = match parameter.kind {
-                OwnKind::Number => value.to_bits(),
-                OwnKind::Whole | OwnKind::Flag => (*value as i64).cast_unsigned(),
-            };
-        }
-        let (name, needs, hooks) = (self.name, self.needs, self.hooks);
+        let record = self.recipe.record(values);
+        let (name, needs, hooks) = (self.recipe.facts.name, self.needs, self.hooks);
         bind(name, Connection { record, hooks, _algorithm: self }, needs, start)
     }
 }

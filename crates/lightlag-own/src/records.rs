@@ -110,7 +110,8 @@ pub fn time(at: Instant) -> i64 {
     nanos(at.since(Instant::ZERO))
 }
 
-fn nanos(duration: Duration) -> i64 {
+/// Nanoseconds.
+pub(crate) fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 

@@ -1,7 +1,7 @@
 //! An algorithm in Rust, and the table that offers it.
 
 use crate::records::{Ack, Congestion, Control, Idle, Moment, Start};
-use crate::table::{Parameter, Table};
+use crate::table::{Head, Parameter, Table};
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -85,13 +85,15 @@ impl<A: CongestionControl> Own<A> {
 pub const fn table<A: CongestionControl>(initial: &'static Own<A>) -> Table {
     let () = Own::<A>::IS_PLAIN;
     Table {
-        interface: crate::INTERFACE,
-        size: size_of::<Own<A>>() as u32,
-        name: A::NAME.as_ptr(),
-        about: A::ABOUT.as_ptr(),
-        initial: std::ptr::from_ref(initial).cast(),
-        parameters: A::PARAMETERS.as_ptr(),
-        parameter_count: A::PARAMETERS.len() as u64,
+        head: Head {
+            interface: crate::INTERFACE,
+            size: size_of::<Own<A>>() as u32,
+            name: A::NAME.as_ptr(),
+            about: A::ABOUT.as_ptr(),
+            initial: std::ptr::from_ref(initial).cast(),
+            parameters: A::PARAMETERS.as_ptr(),
+            parameter_count: A::PARAMETERS.len() as u64,
+        },
         needs: A::NEEDS,
         on_start: Some(on_start::<A>),
         on_ack: Some(on_ack::<A>),

@@ -50,12 +50,14 @@
 #![allow(unsafe_code)]
 
 mod congestion;
+mod queue;
 mod records;
 mod table;
 
 pub use congestion::{CongestionControl, Own, table};
+pub use queue::{Packet, Queue, verdict};
 pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
-pub use table::{Parameter, Table, kind, needs};
+pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
 
 /// The version of this interface. A table of another version is refused.
 pub const INTERFACE: u32 = 1;

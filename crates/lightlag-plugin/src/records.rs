@@ -170,6 +170,16 @@ pub mod phase {
     pub const LOSS: i64 = 2;
 }
 
+/// The next random number of a generator, from 0 up to but not including 1 (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
+pub(crate) fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    (z >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 impl Control {
     /// Adds a segment for each of `acked` segments, up to the threshold. Returns the number of segments left for congestion
     /// avoidance.
@@ -186,14 +196,9 @@ impl Control {
         acked - room
     }
 
-    /// The next random number, from 0 up to but not including 1 (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
+    /// The next random number, from 0 up to but not including 1.
     pub fn uniform(&mut self) -> f64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1_u64 << 53) as f64
+        uniform(&mut self.random)
     }
 
     /// Returns to the window and the threshold before the last congestion event, or more.

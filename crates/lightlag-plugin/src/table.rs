@@ -1,28 +1,41 @@
 //! The description of an algorithm, with its functions.
 
+use crate::queue::Packet;
 use crate::records::{Ack, Congestion, Idle, Moment, Start};
 use std::ffi::{c_char, c_void};
 
-/// A function of an algorithm: it takes the record of a connection and a record that says what happened.
+/// A function of a congestion control: it takes the record of a connection and a record that says what happened.
 pub type Hook<T> = Option<unsafe extern "C" fn(*mut c_void, *const T)>;
 
-/// An algorithm. Everything that it points to stays as it is for as long as the library is loaded.
+/// A function of a queue discipline: it takes the record of a queue and a packet, and returns a number of
+/// [`verdict`](crate::verdict).
+pub type Judgement = Option<unsafe extern "C" fn(*mut c_void, *const Packet) -> i64>;
+
+/// The description of an algorithm, at the start of its table. Everything that it points to stays as it is for as long as the
+/// library is loaded.
 #[repr(C)]
-pub struct Table {
+pub struct Head {
     /// [`INTERFACE`](crate::INTERFACE) of the algorithm.
     pub interface: u32,
-    /// Bytes of the record of a connection, a multiple of 8, the [`Control`](crate::Control) at its start included.
+    /// Bytes of its record, a multiple of 8, with the [`Control`](crate::Control) or the [`Queue`](crate::Queue) at its start.
     pub size: u32,
     /// The name of the algorithm in results, in ASCII.
     pub name: *const c_char,
     /// What it does, in a sentence.
     pub about: *const c_char,
-    /// The record of a connection before it starts, with the defaults of the parameters; null for zeros.
+    /// The record before the start, with the defaults of the parameters; null for zeros.
     pub initial: *const c_void,
     /// The parameters.
     pub parameters: *const Parameter,
     /// Number of the parameters.
     pub parameter_count: u64,
+}
+
+/// A congestion control.
+#[repr(C)]
+pub struct Table {
+    /// Its description.
+    pub head: Head,
     /// The sum of what it needs beyond its ACKs: numbers of [`needs`].
     pub needs: u64,
     /// A connection starts to send. Optional.
@@ -42,6 +55,20 @@ pub struct Table {
 
 // SAFETY: a table is constant, and the functions in it take all they change as arguments.
 unsafe impl Sync for Table {}
+
+/// A queue discipline.
+#[repr(C)]
+pub struct QueueTable {
+    /// Its description.
+    pub head: Head,
+    /// A packet comes. Optional: without it all pass.
+    pub on_enqueue: Judgement,
+    /// The packet at the head is about to leave. Optional: without it all pass.
+    pub on_dequeue: Judgement,
+}
+
+// SAFETY: as above.
+unsafe impl Sync for QueueTable {}
 
 /// A parameter: a field of the record that a scenario can set.
 #[repr(C)]

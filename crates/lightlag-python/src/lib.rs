@@ -140,11 +140,13 @@ mod _engine {
     #[pymodule_export]
     use crate::libm::libm_addresses;
     #[pymodule_export]
-    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Start};
+    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Packet, Start};
     #[pymodule_export]
     use crate::own::compiled::compiled_algorithm;
     #[pymodule_export]
     use crate::own::plain::plain_algorithm;
+    #[pymodule_export]
+    use crate::own::queue::{QueueDiscipline, plain_discipline};
     #[pymodule_export]
     use crate::own::{Made, plugin_sources};
     #[pymodule_export]

@@ -3,39 +3,67 @@
 //! - `plain`: a class whose methods the interpreter runs.
 //! - `compiled`: a class whose methods are machine code behind the C interface.
 //! - `base`: what both inherit, and the records that methods are given.
+//! - `class`: a class of either kind, as the engine describes it.
+//! - `queue`: queue disciplines.
 
 pub(crate) mod base;
+mod class;
 pub(crate) mod compiled;
 pub(crate) mod plain;
+pub(crate) mod queue;
 
-use lightlag_control::congestion::own::{self, Maker, Origin};
+use lightlag_control::congestion;
+use lightlag_core::own::{Facts, Origin};
+use lightlag_net::queue as disciplines;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Lets scenarios name algorithms in files.
 pub(crate) fn let_files_be_named() {
-    own::load_by(open);
+    congestion::own::OUTSIDE.load_by(|origin| match open(origin)? {
+        Algorithm::Congestion(maker) => Ok(maker),
+        Algorithm::Queue(maker) => {
+            Err(format!("{} is a queue discipline, and no congestion control", maker.facts().name))
+        }
+    });
+    disciplines::own::OUTSIDE.load_by(|origin| match open(origin)? {
+        Algorithm::Queue(maker) => Ok(maker),
+        Algorithm::Congestion(maker) => {
+            Err(format!("{} is a congestion control, and no queue discipline", maker.facts().name))
+        }
+    });
 }
 
-fn open(origin: &Origin) -> Result<Arc<dyn Maker>, String> {
+fn open(origin: &Origin) -> Result<Algorithm, String> {
     match origin {
-        Origin::Plugin(file) => lightlag_own::library::open(file),
+        Origin::Plugin(file) => lightlag_own::library::open(file).map(Algorithm::Congestion),
         Origin::Python(class) => Python::attach(|py| {
             let loaded = py.import("lightlag.own").and_then(|own| own.call_method1("load", (class,)));
-            loaded.and_then(|made| Made::of(&made)).map_err(|error| error.value(py).to_string())
+            let made = loaded.and_then(|made| Ok(made.cast::<Made>()?.get().0.clone()));
+            made.map_err(|error| error.value(py).to_string())
         }),
         Origin::Registered => Err("a registered algorithm has no file".to_owned()),
     }
 }
 
+/// An algorithm of either kind.
+#[derive(Clone)]
+pub(crate) enum Algorithm {
+    Congestion(Arc<dyn congestion::own::Maker>),
+    Queue(Arc<dyn disciplines::own::Maker>),
+}
+
 /// An algorithm that is ready to be named by scenarios.
 #[pyclass(frozen, name = "Algorithm", module = "lightlag._engine")]
-pub(crate) struct Made(pub(crate) Arc<dyn Maker>);
+pub(crate) struct Made(Algorithm);
 
-impl Made {
-    fn of(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Maker>> {
-        Ok(Arc::clone(&object.cast::<Self>()?.get().0))
+impl Algorithm {
+    fn facts(&self) -> &Facts {
+        match self {
+            Self::Congestion(maker) => maker.facts(),
+            Self::Queue(maker) => maker.facts(),
+        }
     }
 }
 
@@ -43,19 +71,23 @@ impl Made {
 impl Made {
     /// Makes it known by its name.
     fn register(&self) -> PyResult<()> {
-        lightlag_control::congestion::register(Arc::clone(&self.0)).map_err(pyo3::exceptions::PyValueError::new_err)
+        let done = match &self.0 {
+            Algorithm::Congestion(maker) => congestion::register(Arc::clone(maker)),
+            Algorithm::Queue(maker) => disciplines::own::register(Arc::clone(maker)),
+        };
+        done.map_err(pyo3::exceptions::PyValueError::new_err)
     }
 
     /// Its name.
     #[getter]
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.0.facts().name
     }
 
     /// The digest of its code.
     #[getter]
     fn code(&self) -> &str {
-        self.0.code()
+        &self.0.facts().code
     }
 }
 
@@ -71,6 +103,7 @@ pub(crate) fn plugin_sources() -> BTreeMap<&'static str, &'static str> {
         file!("include/lightlag.h"),
         file!("src/congestion.rs"),
         file!("src/lib.rs"),
+        file!("src/queue.rs"),
         file!("src/records.rs"),
         file!("src/table.rs"),
     ])

@@ -59,7 +59,7 @@ impl Run {
     pub(crate) fn of(mut result: RunResult, acks: bool, wall_s: f64) -> Self {
         let tables = tables(&mut result, acks);
         let RunResult { summary, interrupted, captures, capture_failure, failed, .. } = result;
-        let failed = failed.map(|failed| (failed.flow, failed.fault.at.as_secs_f64(), failed.fault.message));
+        let failed = failed.map(|failed| (failed.part, failed.fault.at.as_secs_f64(), failed.fault.message));
         Self { summary, wall_s, interrupted, tables, captures, capture_failure, failed }
     }
 }

@@ -6,6 +6,7 @@
 
 mod overhead;
 
+use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
@@ -87,6 +88,12 @@ impl<B> Fabric<B> {
 }
 
 impl<B: Clone + Default> Fabric<B> {
+    /// The link whose queue discipline failed first, and the failure.
+    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
+        let faults = self.hops.iter().enumerate().filter_map(|(at, hop)| Some((at, hop.link.fault()?)));
+        faults.min_by_key(|(at, fault)| (fault.at, *at))
+    }
+
     /// Offers a copy of a packet, as `copy` makes it, to a link. Returns when the link is to be woken, if that may be
     /// earlier than was known. `drop` is given each packet that the link drops now.
     pub(crate) fn offer(
@@ -180,7 +187,7 @@ impl<B: Clone + Default> Fabric<B> {
 
 /// An idle link direction.
 fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
-    let LinkDirection { rate, delay, queue, discipline, reorder, duplicate, .. } = *direction;
+    let LinkDirection { rate, delay, queue, ref discipline, reorder, duplicate, .. } = *direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
@@ -193,7 +200,7 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
         // Stations look at what comes to links of the other kind.
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
-    let link = if discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
+    let link = if *discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
         let link = ComputedLink::new(config, loss);
         Link::Computed(match beam {
             Some(beam) => link.beaming(beam),

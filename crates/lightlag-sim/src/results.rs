@@ -72,8 +72,8 @@ pub struct RunResult {
 /// An algorithm from outside that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failed {
-    /// The name of its flow.
-    pub flow: String,
+    /// The flow or the link that it served: "flow a->b", "link a->b".
+    pub part: String,
     /// Its failure.
     pub fault: Fault,
 }

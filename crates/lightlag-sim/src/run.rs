@@ -10,6 +10,7 @@ use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
+use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_scenario::{Network, Scenario, ScenarioError};
 use std::io;
@@ -258,12 +259,15 @@ impl Simulation {
         if !self.may_fail {
             return None;
         }
-        let found = match &self.world {
-            Watched::By(world) => world.hosts.fault(),
-            Watched::ByCaptures(world) => world.hosts.fault(),
-            Watched::InParts(_) => None,
+        let (of_flow, of_link) = match &self.world {
+            Watched::By(world) => (world.hosts.fault(), world.fabric.fault()),
+            Watched::ByCaptures(world) => (world.hosts.fault(), world.fabric.fault()),
+            Watched::InParts(_) => (None, None),
         };
-        found.map(|(flow, fault)| Failed { flow: self.flow_names()[flow].to_owned(), fault: fault.clone() })
+        let failed = |part, fault: &Fault| Failed { part, fault: fault.clone() };
+        let of_flow = of_flow.map(|(flow, fault)| failed(format!("flow {}", self.flow_names()[flow]), fault));
+        let of_link = of_link.map(|(link, fault)| failed(format!("link {}", self.link_names()[link]), fault));
+        of_flow.into_iter().chain(of_link).min_by_key(|failed| failed.fault.at)
     }
 
     /// Runs to the end, or until the observer stops it or an algorithm from outside fails.

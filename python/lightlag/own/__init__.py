@@ -1,4 +1,4 @@
-"""Congestion control of one's own: a class in Python, plain or compiled, beside those of lightlag.
+"""Algorithms of one's own: congestion control and queue disciplines as classes in Python, plain or compiled.
 
 Examples
 --------
@@ -28,11 +28,14 @@ from __future__ import annotations
 
 from lightlag.own.algorithm import choice, is_own, named, register
 from lightlag.own.base import (
+    DROP,
     LOSS,
     MARK,
+    PASS,
     REPEATED_TIMEOUT,
     TIMEOUT,
     CongestionControl,
+    QueueDiscipline,
     compiled,
     parameter,
     state,
@@ -41,11 +44,14 @@ from lightlag.own.base import (
 from lightlag.own.files import load
 
 __all__ = [
+    "DROP",
     "LOSS",
     "MARK",
+    "PASS",
     "REPEATED_TIMEOUT",
     "TIMEOUT",
     "CongestionControl",
+    "QueueDiscipline",
     "choice",
     "compiled",
     "is_own",

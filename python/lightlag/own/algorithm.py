@@ -9,13 +9,15 @@ from typing import Any
 from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
-from lightlag.own.base import COMPILED, HOOKS, REQUIRED, CongestionControl
+from lightlag.own.base import COMPILED, HOOKS, QUEUE_HOOKS, REQUIRED, CongestionControl, QueueDiscipline
 from lightlag.own.files import code_of
 
+OwnClass = type[CongestionControl] | type[QueueDiscipline]
+ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline)
+"""What classes of one's own inherit from the engine."""
 Given = tuple[str, str, float, float, float, str, str]
 """A parameter as the engine takes it: name, kind, default, least, most, unit, meaning."""
 
-_KINDS = {bool: "flag", int: "whole", float: "number"}
 _made: weakref.WeakKeyDictionary[type, dict[tuple[str, str | None, str], _engine.Algorithm]] = (
     weakref.WeakKeyDictionary()
 )
@@ -23,9 +25,7 @@ _made: weakref.WeakKeyDictionary[type, dict[tuple[str, str | None, str], _engine
 
 def is_own(value: object) -> bool:
     """Whether a value is a class of one's own, or an object of one."""
-    return isinstance(value, _engine.CongestionControl) or (
-        isinstance(value, type) and issubclass(value, _engine.CongestionControl)
-    )
+    return issubclass(value if isinstance(value, type) else type(value), ENGINE)
 
 
 def choice(value: Any, name: str | None = None) -> str | dict[str, Any]:
@@ -35,10 +35,12 @@ def choice(value: Any, name: str | None = None) -> str | dict[str, Any]:
     """
     cls = value if isinstance(value, type) else type(value)
     name = register(cls, name)
-    if isinstance(value, type):
-        return name
-    fields = [field for field in parameters(cls) if getattr(value, field.name) != field.default]
-    return {"algorithm": name} | {field.name: getattr(value, field.name) for field in fields} if fields else name
+    fields = [] if isinstance(value, type) else parameters(cls)
+    values = ((field, getattr(value, field.name)) for field in fields)
+    changed = {field.name: given for field, given in values if given != field.default}
+    if issubclass(cls, QueueDiscipline):
+        return {"discipline": name} | changed
+    return {"algorithm": name} | changed if changed else name
 
 
 def named(name: str, value: Any) -> Any:
@@ -78,8 +80,11 @@ def algorithm(
     code
         The digest of its code, if it is known.
     """
-    if not (isinstance(cls, type) and issubclass(cls, CongestionControl)) or cls is CongestionControl:
-        raise InputError(f"{printable(repr(cls)):.60} is not a subclass of lightlag.CongestionControl")
+    bases = (CongestionControl, QueueDiscipline)
+    if not (isinstance(cls, type) and issubclass(cls, bases)) or cls in bases:
+        raise InputError(
+            f"{printable(repr(cls)):.60} is not a subclass of lightlag.CongestionControl or lightlag.QueueDiscipline"
+        )
     name = name or cls.name or cls.__name__.lower()
     code = code or code_of(cls)
     known = _made.setdefault(cls, {})
@@ -88,12 +93,12 @@ def algorithm(
     return known[key]
 
 
-def parameters(cls: type[CongestionControl]) -> list[dataclasses.Field[Any]]:
+def parameters(cls: OwnClass) -> list[dataclasses.Field[Any]]:
     """The fields of a class that a scenario can set."""
     return [field for field in fields_of(cls) if field.init]
 
 
-def fields_of(cls: type[CongestionControl]) -> tuple[dataclasses.Field[Any], ...]:
+def fields_of(cls: OwnClass) -> tuple[dataclasses.Field[Any], ...]:
     """The parameters and the state that a class declares."""
     return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
 
@@ -116,14 +121,16 @@ def kind_of(cls: type, field: dataclasses.Field[Any]) -> str:
     if kind is None or not isinstance(default_of(field), (bool, int, float)):
         raise InputError(
             f"{cls.__name__}.{field.name}: {said or field.type!r} is not float, int or bool with a default, such as "
-            f"{field.name}: float = 0.5; other values are set in on_start of a plain class"
+            f"{field.name}: float = 0.5; a plain class sets other values by itself"
         )
     return kind
 
 
-def _make(cls: type[CongestionControl], name: str, file: str | None, code: str) -> _engine.Algorithm:
+def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algorithm:
     if not name.isascii() or not name.isprintable() or " " in name or not name:
         raise InputError(f"{cls.__name__}: name: {printable(name)!r} is no name; take letters, digits and signs")
+    if issubclass(cls, QueueDiscipline):
+        return _discipline(cls, name, file, code)
     for hook in REQUIRED:
         if not callable(getattr(cls, hook, None)):
             raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
@@ -139,6 +146,17 @@ def _make(cls: type[CongestionControl], name: str, file: str | None, code: str) 
             name, file, code, native.initial, given, offsets, needs, native.addresses, native.keep
         )
     return _engine.plain_algorithm(name, file, code, cls, given, needs, hooks)
+
+
+def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    hooks = [hook for hook in QUEUE_HOOKS if callable(getattr(cls, hook, None))]
+    if not hooks:
+        raise InputError(f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet)")
+    given = [_given(cls, field) for field in parameters(cls)]
+    for key in (parameter[0] for parameter in given):
+        if key in ("limit", "discipline", "plugin", "python", "code"):
+            raise InputError(f"{cls.__name__}.{key}: is a key of each queue; give the parameter another name")
+    return _engine.plain_discipline(name, file, code, cls, given, hooks)
 
 
 def _given(cls: type, field: dataclasses.Field[Any]) -> Given:

@@ -12,16 +12,33 @@ from lightlag.errors import InputError
 
 LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
 """Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
+PASS, DROP = range(2)
+"""Decisions about a packet in a queue, with ``MARK``."""
 
 HOOKS = ("on_start", "on_ack", "on_congestion", "on_undo", "on_idle", "on_recovered")
-"""The methods that the engine calls."""
+"""The methods of a congestion control that the engine calls."""
 REQUIRED = ("on_ack", "on_congestion")
+QUEUE_HOOKS = ("on_enqueue", "on_dequeue")
+"""Those of a queue discipline, which has one of them at least."""
 COMPILED = "_lightlag_is_compiled"
 
 T = TypeVar("T")
 
 
-class CongestionControl(_engine.CongestionControl):
+class Declared:
+    """A class whose parameters and state are fields, as those of a dataclass."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        said = {name: value for name, value in vars(cls).items() if isinstance(value, dataclasses.Field)}
+        if inspect.get_annotations(cls):
+            dataclasses.dataclass(eq=False)(cls)
+        for name, value in said.items():
+            # For a class that says @dataclass itself.
+            setattr(cls, name, value)
+
+
+class CongestionControl(Declared, _engine.CongestionControl):
     """A congestion control of one's own.
 
     A subclass has ``on_ack(self, ack)`` and ``on_congestion(self, event)``, which change ``self.cwnd`` and
@@ -54,14 +71,27 @@ class CongestionControl(_engine.CongestionControl):
     own_recovery = False
     """Whether its window applies in fast recovery, too, in place of proportional rate reduction (RFC 6937)."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        said = {name: value for name, value in vars(cls).items() if isinstance(value, dataclasses.Field)}
-        if inspect.get_annotations(cls):
-            dataclasses.dataclass(eq=False)(cls)
-        for name, value in said.items():
-            # For a class that says @dataclass itself.
-            setattr(cls, name, value)
+
+class QueueDiscipline(Declared, _engine.QueueDiscipline):
+    """A queue discipline of one's own.
+
+    A subclass has ``on_enqueue(self, packet)``, ``on_dequeue(self, packet)`` or both. They are asked about a packet
+    that comes, and about the one at the head that is about to leave, and return ``lightlag.PASS``, ``lightlag.DROP`` or
+    ``lightlag.MARK``. A packet that cannot be marked is dropped instead. The queue is first in, first out, up to the
+    limit of the scenario. One object serves one queue.
+
+    Attributes
+    ----------
+    packets, bytes
+        Packets that wait, without the one that comes or is about to leave, and their bytes.
+    limit_packets, limit_bytes
+        The limit of the queue. The one in which the scenario does not say it is infinite.
+    rate
+        The rate of the link in bytes a second.
+    """
+
+    name = ""
+    """Its name in scenarios; by default that of the class in lower case."""
 
 
 def parameter(
@@ -85,7 +115,7 @@ def parameter(
 
 
 def state(default: T) -> T:
-    """A field of a class of one's own that belongs to a connection, and no parameter: it starts with this value."""
+    """A field of a class of one's own that belongs to one object, and no parameter: it starts with this value."""
     # A factory, so that each object gets it as its own and the class keeps the field.
     return dataclasses.field(init=False, default_factory=lambda: default)
 
@@ -106,18 +136,18 @@ def compiled(thing: Any) -> Any:
     InputError
         If numba is not installed, or for anything but a class or a function.
     """
-    if isinstance(thing, type) and issubclass(thing, CongestionControl):
+    if isinstance(thing, type) and issubclass(thing, Declared):
         setattr(thing, COMPILED, True)
         return thing
     if isinstance(thing, type) or not callable(thing):
-        raise InputError(f"compiled: {thing!r:.60} is neither a subclass of CongestionControl nor a function")
+        raise InputError(f"compiled: {thing!r:.60} is neither a class of one's own nor a function")
     from lightlag.own.native import numba
 
     return numba().njit(error_model="numpy")(thing)
 
 
 def uniform(algorithm: Any) -> float:
-    """A random number from 0 up to, but not including, 1, from the stream that the run gives to this connection.
+    """A random number from 0 up to, but not including, 1, from the run's stream for this connection or queue.
 
     Both kinds of classes draw the same numbers (SplitMix64, as `uniform` of ``lightlag-plugin``).
     """

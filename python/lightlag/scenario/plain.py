@@ -21,7 +21,7 @@ def plain(value: Any, at: str = "") -> Any:
     InputError
         If a value has no place in a scenario.
     """
-    if isinstance(value, (type, _engine.CongestionControl)):
+    if isinstance(value, (type, _engine.CongestionControl, _engine.QueueDiscipline)):
         from lightlag import own
 
         if own.is_own(value):
@@ -30,7 +30,9 @@ def plain(value: Any, at: str = "") -> Any:
         entries = ((key, getattr(value, name)) for name, key in _keys(type(value)))
         return {key: _entry(entry, at, f".{key}") for key, entry in entries if entry is not None}
     if isinstance(value, Mapping):
-        return {str(key): _entry(entry, at, f".{key}") for key, entry in value.items() if entry is not None}
+        table = {str(key): _entry(entry, at, f".{key}") for key, entry in value.items() if entry is not None}
+        # A discipline of one's own brings its name and its parameters.
+        return table | brought if isinstance(brought := table.get("discipline"), dict) else table
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from lightlag._engine import CongestionControl
+from lightlag._engine import CongestionControl, QueueDiscipline
 
 T = TypeVar("T")
 
@@ -32,8 +32,9 @@ Loss: TypeAlias = float | Mapping[str, Any]
 """A packet error rate, ``{"bit_error_rate": 1e-6}``, ``{"at": ["2.9 s"]}``, or packets by number,
 ``{"packets": [1000, 1003], "direction": "forward"}``; ``"where": "before queue"`` draws them on arrival. In bursts:
 ``{"mean": 0.01, "burst": 5}``, or ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "loss": 0.5}}``."""
-Queue: TypeAlias = str | Mapping[str, Any]
-"""A limit, ``"1 bdp"``, or ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``."""
+Queue: TypeAlias = str | Mapping[str, Any] | QueueDiscipline | type[QueueDiscipline]
+"""A limit, ``"1 bdp"``; ``{"discipline": "codel", "limit": "1000 packets", "interval": "600 ms"}``; one in a file,
+``{"python": "mine.py:Mine"}``; or a class of one's own or an object of one, also as the ``discipline`` of a table."""
 Reorder: TypeAlias = bool | Mapping[str, Any]
 """``{"probability": 0.01, "delay": "5 ms"}``; ``["1 ms", "10 ms"]`` draws the delay between the two. True lets packets
 overtake where the delay of the link becomes shorter."""

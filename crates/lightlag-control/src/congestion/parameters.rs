@@ -1,11 +1,10 @@
 //! Parameters of algorithms: one table defines how each is read, checked, written, described and explained.
 
 use lightlag_core::Duration;
+pub(super) use lightlag_core::own::Value;
 use schemars::{Schema, json_schema};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The description of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,28 +55,6 @@ impl<C> Clone for Place<C> {
             Self::Number { at, least, most } => Self::Number { at, least, most },
             Self::Time { at, most } => Self::Time { at, most },
             Self::Word { words, read, write } => Self::Word { words, read, write },
-        }
-    }
-}
-
-/// A value in a scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Value {
-    Flag(bool),
-    Number(f64),
-    Text(String),
-    #[serde(skip_serializing)]
-    Other(IgnoredAny),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(value) => write!(f, "{value}"),
-            Self::Number(value) => write!(f, "{value}"),
-            Self::Text(value) => write!(f, "{value:?}"),
-            Self::Other(_) => f.write_str("this table, list or nothing"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The algorithms by name, as in a scenario, and their construction.
 
-use super::own::{self, Origin, Own};
+use super::own::{Maker, OUTSIDE, Origin, Own};
 use super::parameters::{self, Parameter, Setting, Value};
 use super::{CongestionControl, Needs, Start};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -110,7 +110,7 @@ macro_rules! algorithms {
             fn read(name: &str, table: BTreeMap<String, Value>) -> Result<Self, String> {
                 match built_in(name) {
                     $(Some($name) => read::<$config>(table).map(Self::$variant),)*
-                    _ => match Own::named(name) {
+                    _ => match OUTSIDE.named(name) {
                         Some(own) => own.with(table).map(Self::Own),
                         None => Err(UnknownAlgorithm(name.to_owned()).to_string()),
                     },
@@ -146,7 +146,7 @@ macro_rules! algorithms {
             pub fn needs(&self, ecn: bool) -> Needs {
                 match self {
                     $(Self::$variant(config) => config.needs(ecn),)*
-                    Self::Own(own) => own.needs(),
+                    Self::Own(own) => own.parts().0.needs(),
                 }
             }
 
@@ -154,7 +154,7 @@ macro_rules! algorithms {
             pub fn fixed_needs(&self) -> Needs {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::NEEDS,)*
-                    Self::Own(own) => own.needs(),
+                    Self::Own(own) => own.parts().0.needs(),
                 }
             }
 
@@ -176,7 +176,7 @@ macro_rules! algorithms {
             fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
                 match built_in(name) {
                     $(Some($name) => Ok(Self::$variant(<$config>::default())),)*
-                    _ => Own::named(name).map(Self::Own).ok_or_else(|| UnknownAlgorithm(name.to_owned())),
+                    _ => OUTSIDE.named(name).map(Self::Own).ok_or_else(|| UnknownAlgorithm(name.to_owned())),
                 }
             }
         }
@@ -185,7 +185,10 @@ macro_rules! algorithms {
         pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
             match choice {
                 $(Choice::$variant(config) => config.build(start),)*
-                Choice::Own(own) => own.build(start),
+                Choice::Own(own) => {
+                    let (maker, values) = own.parts();
+                    Arc::clone(maker).build(start, values)
+                }
             }
         }
 
@@ -265,25 +268,25 @@ const ALIASES: &[(&str, &str)] = &[
 /// assert_eq!(canonical("qubic"), None);
 /// ```
 pub fn canonical(name: &str) -> Option<&'static str> {
-    built_in(name).or_else(|| own::registered().into_iter().find(|registered| *registered == name))
+    built_in(name).or_else(|| OUTSIDE.names().into_iter().find(|registered| *registered == name))
 }
 
 /// Makes an algorithm from outside known by its name, in place of an earlier one with that name.
 ///
 /// # Errors
 /// If one of lightlag's own algorithms has the name.
-pub fn register(maker: Arc<dyn own::Maker>) -> Result<(), String> {
-    let name = maker.name();
+pub fn register(maker: Arc<dyn Maker>) -> Result<(), String> {
+    let name = maker.facts().name;
     if let Some(taken) = built_in(name) {
         return Err(format!("{name:?} is the name of an algorithm of lightlag, {taken}; choose another"));
     }
-    own::add(maker);
+    OUTSIDE.add(maker);
     Ok(())
 }
 
 /// The names of all algorithms, those from outside that are registered at the end.
 pub fn names() -> Vec<&'static str> {
-    NAMES.iter().copied().chain(own::registered()).collect()
+    NAMES.iter().copied().chain(OUTSIDE.names()).collect()
 }
 
 /// As [`canonical`], of the algorithms of lightlag.
@@ -320,7 +323,7 @@ impl Choice {
             "python" => Origin::Python(name),
             _ => return Self::read(&name, table),
         };
-        Own::in_file(&origin)?.with(table).map(Self::Own)
+        OUTSIDE.in_file(&origin)?.with(table).map(Self::Own)
     }
 
     /// The algorithm `name` with its defaults, for known names.
@@ -399,7 +402,7 @@ impl<'de> Deserialize<'de> for Choice {
 impl Serialize for Choice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Self::Own(own) = self {
-            return own.serialize(serializer);
+            return serializer.collect_map(own.entries("algorithm"));
         }
         let different = self.differences();
         if different.is_empty() {

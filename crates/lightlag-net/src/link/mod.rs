@@ -27,6 +27,7 @@ pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;
 
 use crate::queue::{Backlog, QueueLimit};
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, Rate};
 
 /// The constants of a link direction.
@@ -116,6 +117,14 @@ impl<B: Clone + Default> Link<B> {
         match self {
             Self::Computed(link) => link.in_flight(),
             Self::Queued(link) => link.in_flight(),
+        }
+    }
+
+    /// The failure of its queue discipline, if that comes from outside and has failed.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Computed(_) => None,
+            Self::Queued(link) => link.fault(),
         }
     }
 

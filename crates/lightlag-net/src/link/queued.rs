@@ -13,6 +13,7 @@ use super::timetable::{Changes, Fate, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
 use crate::queue::{Backlog, Discipline, Dropped, Verdicts, Waiting};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
@@ -130,6 +131,11 @@ impl<B: Clone> QueuedLink<B> {
         let Verdicts { marked, full, early, thinned, astray, .. } = self.verdicts;
         let dropped = LinkCounters { dropped_queue: full, dropped_aqm: early, dropped_acks: thinned, ..self.counters };
         LinkCounters { marked, dropped_route: astray, ..dropped }
+    }
+
+    /// The failure of its discipline, if that comes from outside and has failed.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.discipline.fault()
     }
 
     /// Packets between the queue and the far end.

@@ -11,6 +11,7 @@
 //! - [`step`]: marks beyond a threshold.
 //! - [`priority`]: packets of low priority make room for the others.
 //! - [`ack_filter`]: fewer ACKs.
+//! - [`own`]: as a user says.
 //!
 //! A file declares what can be set, too ([`Kind`]); a line below makes it known by its name.
 
@@ -20,6 +21,7 @@ pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
 pub(crate) mod limit;
+pub mod own;
 pub mod pie;
 pub mod priority;
 pub mod red;
@@ -59,6 +61,11 @@ pub trait Discipline<B>: Send {
 
     /// The link sends at another rate from `at` on.
     fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
+
+    /// Its failure. Only disciplines from outside can [fail](own).
+    fn fault(&self) -> Option<&own::Fault> {
+        None
+    }
 }
 
 // One line a discipline: its variant, its name in a scenario, its parameters as asked for and on a link.

@@ -52,7 +52,7 @@ impl super::Choice {
     pub const PLAIN: Self = Self::DropTail(DropTailChoice { count_in_service: false });
 
     /// Whether it is drop-tail.
-    pub fn is_drop_tail(self) -> bool {
+    pub fn is_drop_tail(&self) -> bool {
         matches!(self, Self::DropTail(_))
     }
 }
@@ -61,53 +61,61 @@ impl super::Choice {
 macro_rules! disciplines {
     ($($variant:ident, $name:literal, $asked:ty => $config:ty;)*) => {
         /// A queue discipline and its parameters. The link has the limit.
-        #[derive(Clone, Copy, PartialEq, Debug, Default)]
+        #[derive(Clone, PartialEq, Debug, Default)]
         pub enum DisciplineConfig {
             /// `drop_tail`
             #[default]
             DropTail,
             $(#[doc = concat!("`", $name, "`")] $variant($config),)*
+            /// One from outside.
+            Own(own::Own),
         }
 
         impl DisciplineConfig {
             /// An empty queue with this discipline on a link, drawing from `random`.
             pub fn build<B: Clone + Send + 'static>(&self, link: &LinkConfig, random: RandomStream) -> Box<dyn Discipline<B>> {
-                match *self {
+                match self {
                     Self::DropTail => registry::Config::build(drop_tail::DropTailChoice::default(), link, random),
-                    $(Self::$variant(config) => registry::Config::build(config, link, random),)*
+                    $(Self::$variant(config) => registry::Config::build(*config, link, random),)*
+                    Self::Own(own) => own::build(own, link, random),
                 }
             }
 
             /// Whether it decides at random; `several` flows cross the link.
             pub fn draws(&self, several: bool) -> bool {
-                match *self {
+                match self {
                     Self::DropTail => false,
-                    $(Self::$variant(config) => registry::Config::draws(config, several),)*
+                    $(Self::$variant(config) => registry::Config::draws(*config, several),)*
+                    Self::Own(_) => true,
                 }
             }
 
             /// Whether it marks packets before it is full.
             pub fn marks(&self) -> bool {
-                match *self {
+                match self {
                     Self::DropTail => false,
-                    $(Self::$variant(config) => registry::Config::marks(config),)*
+                    $(Self::$variant(config) => registry::Config::marks(*config),)*
+                    // Nobody knows beforehand.
+                    Self::Own(_) => true,
                 }
             }
         }
 
         /// A queue discipline as requested.
-        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[derive(Clone, PartialEq, Debug)]
         pub enum Choice {
             /// `drop_tail`
             DropTail(drop_tail::DropTailChoice),
             $(#[doc = concat!("`", $name, "`")] $variant($asked),)*
+            /// One from outside.
+            Own(own::Own),
         }
 
         impl Choice {
-            /// The names of the disciplines.
+            /// The names of the disciplines of lightlag.
             pub const NAMES: &[&str] = &["drop_tail", $($name),*];
 
-            /// The discipline with this name and its defaults.
+            /// The discipline of lightlag with this name and its defaults.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     "drop_tail" => Some(Self::PLAIN),
@@ -121,6 +129,7 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(_) => "drop_tail",
                     $(Self::$variant(_) => $name,)*
+                    Self::Own(own) => own.name(),
                 }
             }
 
@@ -129,14 +138,16 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(_) => <drop_tail::DropTailChoice as Kind>::ABOUT,
                     $(Self::$variant(_) => <$asked as Kind>::ABOUT,)*
+                    Self::Own(_) => "From outside.",
                 }
             }
 
-            /// Its parameters, in the order in which they are read.
+            /// Its parameters, in the order in which they are read. One from outside has none of this kind.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
                     Self::DropTail(_) => setting::parameters(<drop_tail::DropTailChoice as Kind>::settings()),
                     $(Self::$variant(_) => setting::parameters(<$asked as Kind>::settings()),)*
+                    Self::Own(_) => Vec::new(),
                 }
             }
 
@@ -145,6 +156,7 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(kind) => setting::get(&Kind::settings(), kind, index),
                     $(Self::$variant(kind) => setting::get(&Kind::settings(), kind, index),)*
+                    Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }
 
@@ -153,6 +165,7 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(kind) => setting::set(&Kind::settings(), kind, index, value),
                     $(Self::$variant(kind) => setting::set(&Kind::settings(), kind, index, value),)*
+                    Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }
 
@@ -161,31 +174,35 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(kind) => setting::check(&Kind::settings(), kind, index),
                     $(Self::$variant(kind) => setting::check(&Kind::settings(), kind, index),)*
+                    Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }
 
             /// The key that cannot be combined with a limit, and the reason, if there is one.
             pub fn refuses(&self, limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
-                match *self {
+                match self {
                     Self::DropTail(kind) => kind.refuses(limit),
                     $(Self::$variant(kind) => kind.refuses(limit),)*
+                    Self::Own(_) => None,
                 }
             }
 
             /// The limit on a link of this rate, with the longest round trip of the flows that cross it, with a
             /// requested limit or without.
             pub fn limit(&self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
-                match *self {
+                match self {
                     Self::DropTail(kind) => kind.limit(asked, rate, round_trip),
                     $(Self::$variant(kind) => kind.limit(asked, rate, round_trip),)*
+                    Self::Own(_) => Self::PLAIN.limit(asked, rate, round_trip),
                 }
             }
 
             /// The discipline on such a link.
             pub fn on_link(&self, rate: Rate, round_trip: Duration) -> DisciplineConfig {
-                match *self {
+                match self {
                     Self::DropTail(_) => DisciplineConfig::DropTail,
                     $(Self::$variant(kind) => DisciplineConfig::$variant(kind.on_link(rate, round_trip)),)*
+                    Self::Own(own) => DisciplineConfig::Own(own.clone()),
                 }
             }
         }

@@ -142,6 +142,10 @@ records! {
     }
     /// A moment without more to say about it.
     Moment of Moment { now_ns: i64 }
+    /// A packet that comes to a queue, or that is about to leave it.
+    Packet of Packet {
+        now_ns: i64, size: i64, flow: i64, ecn: i64, waited_ns: i64, carries_payload: bool: flag, full: bool: flag,
+    }
     /// The restart of a sender that was idle, or that did not use its window.
     Idle of Idle { now_ns: i64, window: i64, threshold: i64 }
 }

@@ -3,10 +3,10 @@
 // The addresses of the methods come from a compiler.
 #![allow(unsafe_code)]
 
-use super::plain::Given;
-use super::{Made, origin};
+use super::class::Given;
+use super::{Algorithm, Made, origin};
 use lightlag_own::native::Native;
-use lightlag_plugin::{INTERFACE, Parameter, Table, kind};
+use lightlag_plugin::{Head, INTERFACE, Parameter, Table, kind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -61,13 +61,15 @@ pub(crate) fn compiled_algorithm(
         };
     }
     let table = Table {
-        interface: INTERFACE,
-        size: u32::try_from(initial.len()).map_err(|_| PyValueError::new_err("the record is too long"))?,
-        name,
-        about: std::ptr::null(),
-        initial: initial.as_ptr().cast::<c_void>(),
-        parameters: parameters.as_ptr(),
-        parameter_count: parameters.len() as u64,
+        head: Head {
+            interface: INTERFACE,
+            size: u32::try_from(initial.len()).map_err(|_| PyValueError::new_err("the record is too long"))?,
+            name,
+            about: std::ptr::null(),
+            initial: initial.as_ptr().cast::<c_void>(),
+            parameters: parameters.as_ptr(),
+            parameter_count: parameters.len() as u64,
+        },
         needs,
         on_start: hook!("on_start"),
         on_ack: hook!("on_ack"),
@@ -79,5 +81,5 @@ pub(crate) fn compiled_algorithm(
     let keep = Box::new(Kept { _texts: texts, _code: code_object });
     // SAFETY: the table lives during the call, which copies what it needs; the code is kept.
     let native = unsafe { Native::new(&raw const table, origin(file), code, keep) };
-    native.map(|native| Made(Arc::new(native))).map_err(PyValueError::new_err)
+    native.map(|native| Made(Algorithm::Congestion(Arc::new(native)))).map_err(PyValueError::new_err)
 }

@@ -1,36 +1,15 @@
 //! A class whose methods the interpreter runs.
 
 use super::base::{self, CongestionControl};
-use super::{Made, origin};
-use lightlag_control::congestion::own::{Maker, Origin, OwnKind, OwnParameter};
+use super::class::{Class, Given, call};
+use super::{Algorithm, Made};
+use lightlag_control::congestion::own::{Facts, Maker, Outside};
 use lightlag_control::congestion::{self, Needs, Start};
 use lightlag_own::bound::{Body, bind};
 use lightlag_own::records;
 use lightlag_plugin::Control;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::sync::Arc;
-
-/// A parameter: its name, its kind ("number", "whole" or "flag"), its default, its range, its unit and its meaning.
-pub(crate) type Given = (String, String, f64, f64, f64, String, String);
-
-/// The parameters, as the engine describes them.
-pub(super) fn parameters(given: Vec<Given>) -> Vec<OwnParameter> {
-    let parameter = |(name, kind, default, least, most, unit, meaning): Given| OwnParameter {
-        name,
-        kind: match kind.as_str() {
-            "flag" => OwnKind::Flag,
-            "whole" => OwnKind::Whole,
-            _ => OwnKind::Number,
-        },
-        default,
-        least,
-        most,
-        unit,
-        meaning,
-    };
-    given.into_iter().map(parameter).collect()
-}
 
 /// Methods that a class may have beside `on_ack` and `on_congestion`.
 #[derive(Clone, Copy)]
@@ -42,11 +21,7 @@ struct Optional {
 }
 
 struct Plain {
-    name: &'static str,
-    origin: Origin,
-    code: String,
-    class: Py<PyAny>,
-    parameters: Vec<OwnParameter>,
+    class: Class,
     needs: Needs,
     optional: Optional,
 }
@@ -64,12 +39,8 @@ pub(crate) fn plain_algorithm(
     hooks: Vec<String>,
 ) -> Made {
     let has = |hook: &str| hooks.iter().any(|name| name == hook);
-    Made(Arc::new(Plain {
-        name: String::leak(name),
-        origin: origin(file),
-        code,
-        class: class_,
-        parameters: parameters(given),
+    Made(Algorithm::Congestion(Arc::new(Plain {
+        class: Class::new(name, file, code, class_, given),
         needs: records::needs(needs),
         optional: Optional {
             on_start: has("on_start"),
@@ -77,53 +48,23 @@ pub(crate) fn plain_algorithm(
             on_idle: has("on_idle"),
             on_recovered: has("on_recovered"),
         },
-    }))
+    })))
+}
+
+impl Outside for Plain {
+    fn facts(&self) -> &Facts {
+        &self.class.facts
+    }
 }
 
 impl Maker for Plain {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    fn code(&self) -> &str {
-        &self.code
-    }
-
-    fn parameters(&self) -> &[OwnParameter] {
-        &self.parameters
-    }
-
     fn needs(&self) -> Needs {
         self.needs
     }
 
-    fn holds_interpreter(&self) -> bool {
-        true
-    }
-
     fn build(self: Arc<Self>, start: &Start, values: &[f64]) -> Box<dyn congestion::CongestionControl> {
-        let made = Python::attach(|py| self.instance(py, values).map_err(|error| trace(py, &error)));
-        let body = Connection { object: made, optional: self.optional };
-        bind(self.name, body, self.needs, start)
-    }
-}
-
-impl Plain {
-    fn instance(&self, py: Python<'_>, values: &[f64]) -> PyResult<Py<CongestionControl>> {
-        let arguments = PyDict::new(py);
-        for (parameter, value) in self.parameters.iter().zip(values) {
-            match parameter.kind {
-                OwnKind::Number => arguments.set_item(&parameter.name, value)?,
-                OwnKind::Whole => arguments.set_item(&parameter.name, *value as i64)?,
-                OwnKind::Flag => arguments.set_item(&parameter.name, *value != 0.0)?,
-            }
-        }
-        let object = self.class.bind(py).call((), Some(&arguments))?;
-        Ok(object.cast_into::<CongestionControl>()?.unbind())
+        let body = Connection { object: self.class.instance(values), optional: self.optional };
+        bind(self.class.facts.name, body, self.needs, start)
     }
 }
 
@@ -139,20 +80,8 @@ impl Connection {
         T: for<'py> IntoPyObject<'py>,
     {
         let object = self.object.as_ref().map_err(Clone::clone)?;
-        Python::attach(|py| {
-            object.bind(py).as_any().call_method1(hook, (record(),)).map(drop).map_err(|error| trace(py, &error))
-        })
+        call(object, hook, record(), |_| Ok(()))
     }
-}
-
-/// The traceback of an exception.
-fn trace(py: Python<'_>, error: &PyErr) -> String {
-    let lines = || -> PyResult<String> {
-        let format = py.import("traceback")?.getattr("format_exception")?;
-        let lines: Vec<String> = format.call1((error.get_type(py), error.value(py), error.traceback(py)))?.extract()?;
-        Ok(lines.concat().trim_end().to_owned())
-    };
-    lines().unwrap_or_else(|_| error.to_string())
 }
 
 impl Body for Connection {

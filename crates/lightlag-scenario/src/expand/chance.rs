@@ -4,6 +4,8 @@ use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
+use lightlag_net::queue::DisciplineConfig;
+use lightlag_net::queue::own::Own;
 
 impl Scenario {
     /// Whether any random draw can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or an
@@ -36,14 +38,23 @@ impl Network {
             || self.algorithms().any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_) | Choice::Own(_)))
     }
 
-    /// Whether an algorithm comes from outside.
+    /// Whether an algorithm or a queue discipline comes from outside.
     pub fn has_own_algorithms(&self) -> bool {
-        self.algorithms().any(|choice| matches!(choice, Choice::Own(_)))
+        self.algorithms().any(|choice| matches!(choice, Choice::Own(_))) || self.own_disciplines().next().is_some()
     }
 
-    /// Whether an algorithm runs in an interpreter.
+    /// Whether one of them runs in an interpreter.
     pub fn holds_interpreter(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
+            || self.own_disciplines().any(Own::holds_interpreter)
+    }
+
+    /// The queue disciplines from outside.
+    fn own_disciplines(&self) -> impl Iterator<Item = &Own> {
+        self.links.iter().filter_map(|link| match &link.discipline {
+            DisciplineConfig::Own(own) => Some(own),
+            _ => None,
+        })
     }
 
     /// The names of the flows of TCP with this congestion control, in their order.

@@ -29,5 +29,5 @@ pub use error::{ScenarioError, Warning};
 pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
-pub(crate) use reader::{FromValue, Table, leaf, shown};
+pub(crate) use reader::{FromValue, Table, in_our_words, leaf, shown};
 pub(crate) use setting::{Key, quantity};

@@ -121,7 +121,7 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 /// Serde's fixed phrases, with the value first and a suggestion for a misspelt word.
-fn in_our_words(message: &str) -> String {
+pub(crate) fn in_our_words(message: &str) -> String {
     let quoted = |list: &str| -> Vec<String> { list.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     for (phrase, what) in [("unknown field ", "a key here"), ("unknown variant ", "known")] {
         if let Some((word, expected)) = message.strip_prefix(phrase).and_then(|rest| rest.split_once(", expected ")) {

@@ -143,7 +143,7 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     }
 }
 
-/// Those of `plugin` and `python` in tables below `congestion`.
+/// Those of `plugin` and `python` in tables below `congestion` and `queue`, also where a direction is between.
 fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
     match at {
         Value::Object(entries) => {
@@ -152,7 +152,10 @@ fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
                     Value::String(file) if is_algorithm && (key == "plugin" || key == "python") => {
                         *file = std::path::Path::new(folder).join(&*file).to_string_lossy().into_owned();
                     }
-                    _ => resolve_algorithms(value, folder, key == "congestion"),
+                    _ => {
+                        let is_side = is_algorithm && matches!(key.as_str(), "forward" | "backward");
+                        resolve_algorithms(value, folder, is_side || key == "congestion" || key == "queue");
+                    }
                 }
             }
         }

@@ -157,7 +157,7 @@ impl Whole {
             Self::Crashes => "a proxy of it crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
             Self::Sky => "its nodes share a constellation, whose links change their ends",
-            Self::Own => "a congestion control of it is not lightlag's, and may end the run for all of them",
+            Self::Own => "an algorithm of it is not lightlag's, and may end the run for all of them",
             Self::Connected => {
                 "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
             }

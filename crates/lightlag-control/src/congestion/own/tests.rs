@@ -3,10 +3,7 @@ use crate::congestion::{Ack, Allowance, Choice, Congestion, canonical, register}
 use serde_json::json;
 
 /// A window that a parameter sets.
-struct Fixed {
-    name: &'static str,
-    parameters: Vec<OwnParameter>,
-}
+struct Fixed(Facts);
 
 struct Window(u64);
 
@@ -26,23 +23,13 @@ impl CongestionControl for Window {
     fn on_congestion(&mut self, _event: &Congestion) {}
 }
 
+impl Outside for Fixed {
+    fn facts(&self) -> &Facts {
+        &self.0
+    }
+}
+
 impl Maker for Fixed {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn origin(&self) -> &Origin {
-        &Origin::Registered
-    }
-
-    fn code(&self) -> &'static str {
-        "c0de"
-    }
-
-    fn parameters(&self) -> &[OwnParameter] {
-        &self.parameters
-    }
-
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -63,7 +50,8 @@ fn fixed(name: &'static str) -> Arc<Fixed> {
         meaning: String::new(),
     };
     let parameters = vec![parameter("segments", OwnKind::Whole, 4.0, 100.0), parameter("odd", OwnKind::Flag, 0.0, 1.0)];
-    Arc::new(Fixed { name, parameters })
+    let (origin, code) = (Origin::Registered, "c0de".to_owned());
+    Arc::new(Fixed(Facts { name, origin, code, parameters, holds_interpreter: false }))
 }
 
 fn read(value: serde_json::Value) -> Result<Choice, String> {

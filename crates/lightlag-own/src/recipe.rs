@@ -1,0 +1,112 @@
+//! The record of an algorithm behind the C interface: how it starts, and where its parameters are.
+
+// It is read through pointers that come from outside.
+#![allow(unsafe_code)]
+
+use lightlag_core::own::{Facts, Origin, OwnKind, OwnParameter};
+use lightlag_plugin::{Head, INTERFACE, Parameter, kind};
+use std::ffi::{CStr, c_char};
+
+/// The largest record, in bytes: a longer one is a mistake.
+const LARGEST: usize = 1 << 24;
+
+/// The description of an algorithm, with its record before the start.
+pub(crate) struct Recipe {
+    pub(crate) facts: Facts,
+    initial: Box<[u64]>,
+    /// The place of each parameter in the record, in units of 8 bytes.
+    places: Vec<usize>,
+}
+
+impl Recipe {
+    /// Reads the head of a table. Its records start with `least` bytes of lightlag's.
+    ///
+    /// # Safety
+    /// If it is of this version of the interface, then what it points to has the types and sizes that it says.
+    ///
+    /// # Errors
+    /// If it is of another version, or contradicts itself.
+    pub(crate) unsafe fn read(head: *const Head, least: usize, origin: Origin, code: String) -> Result<Self, String> {
+        // SAFETY: all versions start with the number of the version.
+        let version = unsafe { *head.cast::<u32>() };
+        if version != INTERFACE {
+            return Err(format!(
+                "has version {version} of the interface, and this lightlag has {INTERFACE}; build it against \
+                 lightlag-plugin of this version"
+            ));
+        }
+        // SAFETY: by the contract above.
+        let (head, name) = unsafe { (&*head, text((*head).name)?) };
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!("has the name {name:?}; give it letters, digits and signs"));
+        }
+        let size = head.size as usize;
+        if size < least || !size.is_multiple_of(8) || size > LARGEST {
+            return Err(format!("has records of {size} B; they have a multiple of 8, from {least} to {LARGEST}"));
+        }
+        let mut initial = vec![0_u64; size / 8].into_boxed_slice();
+        if !head.initial.is_null() {
+            // SAFETY: by the contract above the record has this size; it may lie at any address.
+            unsafe { std::ptr::copy_nonoverlapping(head.initial.cast::<u8>(), initial.as_mut_ptr().cast(), size) };
+        }
+        let mut parameters = Vec::new();
+        let mut places = Vec::new();
+        for number in 0..head.parameter_count as usize {
+            // SAFETY: by the contract above there are so many, with such texts.
+            let (parameter, place) = unsafe { read_parameter(&*head.parameters.add(number), least, &initial)? };
+            parameters.push(parameter);
+            places.push(place);
+        }
+        let name = String::leak(name.to_owned());
+        Ok(Self { facts: Facts { name, origin, code, parameters, holds_interpreter: false }, initial, places })
+    }
+
+    /// A record with these values of the parameters.
+    pub(crate) fn record(&self, values: &[f64]) -> Box<[u64]> {
+        let mut record = self.initial.clone();
+        for ((place, parameter), value) in self.places.iter().zip(&self.facts.parameters).zip(values) {
+            record[*place] = match parameter.kind {
+                OwnKind::Number => value.to_bits(),
+                OwnKind::Whole | OwnKind::Flag => (*value as i64).cast_unsigned(),
+            };
+        }
+        record
+    }
+}
+
+/// A parameter, and its place in the record.
+///
+/// # Safety
+/// Its texts are null or end with a zero.
+unsafe fn read_parameter(given: &Parameter, least: usize, initial: &[u64]) -> Result<(OwnParameter, usize), String> {
+    // SAFETY: by the contract above.
+    let [key, unit, meaning] = unsafe { [text(given.name)?, text(given.unit)?, text(given.meaning)?] };
+    let place = given.offset as usize / 8;
+    if !given.offset.is_multiple_of(8) || place < least / 8 || place >= initial.len() {
+        return Err(format!("has the parameter {key} at byte {} of {}", given.offset, 8 * initial.len()));
+    }
+    let (kind, default) = match given.kind {
+        kind::NUMBER => (OwnKind::Number, f64::from_bits(initial[place])),
+        kind::WHOLE => (OwnKind::Whole, initial[place].cast_signed() as f64),
+        kind::FLAG => (OwnKind::Flag, initial[place].cast_signed() as f64),
+        other => return Err(format!("has the parameter {key} of the type {other}; there are 0, 1 and 2")),
+    };
+    let (least, most) = (given.least, given.most);
+    if !(least..=most).contains(&default) {
+        return Err(format!("has the parameter {key} with the default {default}, out of {least} to {most}"));
+    }
+    let [name, unit, meaning] = [key, unit, meaning].map(str::to_owned);
+    Ok((OwnParameter { name, kind, default, least, most, unit, meaning }, place))
+}
+
+/// A text of C; null is an empty one.
+///
+/// # Safety
+/// It is null or ends with a zero, and lives for as long as it is used.
+unsafe fn text<'a>(at: *const c_char) -> Result<&'a str, String> {
+    if at.is_null() {
+        return Ok("");
+    }
+    // SAFETY: by the contract above.
+    unsafe { CStr::from_ptr(at) }.to_str().map_err(|_| "has a text that is not UTF-8".to_owned())
+}

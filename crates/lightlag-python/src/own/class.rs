@@ -1,0 +1,86 @@
+//! A class of a user whose methods the interpreter runs, whatever it decides about.
+
+use super::origin;
+use lightlag_core::own::{Facts, OwnKind, OwnParameter};
+use pyo3::PyClass;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A parameter: its name, its kind ("number", "whole" or "flag"), its default, its range, its unit and its meaning.
+pub(crate) type Given = (String, String, f64, f64, f64, String, String);
+
+/// A class, and the facts about it.
+pub(super) struct Class {
+    pub(super) facts: Facts,
+    class: Py<PyAny>,
+}
+
+impl Class {
+    /// A class; `file` is "FILE:CLASS" for one in a file.
+    pub(super) fn new(name: String, file: Option<String>, code: String, class: Py<PyAny>, given: Vec<Given>) -> Self {
+        let (name, origin, parameters) = (String::leak(name), origin(file), parameters(given));
+        Self { facts: Facts { name, origin, code, parameters, holds_interpreter: true }, class }
+    }
+
+    /// An object with these values of the parameters, or the reason why there is none.
+    pub(super) fn instance<T: PyClass>(&self, values: &[f64]) -> Result<Py<T>, String> {
+        Python::attach(|py| self.call(py, values).map_err(|error| trace(py, &error)))
+    }
+
+    fn call<T: PyClass>(&self, py: Python<'_>, values: &[f64]) -> PyResult<Py<T>> {
+        let arguments = PyDict::new(py);
+        for (parameter, value) in self.facts.parameters.iter().zip(values) {
+            match parameter.kind {
+                OwnKind::Number => arguments.set_item(&parameter.name, value)?,
+                OwnKind::Whole => arguments.set_item(&parameter.name, *value as i64)?,
+                OwnKind::Flag => arguments.set_item(&parameter.name, *value != 0.0)?,
+            }
+        }
+        let object = self.class.bind(py).call((), Some(&arguments))?;
+        Ok(object.cast_into::<T>()?.unbind())
+    }
+}
+
+/// Calls a method of an object with a record, and takes what it returns.
+pub(super) fn call<O: PyClass, T, R>(
+    object: &Py<O>,
+    hook: &str,
+    record: T,
+    take: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
+) -> Result<R, String>
+where
+    T: for<'py> IntoPyObject<'py>,
+{
+    Python::attach(|py| {
+        let answer = object.bind(py).as_any().call_method1(hook, (record,)).and_then(|answer| take(&answer));
+        answer.map_err(|error| trace(py, &error))
+    })
+}
+
+/// The traceback of an exception.
+fn trace(py: Python<'_>, error: &PyErr) -> String {
+    let lines = || -> PyResult<String> {
+        let format = py.import("traceback")?.getattr("format_exception")?;
+        let lines: Vec<String> = format.call1((error.get_type(py), error.value(py), error.traceback(py)))?.extract()?;
+        Ok(lines.concat().trim_end().to_owned())
+    };
+    lines().unwrap_or_else(|_| error.to_string())
+}
+
+/// The parameters, as the engine describes them.
+fn parameters(given: Vec<Given>) -> Vec<OwnParameter> {
+    let parameter = |(name, kind, default, least, most, unit, meaning): Given| OwnParameter {
+        name,
+        kind: match kind.as_str() {
+            "flag" => OwnKind::Flag,
+            "whole" => OwnKind::Whole,
+            _ => OwnKind::Number,
+        },
+        default,
+        least,
+        most,
+        unit,
+        meaning,
+    };
+    given.into_iter().map(parameter).collect()
+}

@@ -1,0 +1,284 @@
+"""Queue disciplines of a user's own."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from lightlag.errors import AlgorithmError, InputError
+
+PROJECT = Path(__file__).parents[1]
+EXAMPLES = PROJECT / "examples/own"
+CODEL = {"python": f"{EXAMPLES}/codel.py:CoDel"}
+
+
+class Beyond(ll.QueueDiscipline):
+    """Marks what comes beyond a threshold, as the engine's step."""
+
+    threshold: int = ll.parameter(10, least=1, most=1000, unit="packets")
+    drop_not_ect: bool = ll.parameter(False)
+
+    def on_enqueue(self, packet: Any) -> int:
+        if self.packets + 1 > self.threshold and (packet.ecn or self.drop_not_ect):
+            return ll.MARK
+        return ll.PASS
+
+
+def pair(queue: Any = None, ecn: Any = "off", **link: Any) -> ll.Network:
+    net = ll.Network("pair", tcp=ll.Tcp(ecn=ecn))
+    net.link("a", "b", rate="5 Mbit/s", delay="20 ms", queue=queue, **link)
+    net.flow("a", "b", congestion="newreno")
+    net.flow("a", "b", congestion="cubic")
+    net.flow("b", "a", congestion="newreno")
+    return net
+
+
+def hash_of(net: ll.Network, **changes: Any) -> str:
+    return ll.run(net, **({"duration": "20 s"} | changes)).result_hash
+
+
+@pytest.mark.parametrize("ecn", ["off", "classic"])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (CODEL | {"ecn": True}, {"discipline": "codel", "ecn": True}),
+        (CODEL, {"discipline": "codel"}),
+        (
+            CODEL | {"interval_ms": 40.0, "limit": "30 kB"},
+            {"discipline": "codel", "interval": "40 ms", "limit": "30 kB"},
+        ),
+        (Beyond, {"discipline": "step", "threshold": "10 packets"}),
+        (
+            {"discipline": Beyond(threshold=20, drop_not_ect=True), "limit": "25 packets"},
+            {"discipline": "step", "threshold": "20 packets", "drop_not_ect": True, "limit": "25 packets"},
+        ),
+    ],
+)
+def test_a_discipline_of_the_engine_written_anew_gives_the_same_results(ours: Any, theirs: Any, ecn: str) -> None:
+    result = ll.run(pair(ours, ecn), duration="20 s")
+    assert result.result_hash == hash_of(pair(theirs, ecn))
+    acts = result.links["dropped_aqm"].to_list() + result.links["marked"].to_list()
+    assert any(acts) or (ours is Beyond and ecn == "off")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"loss": 0.01},
+        {"changes": [{"at": "5 s", "rate": "1 Mbit/s"}, {"at": "10 s", "rate": "8 Mbit/s"}]},
+        {"reorder": True},
+    ],
+)
+def test_codel_is_the_engines_on_links_that_change(link: dict[str, Any]) -> None:
+    assert hash_of(pair(CODEL, **link)) == hash_of(pair({"discipline": "codel"}, **link))
+
+
+def test_a_class_an_object_a_name_and_a_direction_name_a_discipline() -> None:
+    ll.register(Beyond)
+    queues = [
+        Beyond,
+        Beyond(threshold=10),
+        {"discipline": "beyond"},
+        {"discipline": Beyond},
+        ll.Directions(Beyond, Beyond),
+    ]
+    hashes = {hash_of(pair(queue, "classic")) for queue in queues}
+    assert len(hashes) == 1
+    assert hash_of(pair(ll.Directions(Beyond(threshold=5), "1000 packets"), "classic")) not in hashes
+
+
+def test_the_scenario_holds_the_digest_of_the_code() -> None:
+    result = ll.run(pair(Beyond(threshold=20)), duration="1 s")
+    table = result.summary["scenario"]["links"][0]["queue"]
+    assert (table["discipline"], table["threshold"], len(table["code"])) == ("beyond", 20.0, 32)
+    assert ll.run(pair(table), duration="1 s").result_hash == result.result_hash
+    with pytest.raises(ll.ScenarioError, match="the code of beyond was 0000 and is now"):
+        ll.run(pair(table | {"code": "0000"}), duration="1 s")
+
+
+def test_the_key_of_a_run_depends_on_the_code_and_on_no_path(tmp_path: Path) -> None:
+    from lightlag.plan import make
+
+    def keys(file: Path) -> list[str]:
+        net = ll.Network("one")
+        net.link("a", "b", rate="5 Mbit/s", delay="20 ms", queue={"python": f"{file}:CoDel"})
+        net.flow("a", "b")
+        plan = make(net, ["newreno"], (), 2, [])
+        return [run.key for run in plan.runs()]
+
+    one, other = tmp_path / "one/codel.py", tmp_path / "other/codel.py"
+    for file in (one, other):
+        file.parent.mkdir()
+        shutil.copy(EXAMPLES / "codel.py", file)
+    assert keys(one) == keys(other)
+    other.write_text(other.read_text() + "# changed\n")
+    assert keys(one) != keys(other)
+
+
+def test_paths_start_at_the_folder_of_the_scenario(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "codel.py", tmp_path / "mine.py")
+    for queue in ('{ python = "mine.py:CoDel" }', '{ backward = "1 bdp", forward = { python = "mine.py:CoDel" } }'):
+        scenario = f"""
+        duration = "1 s"
+        links = [{{ between = ["a", "b"], rate = "1 Mbit/s", delay = "10 ms", queue = {queue} }}]
+        flows = [{{ from = "a", to = "b" }}]
+        """
+        (tmp_path / "scene.toml").write_text(scenario)
+        assert ll.run(tmp_path / "scene.toml").flows["delivered_bytes"][0] > 0
+
+
+def test_the_backlog_the_limit_and_the_rate_are_those_of_the_link() -> None:
+    seen: list[tuple[str, Any]] = []
+
+    class Looks(ll.QueueDiscipline):
+        def on_enqueue(self, packet: Any) -> int:
+            if not seen:
+                seen.append(("first", (self.packets, self.bytes, packet.waited_ns, packet.size)))
+                seen.append(("limits", (self.limit_packets, self.limit_bytes, self.rate)))
+            if packet.full:
+                seen.append(("full", (self.packets, packet.carries_payload)))
+            return ll.PASS
+
+        def on_dequeue(self, packet: Any) -> int:
+            seen.append(("rate", self.rate))
+            return ll.PASS
+
+    changes = [{"at": "5 s", "rate": "1 Mbit/s"}]
+    net = pair(ll.Directions({"discipline": Looks, "limit": "20 packets"}, "1 bdp"), changes=changes)
+    result = ll.run(net, duration="10 s")
+    told = dict(reversed(seen))
+    assert told["first"] == (0, 0, 0, 60)
+    assert told["limits"] == (20.0, math.inf, 625_000.0)
+    assert told["full"] == (20, True)
+    assert {rate for word, rate in seen if word == "rate"} == {625_000.0, 125_000.0}
+    assert sum(word == "full" for word, _ in seen) == result.links["dropped_queue"][0]
+    in_bytes = {"discipline": Looks, "limit": "30 kB"}
+    seen.clear()
+    ll.run(pair(ll.Directions(in_bytes, "1 bdp")), duration="1 s")
+    assert dict(seen)["limits"] == (math.inf, 30_000.0, 625_000.0)
+
+
+def test_random_numbers_come_from_the_run() -> None:
+    class Draws(ll.QueueDiscipline):
+        def on_enqueue(self, packet: Any) -> int:
+            return ll.DROP if packet.carries_payload and ll.uniform(self) < 0.01 else ll.PASS
+
+    def drops(**changes: Any) -> list[int]:
+        return ll.run(pair(Draws), duration="20 s", **changes).links["dropped_aqm"].to_list()
+
+    one = drops(verify=True)
+    assert all(one)
+    assert drops() == one != drops(seed=2)
+
+
+def test_an_exception_ends_the_run_and_keeps_its_records() -> None:
+    class Fails(ll.QueueDiscipline):
+        def on_dequeue(self, packet: Any) -> int:
+            if packet.now_ns > 3_000_000_000:
+                raise ValueError("enough")
+            return ll.PASS
+
+    with pytest.raises(AlgorithmError) as failed:
+        ll.run(pair(ll.Directions("1 bdp", Fails)), duration="30 s")
+    message = str(failed.value)
+    assert message.startswith("link b->a, at 3.0")
+    for part in (
+        "fails: on_dequeue: Traceback",
+        "test_own_queue.py",
+        "ValueError: enough",
+        "The last packets of this queue:",
+        "waited",
+        "carries_payload",
+    ):
+        assert part in message
+    assert failed.value.result is not None
+    assert failed.value.result.interrupted
+    assert failed.value.result.flows["delivered_bytes"][0] > 0
+    with pytest.raises(AlgorithmError, match="enough"):
+        list(ll.stream(pair(Fails), duration="30 s"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (2, "returned 2; it must be 0 to let the packet pass, 1 to drop it or 3 to mark it"),
+        (-1, "returned -1; it must be 0"),
+        (None, "returned None; it must be 0"),
+        (math.nan, "returned nan; it must be 0"),
+        ("drop", "returned 'drop'; it must be 0"),
+    ],
+)
+def test_absurd_answers_are_named(answer: Any, what: str) -> None:
+    class Absurd(ll.QueueDiscipline):
+        def on_enqueue(self, packet: Any) -> Any:
+            return answer
+
+    with pytest.raises(AlgorithmError, match=rf"link a->b, at 0.0\d+ s: absurd: on_enqueue: {what}"):
+        ll.run(pair(Absurd), duration="1 s")
+
+
+class _Text(Beyond):
+    word: str = "a"
+
+
+class _Neither(ll.QueueDiscipline):
+    pass
+
+
+class _Taken(Beyond):
+    name = "codel"
+
+
+class _Limit(Beyond):
+    limit: int = ll.parameter(3)
+
+
+class _Control(ll.CongestionControl):
+    def on_ack(self, ack: Any) -> None: ...
+
+    def on_congestion(self, event: Any) -> None: ...
+
+
+class _Init(Beyond):
+    def __init__(self, **_: Any) -> None:
+        raise ValueError("not today")
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (_Text, "_Text.word: 'str' is not float, int or bool|_Text.word: str is not float, int or bool"),
+        (_Neither, "_Neither: has neither a method on_enqueue"),
+        (_Taken, '_Taken: "codel" is the name of a queue discipline of lightlag; choose another'),
+        (_Limit, "_Limit.limit: is a key of each queue; give the parameter another name"),
+        (ll.QueueDiscipline, "is not a subclass of lightlag.CongestionControl or lightlag.QueueDiscipline"),
+        (Beyond(threshold=0), "threshold: 0 is not a whole number from 1 to 1000"),
+        ({"discipline": "beyond", "treshold": 3}, '"treshold" is not a key here; did you mean "threshold"'),
+        ({"discipline": "beyon"}, 'did you mean "beyond"'),
+        ({"discipline": "beyond", "python": "a.py:A"}, "discipline and python both name a discipline; keep one"),
+        ({"python": 3}, "python: 3 is not"),
+        ({"python": "none.py:Mine"}, "none.py: cannot be read: No such file"),
+        ({"python": f"{EXAMPLES}/codel.py:Mine"}, "has no class Mine"),
+        ({"python": f"{EXAMPLES}/cubic.py:Cubic"}, "cubic is a congestion control, and no queue discipline"),
+        (_Control, "_control"),
+    ],
+)
+def test_mistakes_are_named(value: Any, what: str) -> None:
+    ll.register(Beyond)
+    with pytest.raises((InputError, ll.ScenarioError), match=what):
+        ll.run(pair(value), duration="1 s")
+
+
+def test_an_object_that_cannot_be_made_ends_the_run() -> None:
+    with pytest.raises(AlgorithmError, match="not today"):
+        ll.run(pair(_Init), duration="1 s")
+
+
+def test_a_queue_discipline_is_no_congestion_control() -> None:
+    with pytest.raises(ll.ScenarioError, match="codel is a queue discipline, and no congestion control"):
+        ll.run(pair(), duration="1 s", sets={"flows.0.congestion": CODEL})
