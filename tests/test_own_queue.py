@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,33 @@ from lightlag.errors import AlgorithmError, InputError
 PROJECT = Path(__file__).parents[1]
 EXAMPLES = PROJECT / "examples/own"
 CODEL = {"python": f"{EXAMPLES}/codel.py:CoDel"}
+INTERFACE = PROJECT / "crates/lightlag-plugin"
+RUST = """
+use lightlag_plugin::{Packet, Parameter, Queue, QueueDiscipline, export_queue_discipline, parameter, verdict};
+
+#[derive(Clone, Copy)]
+struct Beyond {
+    threshold: i64,
+    drop_not_ect: i64,
+}
+
+impl QueueDiscipline for Beyond {
+    const NAME: &'static std::ffi::CStr = c"beyond";
+    const PARAMETERS: &'static [Parameter] = &[
+        parameter!(queue Beyond, threshold, whole 1..=1000, c"packets", c""),
+        parameter!(queue Beyond, drop_not_ect, flag, c""),
+    ];
+    const INITIAL: Self = Self { threshold: 10, drop_not_ect: 0 };
+
+    fn on_enqueue(&mut self, queue: &mut Queue, packet: &Packet) -> i64 {
+        assert!(packet.now_ns < 9_000_000_000, "a panic at 9 s");
+        let beyond = queue.packets + 1 > self.threshold && (packet.ecn != 0 || self.drop_not_ect != 0);
+        if beyond { verdict::MARK } else { verdict::PASS }
+    }
+}
+
+export_queue_discipline!(Beyond);
+"""
 
 
 class Beyond(ll.QueueDiscipline):
@@ -27,6 +55,36 @@ class Beyond(ll.QueueDiscipline):
         if self.packets + 1 > self.threshold and (packet.ecn or self.drop_not_ect):
             return ll.MARK
         return ll.PASS
+
+
+@pytest.fixture
+def cc(tmp_path: Path) -> Any:
+    """Compiles CoDel in C with changes of its text; gives its table in a scenario."""
+    count = 0
+
+    def build(*changes: tuple[str, str]) -> dict[str, str]:
+        nonlocal count
+        count += 1
+        text = (EXAMPLES / "c/codel.c").read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        source, library = tmp_path / f"codel{count}.c", tmp_path / f"libcodel{count}.so"
+        source.write_text(text)
+        flags = ["-O2", "-shared", "-fPIC", "-I", str(INTERFACE / "include")]
+        subprocess.run(["cc", *flags, "-o", str(library), str(source), "-lm"], check=True)
+        return {"plugin": str(library)}
+
+    return build
+
+
+@pytest.fixture
+def compiled_codel(tmp_path: Path) -> dict[str, str]:
+    """The example in Python with the decorator before its class and its functions."""
+    text = (EXAMPLES / "codel.py").read_text()
+    text = text.replace("\nclass CoDel", "\n@ll.compiled\nclass CoDel").replace("\ndef ", "\n@ll.compiled\ndef ")
+    (tmp_path / "codel_compiled.py").write_text(text)
+    return {"python": f"{tmp_path}/codel_compiled.py:CoDel"}
 
 
 def pair(queue: Any = None, ecn: Any = "off", **link: Any) -> ll.Network:
@@ -64,6 +122,48 @@ def test_a_discipline_of_the_engine_written_anew_gives_the_same_results(ours: An
     assert result.result_hash == hash_of(pair(theirs, ecn))
     acts = result.links["dropped_aqm"].to_list() + result.links["marked"].to_list()
     assert any(acts) or (ours is Beyond and ecn == "off")
+
+
+SCENES: list[tuple[str, dict[str, Any]]] = [
+    ("geo", {"links.1.rate": "4 Mbit/s", "defaults.tcp.ecn": "classic"}),
+    ("geo", {"links.1.loss": 0.001}),
+    ("dumbbell", {"topology.pairs": 3}),
+    ("leo", {}),
+]
+
+
+@pytest.mark.parametrize(("scene", "sets"), SCENES)
+def test_codel_in_four_ways_is_one(scene: str, sets: dict[str, Any], cc: Any, compiled_codel: dict[str, str]) -> None:
+    place = "topology.queue" if scene == "dumbbell" else "links.1.queue"
+
+    def hash_of(queue: dict[str, Any]) -> str:
+        return ll.run(scene, sets=sets | {place: queue | {"ecn": True}}, duration="20 s").result_hash
+
+    hashes = [hash_of(queue) for queue in ({"discipline": "codel"}, CODEL, compiled_codel, cc())]
+    assert hashes == [hashes[0]] * 4
+
+
+def test_rust_does_what_python_does(tmp_path: Path) -> None:
+    manifest = f"""
+    [package]
+    name = "beyond"
+    version = "0.1.0"
+    edition = "2024"
+    [lib]
+    crate-type = ["cdylib"]
+    [dependencies]
+    lightlag-plugin = {{ path = "{INTERFACE}" }}
+    [workspace]
+    """
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text(manifest)
+    (tmp_path / "src/lib.rs").write_text(RUST)
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--offline"], cwd=tmp_path, check=True)
+    library = {"plugin": str(tmp_path / "target/release/libbeyond.so"), "threshold": 20, "drop_not_ect": True}
+    ours = hash_of(pair(Beyond(threshold=20, drop_not_ect=True)), duration="8 s")
+    assert hash_of(pair(library), duration="8 s") == ours
+    with pytest.raises(AlgorithmError, match="beyond: on_enqueue: failed with the code 1"):
+        ll.run(pair(library), duration="10 s")
 
 
 @pytest.mark.parametrize(
@@ -222,6 +322,41 @@ def test_absurd_answers_are_named(answer: Any, what: str) -> None:
         ll.run(pair(Absurd), duration="1 s")
 
 
+def test_compiled_code_fails_as_well() -> None:
+    @ll.compiled
+    class Wrong(ll.QueueDiscipline):
+        def on_enqueue(self, packet: Any) -> int:
+            return 2
+
+    @ll.compiled
+    class Raises(ll.QueueDiscipline):
+        def on_enqueue(self, packet: Any) -> int:
+            if packet.now_ns > 0:
+                raise ValueError("no")
+            return ll.PASS
+
+    with pytest.raises(AlgorithmError, match="wrong: on_enqueue: returned 2; it must be 0"):
+        ll.run(pair(Wrong), duration="1 s")
+    with pytest.raises(AlgorithmError, match="raises: on_enqueue: failed with the code 1"):
+        ll.run(pair(Raises), duration="1 s")
+
+
+def test_compiled_classes_draw_the_same_random_numbers() -> None:
+    def drops(decorate: Any) -> str:
+        class Draws(ll.QueueDiscipline):
+            hits: int = ll.state(0)
+
+            def on_enqueue(self, packet: Any) -> int:
+                if packet.carries_payload and ll.uniform(self) < 0.01:
+                    self.hits += 1
+                    return ll.DROP
+                return ll.PASS
+
+        return hash_of(pair(decorate(Draws)))
+
+    assert drops(ll.compiled) == drops(lambda cls: cls)
+
+
 class _Text(Beyond):
     word: str = "a"
 
@@ -244,6 +379,17 @@ class _Control(ll.CongestionControl):
     def on_congestion(self, event: Any) -> None: ...
 
 
+@ll.compiled
+class _Silent(ll.QueueDiscipline):
+    def on_enqueue(self, packet: Any) -> None: ...
+
+
+@ll.compiled
+class _Fraction(ll.QueueDiscipline):
+    def on_enqueue(self, packet: Any) -> float:
+        return 1.5
+
+
 class _Init(Beyond):
     def __init__(self, **_: Any) -> None:
         raise ValueError("not today")
@@ -256,6 +402,8 @@ class _Init(Beyond):
         (_Neither, "_Neither: has neither a method on_enqueue"),
         (_Taken, '_Taken: "codel" is the name of a queue discipline of lightlag; choose another'),
         (_Limit, "_Limit.limit: is a key of each queue; give the parameter another name"),
+        (_Silent, "_Silent.on_enqueue: returns none; it must return ll.PASS, ll.DROP or ll.MARK"),
+        (_Fraction, "_Fraction.on_enqueue: returns float64; it must return"),
         (ll.QueueDiscipline, "is not a subclass of lightlag.CongestionControl or lightlag.QueueDiscipline"),
         (Beyond(threshold=0), "threshold: 0 is not a whole number from 1 to 1000"),
         ({"discipline": "beyond", "treshold": 3}, '"treshold" is not a key here; did you mean "threshold"'),
@@ -263,6 +411,7 @@ class _Init(Beyond):
         ({"discipline": "beyond", "python": "a.py:A"}, "discipline and python both name a discipline; keep one"),
         ({"python": 3}, "python: 3 is not"),
         ({"python": "none.py:Mine"}, "none.py: cannot be read: No such file"),
+        ({"plugin": "none.so"}, "none.so: cannot be read: No such file"),
         ({"python": f"{EXAMPLES}/codel.py:Mine"}, "has no class Mine"),
         ({"python": f"{EXAMPLES}/cubic.py:Cubic"}, "cubic is a congestion control, and no queue discipline"),
         (_Control, "_control"),
@@ -282,3 +431,24 @@ def test_an_object_that_cannot_be_made_ends_the_run() -> None:
 def test_a_queue_discipline_is_no_congestion_control() -> None:
     with pytest.raises(ll.ScenarioError, match="codel is a queue discipline, and no congestion control"):
         ll.run(pair(), duration="1 s", sets={"flows.0.congestion": CODEL})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (".interface = LIGHTLAG_INTERFACE", ".interface = 7", "version 7 of the interface, and this lightlag has 1"),
+        (".size = sizeof(codel)", ".size = 48", "has records of 48 B; they have a multiple of 8, from 56"),
+        (".on_enqueue = on_enqueue,\n    .on_dequeue = on_dequeue,", "", "has neither a function on_enqueue nor"),
+        ("offsetof(codel, ecn)", "48", "has the parameter ecn at byte 48"),
+        ("lightlag_queue_discipline(", "another_name(", "has no function lightlag_queue_discipline"),
+        ("{ return &table; }", "{ return NULL; }", "returns no table"),
+    ],
+)
+def test_libraries_with_mistakes_are_named(old: str, new: str, what: str, cc: Any) -> None:
+    with pytest.raises(ll.ScenarioError, match=what):
+        ll.run(pair(cc((old, new))), duration="1 s")
+
+
+def test_a_library_of_a_congestion_control_is_no_queue_discipline(cc: Any) -> None:
+    with pytest.raises(ll.ScenarioError, match="has no function lightlag_congestion_control"):
+        ll.run(pair(), duration="1 s", sets={"flows.0.congestion": cc()})

@@ -31,6 +31,7 @@ __all__ = [
     "catalog",
     "changes_for_rtt",
     "compiled_algorithm",
+    "compiled_discipline",
     "congestion_name",
     "dictionary",
     "emulate",
@@ -362,6 +363,16 @@ def compiled_algorithm(
     given: Sequence[tuple[str, str, float, float, float, str, str]],
     offsets: Sequence[int],
     needs: int,
+    addresses: Mapping[str, int],
+    code_object: object,
+) -> Algorithm: ...
+def compiled_discipline(
+    name: str,
+    file: str | None,
+    code: str,
+    initial: bytes,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    offsets: Sequence[int],
     addresses: Mapping[str, int],
     code_object: object,
 ) -> Algorithm: ...

@@ -4,54 +4,83 @@
 #![allow(unsafe_code)]
 
 use crate::native::Native;
+use crate::queue::NativeQueue;
 use libloading::{Library, Symbol};
-use lightlag_control::congestion::own::{Maker, Origin};
-use lightlag_plugin::{ENTRY, Table};
+use lightlag_control::congestion::own::Maker;
+use lightlag_core::own::{Origin, Outside};
+use lightlag_net::queue::own::Maker as QueueMaker;
+use lightlag_plugin::{ENTRY, QUEUE_ENTRY};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The libraries that were opened, by path.
-static OPEN: Mutex<BTreeMap<String, Arc<dyn Maker>>> = Mutex::new(BTreeMap::new());
+/// The libraries that were opened for algorithms of one kind, by path.
+type Opened<M> = Mutex<BTreeMap<String, Arc<M>>>;
 
-/// The algorithm in the library `file`.
+static CONTROLS: Opened<dyn Maker> = Mutex::new(BTreeMap::new());
+static DISCIPLINES: Opened<dyn QueueMaker> = Mutex::new(BTreeMap::new());
+
+/// The congestion control in the library `file`.
 ///
 /// # Errors
 /// If the file cannot be opened, holds no algorithm, or one of another version of the interface; or if it has changed: a process
 /// keeps the library that it opened first.
 pub fn open(file: &str) -> Result<Arc<dyn Maker>, String> {
+    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn Maker>, String> {
+        // SAFETY: whoever names a library vouches for its table, which stays in memory with the library.
+        Ok(Arc::new(unsafe { Native::new(table, origin, code, Box::new(library)) }?))
+    };
+    open_in(&CONTROLS, file, ENTRY, make)
+}
+
+/// The queue discipline in the library `file`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_discipline(file: &str) -> Result<Arc<dyn QueueMaker>, String> {
+    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn QueueMaker>, String> {
+        // SAFETY: as above.
+        Ok(Arc::new(unsafe { NativeQueue::new(table, origin, code, Box::new(library)) }?))
+    };
+    open_in(&DISCIPLINES, file, QUEUE_ENTRY, make)
+}
+
+/// The algorithm in a library that exports its table, of type `T`, by the function `entry`.
+fn open_in<M: Outside + ?Sized, T>(
+    opened: &Opened<M>,
+    file: &str,
+    entry: &str,
+    make: impl FnOnce(*const T, Origin, String, Library) -> Result<Arc<M>, String>,
+) -> Result<Arc<M>, String> {
     let failed = |what: String| format!("{file}: {what}");
     let bytes = std::fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let code = digest(&bytes);
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    match open.get(file) {
+    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    match opened.get(file) {
         Some(maker) if maker.facts().code == code => return Ok(Arc::clone(maker)),
         Some(_) => return Err(failed("has changed since it was opened; start Python anew".to_owned())),
         None => {}
     }
-    let table = |library: &Library| -> Result<*const Table, libloading::Error> {
-        // SAFETY: the interface says that a function of this name has this type, and that it may be called at any time.
-        unsafe {
-            let entry: Symbol<unsafe extern "C" fn() -> *const Table> = library.get(ENTRY.as_bytes())?;
-            Ok(entry())
-        }
-    };
     // A name without a slash would be looked for in the folders of the system.
     let path = std::path::absolute(Path::new(file)).map_err(|error| failed(error.to_string()))?;
     // SAFETY: whoever names a library lets its code run, that which opening it starts included.
     let library =
         unsafe { Library::new(&path) }.map_err(|error| failed(format!("is no library: {}", reason(&error))))?;
-    let table = table(&library).map_err(|_| failed(format!("has no function {ENTRY}, which tells its algorithm")))?;
+    let table = || -> Result<*const T, libloading::Error> {
+        // SAFETY: the interface says that a function of this name has this type, and that it may be called at any time.
+        unsafe {
+            let entry: Symbol<unsafe extern "C" fn() -> *const T> = library.get(entry.as_bytes())?;
+            Ok(entry())
+        }
+    };
+    let table = table().map_err(|_| failed(format!("has no function {entry}, which tells its algorithm")))?;
     if table.is_null() {
-        return Err(failed(format!("{ENTRY} returns no table")));
+        return Err(failed(format!("{entry} returns no table")));
     }
-    let origin = Origin::Plugin(file.to_owned());
-    // SAFETY: whoever names a library vouches for its table, which stays in memory with the library.
-    let native = unsafe { Native::new(table, origin, code, Box::new(library)) }.map_err(failed)?;
-    let maker: Arc<dyn Maker> = Arc::new(native);
-    open.insert(file.to_owned(), Arc::clone(&maker));
+    let maker = make(table, Origin::Plugin(file.to_owned()), code, library).map_err(failed)?;
+    opened.insert(file.to_owned(), Arc::clone(&maker));
     Ok(maker)
 }
 

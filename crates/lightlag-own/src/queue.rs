@@ -1,5 +1,9 @@
 //! A discipline from outside as a judge of the engine's queues.
 
+mod native;
+
+pub use native::NativeQueue;
+
 use crate::records;
 use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
@@ -166,9 +170,7 @@ mod tests {
 
     fn judge() -> Box<dyn Judge> {
         let start = Start { rate: Rate::from_mbps(8), limit: QueueLimit::Packets(100), seed: 1 };
-        let queue =
-            Queue { packets: 0, bytes: 0, limit_packets: 0.0, limit_bytes: 0.0, rate: 0.0, random: 0, fault: 0 };
-        bind("echo", Echo(queue), &start)
+        bind("echo", Echo(Queue::NONE), &start)
     }
 
     fn question(bytes: u64, waited: u64) -> Question {

@@ -1,6 +1,6 @@
 //! An algorithm whose window and rate somebody sets from outside of the run, as a policy does that learns.
 
-use lightlag_control::congestion::own::{Maker, Origin, OwnParameter};
+use lightlag_control::congestion::own::{Facts, Maker, Origin, Outside};
 use lightlag_control::congestion::{
     self, Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Report, Start, Steering,
 };
@@ -15,29 +15,21 @@ pub const NAME: &str = "steered";
 /// # Errors
 /// If an algorithm of lightlag has that name.
 pub fn register() -> Result<(), String> {
-    congestion::register(Arc::new(Steerable))
+    // A version in place of a digest: whoever steers is no part of the scenario.
+    let (origin, code, parameters) = (Origin::Registered, "1".to_owned(), Vec::new());
+    let facts = Facts { name: NAME, origin, code, parameters, holds_interpreter: false };
+    congestion::register(Arc::new(Steerable(facts)))
 }
 
-struct Steerable;
+struct Steerable(Facts);
+
+impl Outside for Steerable {
+    fn facts(&self) -> &Facts {
+        &self.0
+    }
+}
 
 impl Maker for Steerable {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn origin(&self) -> &Origin {
-        &Origin::Registered
-    }
-
-    /// A version: whoever steers is no part of the scenario.
-    fn code(&self) -> &'static str {
-        "1"
-    }
-
-    fn parameters(&self) -> &[OwnParameter] {
-        &[]
-    }
-
     /// Its window applies in recovery, too.
     fn needs(&self) -> Needs {
         Needs { pacing: true, own_recovery: true, ..Needs::NONE }
@@ -141,7 +133,9 @@ mod tests {
             tso: false,
             seed: 1,
         };
-        Arc::new(Steerable).build(&start, &[])
+        let facts =
+            Facts { name: NAME, origin: Origin::Registered, code: String::new(), parameters: Vec::new(), holds_interpreter: false };
+        Arc::new(Steerable(facts)).build(&start, &[])
     }
 
     fn ack(at_ms: u64, rtt_ms: u64) -> Ack {

@@ -8,6 +8,12 @@
  * lightlag_control, which holds the window; fields of the algorithm follow, of 8 bytes each. lightlag makes the record, and calls
  * the functions of the table with it. Times are nanoseconds, sizes are bytes of payload, windows are segments and their
  * fractions. What a function does depends on its arguments alone.
+ *
+ * A queue discipline is queue = { plugin = "libmine.so" } in a scenario and
+ *
+ *     const lightlag_queue_table *lightlag_queue_discipline(void);
+ *
+ * in the library. Its record starts with a lightlag_queue. Its functions return LIGHTLAG_PASS, LIGHTLAG_DROP or LIGHTLAG_MARK.
  */
 #ifndef LIGHTLAG_H
 #define LIGHTLAG_H
@@ -18,6 +24,8 @@
 
 /* Causes of congestion. */
 enum { LIGHTLAG_LOSS = 0, LIGHTLAG_TIMEOUT = 1, LIGHTLAG_REPEATED_TIMEOUT = 2, LIGHTLAG_MARK = 3 };
+/* Decisions about a packet, with LIGHTLAG_MARK: it is dropped instead if it cannot be marked. */
+enum { LIGHTLAG_PASS = 0, LIGHTLAG_DROP = 1 };
 /* What a sender is repairing: nothing; losses that ACKs reported; losses after a timeout. */
 enum { LIGHTLAG_OPEN = 0, LIGHTLAG_IN_RECOVERY = 1, LIGHTLAG_IN_LOSS = 2 };
 /* What an algorithm needs: delivery rates; that its pacing rate applies; that its window applies in fast recovery. */
@@ -92,5 +100,34 @@ typedef struct {
     void (*on_idle)(void *, const lightlag_idle *);   /* NULL: the window is cut to idle->window */
     void (*on_recovered)(void *, const lightlag_moment *); /* may be NULL */
 } lightlag_table;
+
+typedef struct {
+    int64_t packets, bytes;             /* what waits, without the packet that comes or is about to leave */
+    double limit_packets, limit_bytes;  /* the limit; infinite in the unit that the scenario does not use */
+    double rate;                        /* of the link, bytes a second */
+    uint64_t random;                    /* state of this queue's random numbers, from the seed of the run */
+    int64_t fault;                      /* anything but 0 ends the run */
+} lightlag_queue;
+
+typedef struct {
+    int64_t now_ns;
+    int64_t size;            /* bytes at the network layer */
+    int64_t flow;            /* a number that tells flows apart, and the directions of each */
+    int64_t ecn;             /* 0: cannot be marked; 1: ECT(1); 2: ECT(0); 3: CE */
+    int64_t waited_ns;       /* 0 for one that comes */
+    int64_t carries_payload;
+    int64_t full;            /* it comes to a full queue, which drops it if it passes */
+} lightlag_packet;
+
+typedef struct {
+    uint32_t interface; /* LIGHTLAG_INTERFACE */
+    uint32_t size;      /* of the record of a queue: a multiple of 8 */
+    const char *name, *about;
+    const void *initial; /* the record before the start, with the defaults of the parameters; NULL: zeros */
+    const lightlag_parameter *parameters;
+    uint64_t parameter_count;
+    int64_t (*on_enqueue)(void *, const lightlag_packet *); /* a packet comes; NULL: all pass */
+    int64_t (*on_dequeue)(void *, const lightlag_packet *); /* the one at the head is about to leave; NULL: all pass */
+} lightlag_queue_table;
 
 #endif

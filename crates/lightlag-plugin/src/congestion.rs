@@ -128,19 +128,25 @@ hooks! {
 }
 
 /// A parameter of an algorithm: the field of a type with its range, its unit and its meaning. The field is an `f64`; with
-/// `whole` before the range an `i64`, and a field of type `i64` that is `flag` is true or false.
+/// `whole` before the range an `i64`, and a field of type `i64` that is `flag` is true or false. The word `queue` before the type
+/// says that it is a queue discipline.
 #[macro_export]
 macro_rules! parameter {
-    ($algorithm:ty, $field:ident, flag, $meaning:expr) => {
-        $crate::parameter!(@ $algorithm, $field, $crate::kind::FLAG, 0.0, 1.0, c"", $meaning)
+    (queue $($rest:tt)*) => {
+        $crate::parameter!(@ $crate::Queue, $($rest)*)
     };
-    ($algorithm:ty, $field:ident, whole $least:literal ..= $most:literal, $unit:expr, $meaning:expr) => {
-        $crate::parameter!(@ $algorithm, $field, $crate::kind::WHOLE, $least as f64, $most as f64, $unit, $meaning)
+    (@ $head:ty, $algorithm:ty, $field:ident, flag, $meaning:expr) => {
+        $crate::parameter!(@@ $head, $algorithm, $field, $crate::kind::FLAG, 0.0, 1.0, c"", $meaning)
     };
-    ($algorithm:ty, $field:ident, $least:literal ..= $most:literal, $unit:expr, $meaning:expr) => {
-        $crate::parameter!(@ $algorithm, $field, $crate::kind::NUMBER, $least, $most, $unit, $meaning)
+    (@ $head:ty, $algorithm:ty, $field:ident, whole $least:literal ..= $most:literal, $unit:expr, $meaning:expr) => {
+        $crate::parameter!(
+            @@ $head, $algorithm, $field, $crate::kind::WHOLE, $least as f64, $most as f64, $unit, $meaning
+        )
     };
-    (@ $algorithm:ty, $field:ident, $kind:expr, $least:expr, $most:expr, $unit:expr, $meaning:expr) => {
+    (@ $head:ty, $algorithm:ty, $field:ident, $least:literal ..= $most:literal, $unit:expr, $meaning:expr) => {
+        $crate::parameter!(@@ $head, $algorithm, $field, $crate::kind::NUMBER, $least, $most, $unit, $meaning)
+    };
+    (@@ $head:ty, $algorithm:ty, $field:ident, $kind:expr, $least:expr, $most:expr, $unit:expr, $meaning:expr) => {
         $crate::Parameter {
             name: {
                 const NAME: &::std::ffi::CStr =
@@ -152,11 +158,14 @@ macro_rules! parameter {
             },
             unit: $unit.as_ptr(),
             meaning: $meaning.as_ptr(),
-            offset: (size_of::<$crate::Control>() + ::std::mem::offset_of!($algorithm, $field)) as u64,
+            offset: (size_of::<$head>() + ::std::mem::offset_of!($algorithm, $field)) as u64,
             kind: $kind,
             least: $least,
             most: $most,
         }
+    };
+    ($algorithm:ty, $($rest:tt)*) => {
+        $crate::parameter!(@ $crate::Control, $algorithm, $($rest)*)
     };
 }
 

@@ -1,6 +1,6 @@
 //! The C interface between lightlag and an algorithm that is not part of it, and what a plug-in in Rust needs.
 //!
-//! An algorithm is a record and a [`Table`] of functions. The record of a connection starts with a [`Control`], which holds
+//! A congestion control is a record and a [`Table`] of functions. The record of a connection starts with a [`Control`], which holds
 //! the window; parameters and state of the algorithm follow. lightlag makes the record, and calls the functions with
 //! it: at the start of a connection, for each ACK, for each congestion event. A compiled Python class, a library in C and one in
 //! Rust use the same records and the same functions, so they give the same results.
@@ -45,16 +45,43 @@
 //!
 //! export_congestion_control!(Aimd);
 //! ```
+//!
+//! A queue discipline is a record that starts with a [`Queue`] and a [`QueueTable`] of functions, which judge packets:
+//!
+//! ```
+//! use lightlag_plugin::{Packet, Parameter, Queue, QueueDiscipline, export_queue_discipline, parameter, verdict};
+//!
+//! /// Marks packets that have waited too long.
+//! #[derive(Clone, Copy)]
+//! struct Late {
+//!     target_ns: i64,
+//! }
+//!
+//! impl QueueDiscipline for Late {
+//!     const NAME: &'static std::ffi::CStr = c"late";
+//!     const PARAMETERS: &'static [Parameter] =
+//!         &[parameter!(queue Late, target_ns, whole 0..=1_000_000_000, c"ns", c"The longest wait without a mark.")];
+//!     const INITIAL: Self = Self { target_ns: 5_000_000 };
+//!
+//!     fn on_dequeue(&mut self, _queue: &mut Queue, packet: &Packet) -> i64 {
+//!         if packet.waited_ns > self.target_ns { verdict::MARK } else { verdict::PASS }
+//!     }
+//! }
+//!
+//! export_queue_discipline!(Late);
+//! ```
 
 // The functions of the table are called from outside, with pointers.
 #![allow(unsafe_code)]
 
 mod congestion;
+mod discipline;
 mod queue;
 mod records;
 mod table;
 
 pub use congestion::{CongestionControl, Own, table};
+pub use discipline::{OwnQueue, QueueDiscipline, queue_table};
 pub use queue::{Packet, Queue, verdict};
 pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
 pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
@@ -62,5 +89,9 @@ pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
 /// The version of this interface. A table of another version is refused.
 pub const INTERFACE: u32 = 1;
 
-/// The name of the function that a library exports: it takes nothing and returns a pointer to its [`Table`].
+/// The name of the function that the library of a congestion control exports: it takes nothing and returns a pointer to its
+/// [`Table`].
 pub const ENTRY: &str = "lightlag_congestion_control";
+
+/// The name of that of a queue discipline, which returns a pointer to its [`QueueTable`].
+pub const QUEUE_ENTRY: &str = "lightlag_queue_discipline";

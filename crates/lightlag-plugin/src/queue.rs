@@ -53,6 +53,17 @@ pub mod verdict {
 }
 
 impl Queue {
+    /// The record before the start.
+    pub const NONE: Self = Self {
+        packets: 0,
+        bytes: 0,
+        limit_packets: f64::INFINITY,
+        limit_bytes: f64::INFINITY,
+        rate: 0.0,
+        random: 0,
+        fault: 0,
+    };
+
     /// The next random number, from 0 up to but not including 1.
     pub fn uniform(&mut self) -> f64 {
         uniform(&mut self.random)

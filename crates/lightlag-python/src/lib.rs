@@ -142,7 +142,7 @@ mod _engine {
     #[pymodule_export]
     use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Packet, Start};
     #[pymodule_export]
-    use crate::own::compiled::compiled_algorithm;
+    use crate::own::compiled::{compiled_algorithm, compiled_discipline};
     #[pymodule_export]
     use crate::own::plain::plain_algorithm;
     #[pymodule_export]

@@ -21,30 +21,30 @@ use std::sync::Arc;
 
 /// Lets scenarios name algorithms in files.
 pub(crate) fn let_files_be_named() {
-    congestion::own::OUTSIDE.load_by(|origin| match open(origin)? {
-        Algorithm::Congestion(maker) => Ok(maker),
-        Algorithm::Queue(maker) => {
-            Err(format!("{} is a queue discipline, and no congestion control", maker.facts().name))
-        }
+    congestion::own::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => lightlag_own::library::open(file),
+        other => match class(other)? {
+            Algorithm::Congestion(maker) => Ok(maker),
+            other => Err(format!("{} is a queue discipline, and no congestion control", other.facts().name)),
+        },
     });
-    disciplines::own::OUTSIDE.load_by(|origin| match open(origin)? {
-        Algorithm::Queue(maker) => Ok(maker),
-        Algorithm::Congestion(maker) => {
-            Err(format!("{} is a congestion control, and no queue discipline", maker.facts().name))
-        }
+    disciplines::own::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => lightlag_own::library::open_discipline(file),
+        other => match class(other)? {
+            Algorithm::Queue(maker) => Ok(maker),
+            other => Err(format!("{} is a congestion control, and no queue discipline", other.facts().name)),
+        },
     });
 }
 
-fn open(origin: &Origin) -> Result<Algorithm, String> {
-    match origin {
-        Origin::Plugin(file) => lightlag_own::library::open(file).map(Algorithm::Congestion),
-        Origin::Python(class) => Python::attach(|py| {
-            let loaded = py.import("lightlag.own").and_then(|own| own.call_method1("load", (class,)));
-            let made = loaded.and_then(|made| Ok(made.cast::<Made>()?.get().0.clone()));
-            made.map_err(|error| error.value(py).to_string())
-        }),
-        Origin::Registered => Err("a registered algorithm has no file".to_owned()),
-    }
+/// The algorithm of a class in a file.
+fn class(origin: &Origin) -> Result<Algorithm, String> {
+    let Origin::Python(class) = origin else { return Err("a registered algorithm has no file".to_owned()) };
+    Python::attach(|py| {
+        let loaded = py.import("lightlag.own").and_then(|own| own.call_method1("load", (class,)));
+        let made = loaded.and_then(|made| Ok(made.cast::<Made>()?.get().0.clone()));
+        made.map_err(|error| error.value(py).to_string())
+    })
 }
 
 /// An algorithm of either kind.
@@ -102,6 +102,7 @@ pub(crate) fn plugin_sources() -> BTreeMap<&'static str, &'static str> {
     BTreeMap::from([
         file!("include/lightlag.h"),
         file!("src/congestion.rs"),
+        file!("src/discipline.rs"),
         file!("src/lib.rs"),
         file!("src/queue.rs"),
         file!("src/records.rs"),

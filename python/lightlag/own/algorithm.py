@@ -156,6 +156,14 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
     for key in (parameter[0] for parameter in given):
         if key in ("limit", "discipline", "plugin", "python", "code"):
             raise InputError(f"{cls.__name__}.{key}: is a key of each queue; give the parameter another name")
+    if getattr(cls, COMPILED, False):
+        from lightlag.own.native import compile_class
+
+        native = compile_class(cls, hooks, fields_of(cls))
+        offsets = [native.offsets[parameter[0]] for parameter in given]
+        return _engine.compiled_discipline(
+            name, file, code, native.initial, given, offsets, native.addresses, native.keep
+        )
     return _engine.plain_discipline(name, file, code, cls, given, hooks)
 
 

@@ -23,6 +23,13 @@ CONTROL = {
     **dict.fromkeys(("epoch_w_max", "epoch_k"), "f8"),
 }
 """The fields at the start of the record of a connection, with their types."""
+QUEUE = {
+    **dict.fromkeys(("packets", "bytes"), "i8"),
+    **dict.fromkeys(("limit_packets", "limit_bytes", "rate"), "f8"),
+    "random": "u8",
+    "fault": "i8",
+}
+"""Those of the record of a queue."""
 _DTYPES = {"number": "f8", "whole": "i8", "flag": "i8"}
 _RATIONAL = {"growth", "delivery_rate"}
 """The fields of records that are numbers; the others are whole."""
@@ -33,7 +40,7 @@ class Native:
     """The machine code of a class."""
 
     initial: bytes
-    """The record of a connection before its start."""
+    """The record before the start."""
     offsets: dict[str, int]
     """The place of each field in it, in bytes."""
     addresses: dict[str, int]
@@ -72,11 +79,11 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     from lightlag.own.algorithm import default_of, kind_of
 
     np, nb = _numpy(), numba()
-    own = list(CONTROL.items())
+    own = list((QUEUE if issubclass(cls, base.QueueDiscipline) else CONTROL).items())
     own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
     record = np.dtype(own)
+    # The engine fills in what the algorithm starts with.
     initial = np.zeros(1, record)
-    initial["cwnd"], initial["ssthresh"] = 1.0, np.inf
     for field in fields:
         initial[field.name] = default_of(field)
     kept = [_hook(nb, np, cls, hook, record) for hook in hooks]
@@ -94,23 +101,37 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
     method = nb.njit(error_model="numpy")(getattr(cls, hook))
     carray = nb.carray
 
-    def entry(own: Any, what: Any) -> None:
+    def tell(own: Any, what: Any) -> None:
         control = carray(own, 1)[0]
         try:
             method(control, carray(what, 1)[0])
         except Exception:
             control.fault = 1
 
+    def ask(own: Any, what: Any) -> int:
+        queue = carray(own, 1)[0]
+        answer = 0
+        try:
+            answer = method(queue, carray(what, 1)[0])
+        except Exception:
+            queue.fault = 1
+        return answer
+
     types = nb.types
     pointers = [types.CPointer(nb.from_dtype(one)) for one in (record, given)]
+    answers = hook in base.QUEUE_HOOKS
     try:
-        return nb.cfunc(types.void(*pointers), error_model="numpy")(entry)
+        signature = (types.int64 if answers else types.void)(*pointers)
+        entry = nb.cfunc(signature, error_model="numpy")(ask if answers else tell)
     except nb.core.errors.NumbaError as error:
         reason = next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__)
         raise InputError(
             f"{cls.__name__}.{hook}: numba cannot compile it: {printable(reason)}; change the method, or leave "
             "@compiled out"
         ) from error
+    if answers and not isinstance(found := method.nopython_signatures[0].return_type, (types.Integer, types.Boolean)):
+        raise InputError(f"{cls.__name__}.{hook}: returns {found}; it must return ll.PASS, ll.DROP or ll.MARK")
+    return entry
 
 
 def _says_why(line: str) -> bool:
@@ -128,6 +149,7 @@ FIELDS = {
     "on_undo": ["now_ns"],
     "on_idle": ["now_ns", "window", "threshold"],
     "on_recovered": ["now_ns"],
+    **dict.fromkeys(base.QUEUE_HOOKS, "now_ns size flow ecn waited_ns carries_payload full".split()),
 }
 """The records of `lightlag-plugin`, by the methods that are given them."""
 

@@ -6,17 +6,65 @@
 use super::class::Given;
 use super::{Algorithm, Made, origin};
 use lightlag_own::native::Native;
-use lightlag_plugin::{Head, INTERFACE, Parameter, Table, kind};
+use lightlag_own::queue::NativeQueue;
+use lightlag_plugin::{Head, INTERFACE, Parameter, QueueTable, Table, kind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
-/// The texts and the code of a compiled class.
-struct Kept {
+/// What the pointers of a table's head lead to.
+struct Described {
+    initial: Vec<u8>,
+    name: CString,
+    parameters: Vec<Parameter>,
     _texts: Vec<CString>,
-    _code: Py<PyAny>,
+}
+
+impl Described {
+    /// `initial` is the record before the start, `offsets` has the place of each parameter in it.
+    fn new(name: String, initial: Vec<u8>, given: Vec<Given>, offsets: Vec<u64>) -> PyResult<Self> {
+        let text = |given: String| CString::new(given).map_err(|_| PyValueError::new_err("a text has a zero in it"));
+        let mut texts = Vec::new();
+        let mut kept = |given: String| -> PyResult<*const c_char> {
+            let text = text(given)?;
+            let at = text.as_ptr();
+            texts.push(text);
+            Ok(at)
+        };
+        let mut parameters = Vec::new();
+        for ((key, what, _, least, most, unit, meaning), offset) in given.into_iter().zip(offsets) {
+            let kind = match what.as_str() {
+                "flag" => kind::FLAG,
+                "whole" => kind::WHOLE,
+                _ => kind::NUMBER,
+            };
+            let (name, unit, meaning) = (kept(key)?, kept(unit)?, kept(meaning)?);
+            parameters.push(Parameter { name, unit, meaning, offset, kind, least, most });
+        }
+        Ok(Self { initial, name: text(name)?, parameters, _texts: texts })
+    }
+
+    /// The head, which points into this.
+    fn head(&self) -> PyResult<Head> {
+        Ok(Head {
+            interface: INTERFACE,
+            size: u32::try_from(self.initial.len()).map_err(|_| PyValueError::new_err("the record is too long"))?,
+            name: self.name.as_ptr(),
+            about: std::ptr::null(),
+            initial: self.initial.as_ptr().cast::<c_void>(),
+            parameters: self.parameters.as_ptr(),
+            parameter_count: self.parameters.len() as u64,
+        })
+    }
+}
+
+macro_rules! hook {
+    ($addresses:ident, $name:literal) => {
+        // SAFETY: the compiler made a function with this type for this method.
+        $addresses.get($name).filter(|at| **at != 0).map(|at| unsafe { std::mem::transmute::<usize, _>(*at) })
+    };
 }
 
 /// An algorithm whose methods are functions at addresses, by their names, with the types of the C interface. `initial` is the
@@ -35,51 +83,42 @@ pub(crate) fn compiled_algorithm(
     addresses: BTreeMap<String, usize>,
     code_object: Py<PyAny>,
 ) -> PyResult<Made> {
-    let mut texts = Vec::new();
-    let mut text = |given: String| -> PyResult<*const std::ffi::c_char> {
-        let text = CString::new(given).map_err(|_| PyValueError::new_err("a text has a zero in it"))?;
-        let at = text.as_ptr();
-        texts.push(text);
-        Ok(at)
-    };
-    let name = text(name)?;
-    let mut parameters = Vec::new();
-    for ((key, what, _, least, most, unit, meaning), offset) in given.into_iter().zip(offsets) {
-        let kind = match what.as_str() {
-            "flag" => kind::FLAG,
-            "whole" => kind::WHOLE,
-            _ => kind::NUMBER,
-        };
-        let (name, unit, meaning) = (text(key)?, text(unit)?, text(meaning)?);
-        parameters.push(Parameter { name, unit, meaning, offset, kind, least, most });
-    }
-    let address = |hook: &str| addresses.get(hook).copied().filter(|at| *at != 0);
-    macro_rules! hook {
-        ($name:literal) => {
-            // SAFETY: the compiler made a function with this type for this method.
-            address($name).map(|at| unsafe { std::mem::transmute::<usize, _>(at) })
-        };
-    }
+    let described = Described::new(name, initial, given, offsets)?;
     let table = Table {
-        head: Head {
-            interface: INTERFACE,
-            size: u32::try_from(initial.len()).map_err(|_| PyValueError::new_err("the record is too long"))?,
-            name,
-            about: std::ptr::null(),
-            initial: initial.as_ptr().cast::<c_void>(),
-            parameters: parameters.as_ptr(),
-            parameter_count: parameters.len() as u64,
-        },
+        head: described.head()?,
         needs,
-        on_start: hook!("on_start"),
-        on_ack: hook!("on_ack"),
-        on_congestion: hook!("on_congestion"),
-        on_undo: hook!("on_undo"),
-        on_idle: hook!("on_idle"),
-        on_recovered: hook!("on_recovered"),
+        on_start: hook!(addresses, "on_start"),
+        on_ack: hook!(addresses, "on_ack"),
+        on_congestion: hook!(addresses, "on_congestion"),
+        on_undo: hook!(addresses, "on_undo"),
+        on_idle: hook!(addresses, "on_idle"),
+        on_recovered: hook!(addresses, "on_recovered"),
     };
-    let keep = Box::new(Kept { _texts: texts, _code: code_object });
     // SAFETY: the table lives during the call, which copies what it needs; the code is kept.
-    let native = unsafe { Native::new(&raw const table, origin(file), code, keep) };
+    let native = unsafe { Native::new(&raw const table, origin(file), code, Box::new(code_object)) };
     native.map(|native| Made(Algorithm::Congestion(Arc::new(native)))).map_err(PyValueError::new_err)
+}
+
+/// The same of a queue discipline, whose record is that of a queue.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "a record in Python's terms")]
+pub(crate) fn compiled_discipline(
+    name: String,
+    file: Option<String>,
+    code: String,
+    initial: Vec<u8>,
+    given: Vec<Given>,
+    offsets: Vec<u64>,
+    addresses: BTreeMap<String, usize>,
+    code_object: Py<PyAny>,
+) -> PyResult<Made> {
+    let described = Described::new(name, initial, given, offsets)?;
+    let table = QueueTable {
+        head: described.head()?,
+        on_enqueue: hook!(addresses, "on_enqueue"),
+        on_dequeue: hook!(addresses, "on_dequeue"),
+    };
+    // SAFETY: as above.
+    let native = unsafe { NativeQueue::new(&raw const table, origin(file), code, Box::new(code_object)) };
+    native.map(|native| Made(Algorithm::Queue(Arc::new(native)))).map_err(PyValueError::new_err)
 }

@@ -10,17 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// No queue yet.
-const NONE: Queue = Queue {
-    packets: 0,
-    bytes: 0,
-    limit_packets: f64::INFINITY,
-    limit_bytes: f64::INFINITY,
-    rate: 0.0,
-    random: 0,
-    fault: 0,
-};
-
 /// A queue discipline of a user: a class that inherits from this one and judges packets that come, packets that leave, or both.
 ///
 /// One instance serves one queue, which is first in, first out, up to the limit of the scenario.
@@ -32,7 +21,7 @@ impl QueueDiscipline {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(NONE)
+        Self(Queue::NONE)
     }
 
     /// Packets that wait, without the one that comes or is about to leave.
@@ -131,7 +120,7 @@ impl Object {
 
 impl Body for Object {
     fn queue(&self) -> Queue {
-        self.object.as_ref().map_or(NONE, |object| Python::attach(|py| object.borrow(py).0))
+        self.object.as_ref().map_or(Queue::NONE, |object| Python::attach(|py| object.borrow(py).0))
     }
 
     fn set_queue(&mut self, queue: Queue) {
