@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import lightlag as ll
+from lightlag.emulation import Device, emulate
 from lightlag.errors import AlgorithmError, InputError
 
 PROJECT = Path(__file__).parents[1]
@@ -426,6 +427,14 @@ def test_mistakes_are_named(value: Any, what: str) -> None:
 def test_an_object_that_cannot_be_made_ends_the_run() -> None:
     with pytest.raises(AlgorithmError, match="not today"):
         ll.run(pair(_Init), duration="1 s")
+
+
+def test_real_packets_are_refused() -> None:
+    refused = pytest.raises(
+        InputError, match="the queue discipline beyond is not lightlag's and cannot serve real packets"
+    )
+    with refused, emulate(pair(Beyond), (Device("q0"), Device("q1"))):
+        pass
 
 
 def test_a_queue_discipline_is_no_congestion_control() -> None:

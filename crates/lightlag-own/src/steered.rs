@@ -133,8 +133,13 @@ mod tests {
             tso: false,
             seed: 1,
         };
-        let facts =
-            Facts { name: NAME, origin: Origin::Registered, code: String::new(), parameters: Vec::new(), holds_interpreter: false };
+        let facts = Facts {
+            name: NAME,
+            origin: Origin::Registered,
+            code: String::new(),
+            parameters: Vec::new(),
+            holds_interpreter: false,
+        };
         Arc::new(Steerable(facts)).build(&start, &[])
     }
 

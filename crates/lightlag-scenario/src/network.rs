@@ -4,6 +4,7 @@ use crate::spec::{IpVersion, Reader, Traffic, Transport};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
+use lightlag_net::queue::own::Own;
 use lightlag_net::{
     AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
     RatesByElevation, Reordering, Routes, Timetable,
@@ -395,16 +396,31 @@ impl Network {
         None
     }
 
-    /// Checks that links alone join the nodes, as whoever sends real packets through the network needs it.
+    /// The queue disciplines from outside.
+    pub(crate) fn own_disciplines(&self) -> impl Iterator<Item = &Own> {
+        self.links.iter().filter_map(|link| match &link.discipline {
+            DisciplineConfig::Own(own) => Some(own),
+            _ => None,
+        })
+    }
+
+    /// Checks that links alone join the nodes, with queues that cannot fail, as whoever sends real packets through the network needs
+    /// it.
     ///
     /// # Errors
-    /// The first medium, and the remedy.
+    /// The first medium or such queue, and the remedy.
     pub fn check_wired(&self) -> Result<(), String> {
         if self.space.is_some() {
             return Err(
                 "a constellation cannot carry real packets; take a scenario in which links alone join the nodes"
                     .to_owned(),
             );
+        }
+        if let Some(own) = self.own_disciplines().next() {
+            return Err(format!(
+                "the queue discipline {} is not lightlag's and cannot serve real packets; name one of lightlag's",
+                own.name()
+            ));
         }
         let Some(medium) = self.media.first() else { return Ok(()) };
         Err(format!(

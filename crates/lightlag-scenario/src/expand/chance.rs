@@ -4,7 +4,6 @@ use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
-use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::own::Own;
 
 impl Scenario {
@@ -47,14 +46,6 @@ impl Network {
     pub fn holds_interpreter(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
             || self.own_disciplines().any(Own::holds_interpreter)
-    }
-
-    /// The queue disciplines from outside.
-    fn own_disciplines(&self) -> impl Iterator<Item = &Own> {
-        self.links.iter().filter_map(|link| match &link.discipline {
-            DisciplineConfig::Own(own) => Some(own),
-            _ => None,
-        })
     }
 
     /// The names of the flows of TCP with this congestion control, in their order.
