@@ -51,6 +51,9 @@ impl Reward {
 mod tests {
     use super::*;
 
+    /// 10^0.9.
+    const TEN: f64 = 7.943_282_347_242_816;
+
     fn interval() -> Interval {
         Interval {
             length: 1.0,
@@ -70,11 +73,11 @@ mod tests {
         let clean = interval();
         assert!((Reward::Aurora.of(&clean) - (10_000.0 - 50.0)).abs() < 1e-9);
         assert!((Reward::Orca.of(&clean) - 1.0).abs() < 1e-12);
-        assert!((Reward::Utility.of(&clean) - 10_f64.powf(0.9)).abs() < 1e-9);
+        assert!((Reward::Utility.of(&clean) - TEN).abs() < 1e-9);
         let lossy = Interval { lost: 1_000_000.0 / 9.0, rtt: 0.1, rtt_gradient: 0.001, ..clean };
         assert!((Reward::Aurora.of(&lossy) - (10_000.0 - 100.0 - 200.0)).abs() < 1e-9);
         assert!((Reward::Orca.of(&lossy) - (1.0 - 5.0 / 9.0) / 2.0).abs() < 1e-9);
-        assert!((Reward::Utility.of(&lossy) - (10_f64.powf(0.9) - 9.0 - 11.35)).abs() < 1e-9);
+        assert!((Reward::Utility.of(&lossy) - (TEN - 9.0 - 11.35)).abs() < 1e-9);
     }
 
     #[test]
