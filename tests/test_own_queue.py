@@ -138,7 +138,7 @@ def test_codel_in_four_ways_is_one(scene: str, sets: dict[str, Any], cc: Any, co
     place = "topology.queue" if scene == "dumbbell" else "links.1.queue"
 
     def hash_of(queue: dict[str, Any]) -> str:
-        return ll.run(scene, sets=sets | {place: queue | {"ecn": True}}, duration="20 s").result_hash
+        return ll.run(scene, sets=sets | {place: queue | {"ecn": True}}, duration="8 s").result_hash
 
     hashes = [hash_of(queue) for queue in ({"discipline": "codel"}, CODEL, compiled_codel, cc())]
     assert hashes == [hashes[0]] * 4
