@@ -1,6 +1,7 @@
-//! Threads that do the same work on the parts of a list, again and again. They wait without using a core.
+//! Threads that do the same work on the parts of a list, again and again.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::hint::spin_loop;
+use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 struct Worker<T, C> {
@@ -9,20 +10,48 @@ struct Worker<T, C> {
     thread: Option<JoinHandle<()>>,
 }
 
+/// How threads wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Without using a core.
+    Asleep,
+    /// Awake for a while, some 100 µs: waking up would take as long as short work itself.
+    Awake,
+}
+
+impl Wait {
+    /// Looks at a channel before one sleeps.
+    const LOOKS: u32 = 5_000;
+
+    fn on<T>(self, channel: &Receiver<T>) -> Result<T, RecvError> {
+        if self == Self::Awake {
+            for _ in 0..Self::LOOKS {
+                match channel.try_recv() {
+                    Ok(found) => return Ok(found),
+                    Err(TryRecvError::Disconnected) => return Err(RecvError),
+                    Err(TryRecvError::Empty) => spin_loop(),
+                }
+            }
+        }
+        channel.recv()
+    }
+}
+
 /// Threads beside the one that asks.
 pub struct Pool<T, C> {
     work: fn(&mut T, C),
+    wait: Wait,
     workers: Vec<Worker<T, C>>,
 }
 
 impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
     /// So many threads, with the one that asks, for this work.
-    pub fn new(threads: usize, work: fn(&mut T, C)) -> Self {
+    pub fn new(threads: usize, wait: Wait, work: fn(&mut T, C)) -> Self {
         let worker = |_| {
             let (jobs, to_do) = channel::<(Vec<T>, C)>();
             let (finished, done) = channel();
             let run = move || {
-                while let Ok((mut items, with)) = to_do.recv() {
+                while let Ok((mut items, with)) = wait.on(&to_do) {
                     items.iter_mut().for_each(|item| work(item, with));
                     if finished.send(items).is_err() {
                         return;
@@ -31,7 +60,7 @@ impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
             };
             Worker { jobs: Some(jobs), done, thread: Some(std::thread::spawn(run)) }
         };
-        Self { work, workers: (1..threads).map(worker).collect() }
+        Self { work, wait, workers: (1..threads).map(worker).collect() }
     }
 
     /// Does the work on each item. Each thread takes neighbours.
@@ -54,7 +83,7 @@ impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
         own.iter_mut().for_each(|item| (self.work)(item, with));
         items.append(&mut own);
         for worker in &mut self.workers {
-            match worker.done.recv() {
+            match self.wait.on(&worker.done) {
                 Ok(mut done) => items.append(&mut done),
                 // It has ended, so it has panicked.
                 Err(_) => {
@@ -86,8 +115,8 @@ mod tests {
 
     #[test]
     fn each_item_is_worked_on_once_and_keeps_its_place() {
-        for threads in 1..5 {
-            let mut pool = Pool::new(threads, |item: &mut u64, with: u64| *item = 10 * *item + with);
+        for (threads, wait) in (1..5).flat_map(|threads| [(threads, Wait::Asleep), (threads, Wait::Awake)]) {
+            let mut pool = Pool::new(threads, wait, |item: &mut u64, with: u64| *item = 10 * *item + with);
             let mut items: Vec<u64> = (0..7).collect();
             pool.pass(&mut items, 3);
             pool.pass(&mut items, 4);
@@ -98,7 +127,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "the third")]
     fn a_panic_of_a_worker_is_passed_on() {
-        let mut pool = Pool::new(2, |item: &mut u64, (): ()| assert!(*item != 3, "the third"));
+        let mut pool = Pool::new(2, Wait::Asleep, |item: &mut u64, (): ()| assert!(*item != 3, "the third"));
         pool.pass(&mut vec![1, 2, 3], ());
     }
 }

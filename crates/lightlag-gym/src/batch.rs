@@ -1,7 +1,7 @@
 //! Several episodes, which step on all cores.
 
 use crate::episode::{Agent, Episode, Task};
-use lightlag_core::Pool;
+use lightlag_core::{Pool, Wait};
 use std::sync::Arc;
 
 /// Places for episodes of a task, each with so many agents.
@@ -55,7 +55,8 @@ impl Batch {
             Box::new(Inside { task: Arc::clone(&task), episode: None, factors, rests: true })
         };
         let places: Vec<Place> = (0..places).map(place).collect();
-        let pool = Pool::new(threads.clamp(1, places.len().max(1)), |place: &mut Place, ()| place.step());
+        let threads = threads.clamp(1, places.len().max(1));
+        let pool = Pool::new(threads, Wait::Awake, |place: &mut Place, ()| place.step());
         Self { task, agents, places, pool }
     }
 

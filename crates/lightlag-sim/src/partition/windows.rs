@@ -16,7 +16,7 @@ use crate::partition::merge::Tables;
 use crate::partition::plan::{Cut, Guard};
 use crate::tap::Silent;
 use crate::world::World;
-use lightlag_core::{Duration, Instant, Pool};
+use lightlag_core::{Duration, Instant, Pool, Wait};
 use lightlag_net::Link;
 use lightlag_scenario::{Network, Scenario};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Windows {
             guards: ends_early.then(|| guards.into_iter().rev().collect()),
             ledger,
             tables: Tables::new(&worlds),
-            pool: Pool::new(threads.min(worlds.len()), |world, end| world.pass(end)),
+            pool: Pool::new(threads.min(worlds.len()), Wait::Asleep, |world, end| world.pass(end)),
             reached: Instant::ZERO,
             counts: Counts::default(),
             worlds,
