@@ -18,8 +18,9 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import FrameType, ModuleType, TracebackType
 
 __all__ = ["asked", "code", "finish", "held", "install", "kept", "raising", "telling"]
 
@@ -42,6 +43,43 @@ def install() -> None:
     for number in _NUMBERS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _handle)
+    if "polars" not in sys.modules:
+        sys.meta_path.insert(0, _AfterPolars)
+
+
+class _AfterPolars:
+    """Takes the signals back once polars is imported.
+
+    While polars works, its own handler of SIGINT raises KeyboardInterrupt in whichever thread that is, also within
+    :class:`held`: a run that had finished would be lost.
+    """
+
+    @classmethod
+    def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The module as others find it, which ends its import by giving our handlers back."""
+        if name != "polars":
+            return None
+        sys.meta_path.remove(cls)
+        found = next(filter(None, (finder.find_spec(name, path, target) for finder in sys.meta_path)), None)
+        if found is not None and found.loader is not None:
+            load = found.loader.exec_module
+
+            def load_and_take_back(module: ModuleType) -> None:
+                load(module)
+                _take_back()
+
+            found.loader.exec_module = load_and_take_back  # type: ignore[method-assign]
+        return found
+
+
+def _take_back() -> None:
+    for number in _NUMBERS:
+        if _signal.getsignal(number) is _handle:
+            try:
+                _signal.signal(number, _handle)
+            except ValueError:
+                # Only the main thread may.
+                return
 
 
 def asked() -> bool:

@@ -178,10 +178,13 @@ class Workers:
         try:
             return question()
         except (OSError, TimeoutError) as error:
-            raise InputError(
-                f"{printable(self._where)}: the scheduler does not answer any more: {printable(error)}; finished runs "
-                "are kept, and the same command goes on"
-            ) from None
+            raise self._gone(error) from None
+
+    def _gone(self, error: Exception) -> InputError:
+        return InputError(
+            f"{printable(self._where)}: the scheduler does not answer any more: {printable(error)}; finished runs "
+            "are kept, and the same command goes on"
+        )
 
     def submit(self, batch: Batch, *, apart_from: Any = None) -> Any:
         """Hands out a batch."""
@@ -200,7 +203,7 @@ class Workers:
     def wait(self, tokens: list[Any], seconds: float) -> list[Any]:
         """The batches that have ended by then."""
         if self._client.status not in ("running", "connecting"):
-            self._ask(_gone)
+            raise self._gone(ConnectionError("the connection is closed"))
         ended = []
         with contextlib.suppress(queue.Empty):
             ended.append(self._ended.get(timeout=seconds))
@@ -214,18 +217,17 @@ class Workers:
 
         from distributed import CancelledError as DaskCancelledError
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             found: list[Done] = token.result(timeout=REACH_S)
         except (KilledWorker, CancelledError, DaskCancelledError):
             raise WorkerDiedError from None
+        except (CommClosedError, TimeoutError) as error:
+            raise self._gone(error) from None
         return found
 
     def forget(self, token: Any) -> None:
         """A batch whose result nobody needs."""
         self._tokens.pop(token.key, None)
         token.cancel()
-
-
-def _gone() -> None:
-    raise OSError("the connection is closed")
