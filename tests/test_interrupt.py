@@ -46,14 +46,19 @@ def test_signals_have_their_handler_before_anything_is_loaded(tmp_path: Path) ->
 
 POLARS = """
 import os, signal, threading
+from concurrent.futures import ThreadPoolExecutor
 from lightlag import _signals
 _signals.install()
 import polars
-with _signals.held():
-    frame = polars.DataFrame({"a": [number % 1_000 for number in range(300_000)]})
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+frame = polars.DataFrame({"a": [number % 1_000 for number in range(300_000)]})
+def work():
     while not _signals.asked():
         frame.partition_by("a")
+with _signals.held(), ThreadPoolExecutor(4) as threads:
+    working = [threads.submit(work) for _ in range(4)]
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    for one in working:
+        one.result()
     print("kept", flush=True)
 """
 
