@@ -14,7 +14,7 @@ IMPORTS: dict[str, set[str]] = {
     "net": {"core"},
     "control": {"core"},
     "plugin": set(),
-    "own": {"core", "net", "control", "plugin"},
+    "own": {"core", "net", "control", "plugin", "scenario"},
     "tcp": {"core", "control"},
     "mobility": {"core", "net"},
     "orbit": {"core", "mobility", "net"},
@@ -29,7 +29,8 @@ IMPORTS: dict[str, set[str]] = {
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
     "python": {
-        *("core", "net", "control", "tcp", "orbit", "wire", "host", "scenario", "sim", "gym", "live", "own", "plugin"),
+        *("core", "net", "control", "tcp", "orbit", "routing", "wire", "host"),
+        *("scenario", "sim", "gym", "live", "own", "plugin"),
     },
 }
 """The crates, each with those that it may import."""

@@ -319,7 +319,7 @@ class _Uncompilable(Aimd):
         (_Taken, '_Taken: "cubic" is the name of an algorithm of lightlag, cubic; choose another'),
         (_Named, "_Named: name: 'no name' is no name"),
         (_Uncompilable, "_Uncompilable.on_ack: numba cannot compile it"),
-        (ll.CongestionControl, "is not a subclass of lightlag.CongestionControl"),
+        (ll.CongestionControl, "is not a subclass of one of lightlag.CongestionControl"),
         (Aimd(beta=7.0), "beta: 7 is not a number from 0.1 to 0.9"),
         ({"algorithm": Aimd, "alpha": 1}, '"alpha" is not a key here'),
         ({"algorithm": "aimd", "plugin": "lib.so"}, "algorithm and plugin both name an algorithm"),

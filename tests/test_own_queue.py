@@ -405,7 +405,7 @@ class _Init(Beyond):
         (_Limit, "_Limit.limit: is a key of each queue; give the parameter another name"),
         (_Silent, "_Silent.on_enqueue: returns none; it must return ll.PASS, ll.DROP or ll.MARK"),
         (_Fraction, "_Fraction.on_enqueue: returns float64; it must return"),
-        (ll.QueueDiscipline, "is not a subclass of lightlag.CongestionControl or lightlag.QueueDiscipline"),
+        (ll.QueueDiscipline, "is not a subclass of one of lightlag.CongestionControl, lightlag.QueueDiscipline"),
         (Beyond(threshold=0), "threshold: 0 is not a whole number from 1 to 1000"),
         ({"discipline": "beyond", "treshold": 3}, '"treshold" is not a key here; did you mean "threshold"'),
         ({"discipline": "beyon"}, 'did you mean "beyond"'),

@@ -123,9 +123,13 @@ def annotated(hint: Any) -> set[object]:
     if origin in (Union, UnionType):
         return set[object]().union(*map(annotated, get_args(hint)))
     kind = origin or hint
-    if kind is type or issubclass(kind, (_engine.CongestionControl, _engine.QueueDiscipline)):
+    if kind is type:
+        return annotated(get_args(hint)[0])
+    if issubclass(kind, (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Router)):
         # A class of one's own, or an object of one, becomes a name or a table.
         return {"string", "object"}
+    if issubclass(kind, _engine.Traffic):
+        return {"object"}
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
     if kind in plain:
         return {plain[kind]}

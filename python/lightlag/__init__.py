@@ -45,14 +45,18 @@ if TYPE_CHECKING:
         diff,
     )
     from lightlag.own import (
+        AGAIN,
         DROP,
         LOSS,
         MARK,
         PASS,
         REPEATED_TIMEOUT,
         TIMEOUT,
+        WAIT,
         CongestionControl,
         QueueDiscipline,
+        Router,
+        Traffic,
         compiled,
         parameter,
         register,
@@ -118,12 +122,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AGAIN",
     "DROP",
     "LOSS",
     "MARK",
     "PASS",
     "REPEATED_TIMEOUT",
     "TIMEOUT",
+    "WAIT",
     "AlgorithmError",
     "Batch",
     "Bets",
@@ -160,6 +166,7 @@ __all__ = [
     "Record",
     "Result",
     "Route",
+    "Router",
     "Rto",
     "Satellite",
     "Scenario",
@@ -175,6 +182,7 @@ __all__ = [
     "Swarm",
     "Tcp",
     "Terrestrial",
+    "Traffic",
     "__version__",
     "analyse",
     "compare",
@@ -200,6 +208,10 @@ assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "libm", "plot", "presets")
 _FROM = {
+    "AGAIN": "own",
+    "WAIT": "own",
+    "Router": "own",
+    "Traffic": "own",
     "DROP": "own",
     "LOSS": "own",
     "MARK": "own",

@@ -9,22 +9,28 @@ from typing_extensions import disjoint_base
 __all__ = [
     "Ack",
     "Algorithm",
+    "Break",
     "Capture",
     "Congestion",
     "CongestionControl",
     "Emulation",
     "Episodes",
     "Idle",
+    "Message",
     "Moment",
     "Packet",
+    "Parcel",
     "QueueDiscipline",
+    "Router",
     "Run",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Sky",
     "Start",
     "Steps",
     "Table",
+    "Traffic",
     "__build__",
     "__version__",
     "answers",
@@ -32,6 +38,7 @@ __all__ = [
     "changes_for_rtt",
     "compiled_algorithm",
     "compiled_discipline",
+    "compiled_traffic",
     "congestion_name",
     "dictionary",
     "emulate",
@@ -44,6 +51,8 @@ __all__ = [
     "partitions",
     "plain_algorithm",
     "plain_discipline",
+    "plain_router",
+    "plain_traffic",
     "plugin_sources",
     "run",
     "schema",
@@ -330,6 +339,74 @@ class Packet:
     @property
     def full(self) -> bool: ...
 
+@disjoint_base
+class Traffic:
+    wait_ns: int
+    size: int
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+
+@final
+class Sent:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+@disjoint_base
+class Router:
+    wake_ns: int
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+    @property
+    def node(self) -> int: ...
+    def send(self, data: bytes, to: int | None = None) -> None: ...
+    def release(self, destination: int) -> None: ...
+    def discard(self, destination: int) -> None: ...
+    def position(self, node: int | None = None) -> tuple[float, float, float]: ...
+    def neighbours(self, node: int | None = None) -> list[int]: ...
+
+@final
+class Parcel:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def origin(self) -> int: ...
+    @property
+    def destination(self) -> int: ...
+    @property
+    def came_from(self) -> int: ...
+    @property
+    def ttl(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+@final
+class Message:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def sender(self) -> int: ...
+    @property
+    def to_all(self) -> bool: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def snr_db(self) -> float: ...
+
+@final
+class Break:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def neighbour(self) -> int: ...
+    @property
+    def destination(self) -> int: ...
+    @property
+    def origin(self) -> int: ...
+
 @final
 class Algorithm:
     def register(self) -> None: ...
@@ -354,6 +431,31 @@ def plain_discipline(
     class_: type,
     given: Sequence[tuple[str, str, float, float, float, str, str]],
     hooks: Sequence[str],
+) -> Algorithm: ...
+def plain_traffic(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+) -> Algorithm: ...
+def plain_router(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    hooks: Sequence[str],
+) -> Algorithm: ...
+def compiled_traffic(
+    name: str,
+    file: str | None,
+    code: str,
+    initial: bytes,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    offsets: Sequence[int],
+    addresses: Mapping[str, int],
+    code_object: object,
 ) -> Algorithm: ...
 def compiled_algorithm(
     name: str,

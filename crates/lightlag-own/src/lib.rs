@@ -6,6 +6,7 @@
 //! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
 //! - [`library`]: such algorithms in shared libraries.
 //! - [`queue`]: a queue discipline from outside as a judge of the engine's queues.
+//! - [`traffic`]: traffic from outside as an application of the engine.
 //! - [`steered`]: an algorithm whose window somebody sets from outside of the run.
 
 pub mod bound;
@@ -15,3 +16,4 @@ pub mod queue;
 mod recipe;
 pub mod records;
 pub mod steered;
+pub mod traffic;

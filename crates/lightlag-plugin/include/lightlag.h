@@ -14,6 +14,12 @@
  *     const lightlag_queue_table *lightlag_queue_discipline(void);
  *
  * in the library. Its record starts with a lightlag_queue. Its functions return LIGHTLAG_PASS, LIGHTLAG_DROP or LIGHTLAG_MARK.
+ *
+ * Traffic is traffic = { plugin = "libmine.so" } in a scenario and
+ *
+ *     const lightlag_traffic_table *lightlag_traffic(void);
+ *
+ * in the library. Its record starts with a lightlag_source, in which its function leaves the next message.
  */
 #ifndef LIGHTLAG_H
 #define LIGHTLAG_H
@@ -129,5 +135,28 @@ typedef struct {
     int64_t (*on_enqueue)(void *, const lightlag_packet *); /* a packet comes; NULL: all pass */
     int64_t (*on_dequeue)(void *, const lightlag_packet *); /* the one at the head is about to leave; NULL: all pass */
 } lightlag_queue_table;
+
+typedef struct {
+    int64_t wait_ns; /* from the last message, or the start of the flow, to the next one; between messages, 0 counts as 1 */
+    int64_t size;    /* bytes of the next message; 0: there is none any more */
+    uint64_t random; /* state of this flow's random numbers, from the seed of the run */
+    int64_t fault;   /* anything but 0 ends the run */
+} lightlag_source;
+
+typedef struct {
+    int64_t now_ns;   /* when the flow starts, or the time of the last message */
+    int64_t messages; /* so far */
+    int64_t bytes;    /* theirs */
+} lightlag_sent;
+
+typedef struct {
+    uint32_t interface; /* LIGHTLAG_INTERFACE */
+    uint32_t size;      /* of the record of an application: a multiple of 8 */
+    const char *name, *about;
+    const void *initial; /* the record before the start, with the defaults of the parameters; NULL: zeros */
+    const lightlag_parameter *parameters;
+    uint64_t parameter_count;
+    void (*next_message)(void *, const lightlag_sent *); /* says the next message */
+} lightlag_traffic_table;
 
 #endif

@@ -129,11 +129,14 @@ hooks! {
 
 /// A parameter of an algorithm: the field of a type with its range, its unit and its meaning. The field is an `f64`; with
 /// `whole` before the range an `i64`, and a field of type `i64` that is `flag` is true or false. The word `queue` before the type
-/// says that it is a queue discipline.
+/// says that it is a queue discipline, the word `traffic` that it is traffic.
 #[macro_export]
 macro_rules! parameter {
     (queue $($rest:tt)*) => {
         $crate::parameter!(@ $crate::Queue, $($rest)*)
+    };
+    (traffic $($rest:tt)*) => {
+        $crate::parameter!(@ $crate::Source, $($rest)*)
     };
     (@ $head:ty, $algorithm:ty, $field:ident, flag, $meaning:expr) => {
         $crate::parameter!(@@ $head, $algorithm, $field, $crate::kind::FLAG, 0.0, 1.0, c"", $meaning)

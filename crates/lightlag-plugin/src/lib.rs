@@ -70,6 +70,32 @@
 //!
 //! export_queue_discipline!(Late);
 //! ```
+//!
+//! Traffic is a record that starts with a [`Source`] and a [`TrafficTable`] with a function, which says the next message:
+//!
+//! ```
+//! use lightlag_plugin::{Parameter, Sent, Source, Traffic, export_traffic, parameter};
+//!
+//! /// Twenty messages at random times within a second of each other.
+//! #[derive(Clone, Copy)]
+//! struct Chatter {
+//!     size: i64,
+//! }
+//!
+//! impl Traffic for Chatter {
+//!     const NAME: &'static std::ffi::CStr = c"chatter";
+//!     const PARAMETERS: &'static [Parameter] =
+//!         &[parameter!(traffic Chatter, size, whole 1..=1_000_000, c"B", c"Bytes of a message.")];
+//!     const INITIAL: Self = Self { size: 200 };
+//!
+//!     fn next_message(&mut self, source: &mut Source, sent: &Sent) {
+//!         source.wait_ns = (source.uniform() * 1e9) as i64;
+//!         source.size = if sent.messages < 20 { self.size } else { 0 };
+//!     }
+//! }
+//!
+//! export_traffic!(Chatter);
+//! ```
 
 // The functions of the table are called from outside, with pointers.
 #![allow(unsafe_code)]
@@ -79,12 +105,14 @@ mod discipline;
 mod queue;
 mod records;
 mod table;
+mod traffic;
 
 pub use congestion::{CongestionControl, Own, table};
 pub use discipline::{OwnQueue, QueueDiscipline, queue_table};
 pub use queue::{Packet, Queue, verdict};
 pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
 pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
+pub use traffic::{OwnTraffic, Sent, Source, Traffic, TrafficTable, traffic_table};
 
 /// The version of this interface. A table of another version is refused.
 pub const INTERFACE: u32 = 1;
@@ -95,3 +123,6 @@ pub const ENTRY: &str = "lightlag_congestion_control";
 
 /// The name of that of a queue discipline, which returns a pointer to its [`QueueTable`].
 pub const QUEUE_ENTRY: &str = "lightlag_queue_discipline";
+
+/// The name of that of traffic, which returns a pointer to its [`TrafficTable`].
+pub const TRAFFIC_ENTRY: &str = "lightlag_traffic";

@@ -140,13 +140,17 @@ mod _engine {
     #[pymodule_export]
     use crate::libm::libm_addresses;
     #[pymodule_export]
-    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Packet, Start};
+    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Packet, Sent, Start};
     #[pymodule_export]
-    use crate::own::compiled::{compiled_algorithm, compiled_discipline};
+    use crate::own::compiled::{compiled_algorithm, compiled_discipline, compiled_traffic};
     #[pymodule_export]
     use crate::own::plain::plain_algorithm;
     #[pymodule_export]
     use crate::own::queue::{QueueDiscipline, plain_discipline};
+    #[pymodule_export]
+    use crate::own::router::{Break, Message, Parcel, Router, plain_router};
+    #[pymodule_export]
+    use crate::own::traffic::{Traffic, plain_traffic};
     #[pymodule_export]
     use crate::own::{Made, plugin_sources};
     #[pymodule_export]

@@ -5,16 +5,22 @@
 //! - `base`: what both inherit, and the records that methods are given.
 //! - `class`: a class of either kind, as the engine describes it.
 //! - `queue`: queue disciplines.
+//! - `router`: routers.
+//! - `traffic`: traffic.
 
 pub(crate) mod base;
 mod class;
 pub(crate) mod compiled;
 pub(crate) mod plain;
 pub(crate) mod queue;
+pub(crate) mod router;
+pub(crate) mod traffic;
 
 use lightlag_control::congestion;
 use lightlag_core::own::{Facts, Origin};
 use lightlag_net::queue as disciplines;
+use lightlag_routing::own as routing;
+use lightlag_scenario::own_traffic;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,14 +31,28 @@ pub(crate) fn let_files_be_named() {
         Origin::Plugin(file) => lightlag_own::library::open(file),
         other => match class(other)? {
             Algorithm::Congestion(maker) => Ok(maker),
-            other => Err(format!("{} is a queue discipline, and no congestion control", other.facts().name)),
+            other => Err(other.is_no("congestion control")),
         },
     });
     disciplines::own::OUTSIDE.load_by(|origin| match origin {
         Origin::Plugin(file) => lightlag_own::library::open_discipline(file),
         other => match class(other)? {
             Algorithm::Queue(maker) => Ok(maker),
-            other => Err(format!("{} is a congestion control, and no queue discipline", other.facts().name)),
+            other => Err(other.is_no("queue discipline")),
+        },
+    });
+    own_traffic::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => lightlag_own::library::open_traffic(file),
+        other => match class(other)? {
+            Algorithm::Traffic(maker) => Ok(maker),
+            other => Err(other.is_no("traffic")),
+        },
+    });
+    routing::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => Err(format!("{file}: a router is a class of Python; a library cannot be one")),
+        other => match class(other)? {
+            Algorithm::Router(maker) => Ok(maker),
+            other => Err(other.is_no("router")),
         },
     });
 }
@@ -47,11 +67,13 @@ fn class(origin: &Origin) -> Result<Algorithm, String> {
     })
 }
 
-/// An algorithm of either kind.
+/// An algorithm of any kind.
 #[derive(Clone)]
 pub(crate) enum Algorithm {
     Congestion(Arc<dyn congestion::own::Maker>),
     Queue(Arc<dyn disciplines::own::Maker>),
+    Traffic(Arc<dyn own_traffic::Maker>),
+    Router(Arc<dyn routing::Maker>),
 }
 
 /// An algorithm that is ready to be named by scenarios.
@@ -63,7 +85,20 @@ impl Algorithm {
         match self {
             Self::Congestion(maker) => maker.facts(),
             Self::Queue(maker) => maker.facts(),
+            Self::Traffic(maker) => maker.facts(),
+            Self::Router(maker) => maker.facts(),
         }
+    }
+
+    /// The message for one that stands where another kind of algorithm is due.
+    fn is_no(&self, due: &str) -> String {
+        let kind = match self {
+            Self::Congestion(_) => "a congestion control",
+            Self::Queue(_) => "a queue discipline",
+            Self::Traffic(_) => "traffic",
+            Self::Router(_) => "a router",
+        };
+        format!("{} is {kind}, and no {due}", self.facts().name)
     }
 }
 
@@ -74,6 +109,8 @@ impl Made {
         let done = match &self.0 {
             Algorithm::Congestion(maker) => congestion::register(Arc::clone(maker)),
             Algorithm::Queue(maker) => disciplines::own::register(Arc::clone(maker)),
+            Algorithm::Traffic(maker) => own_traffic::register(Arc::clone(maker)),
+            Algorithm::Router(maker) => lightlag_routing::register(Arc::clone(maker)),
         };
         done.map_err(pyo3::exceptions::PyValueError::new_err)
     }
@@ -107,6 +144,7 @@ pub(crate) fn plugin_sources() -> BTreeMap<&'static str, &'static str> {
         file!("src/queue.rs"),
         file!("src/records.rs"),
         file!("src/table.rs"),
+        file!("src/traffic.rs"),
     ])
 }
 

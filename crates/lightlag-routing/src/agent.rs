@@ -5,6 +5,7 @@
 
 use crate::message::Message;
 use crate::{Traffic, gpsr};
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
@@ -118,6 +119,9 @@ pub trait Surroundings {
     /// The position of a node.
     fn position(&mut self, node: NodeId, now: Instant) -> Vector;
 
+    /// Whether a node is on the medium.
+    fn has(&self, node: NodeId) -> bool;
+
     /// The nodes to which frames of data from this one get through, in ascending order.
     fn neighbours(&mut self, node: NodeId, now: Instant) -> &[NodeId];
 }
@@ -202,6 +206,11 @@ pub trait Agent: std::fmt::Debug + Send {
 
     /// The control messages that it sent.
     fn traffic(&self) -> &Traffic;
+
+    /// Its failure, if it is one from outside. From then on it has no routes.
+    fn fault(&self) -> Option<&Fault> {
+        None
+    }
 }
 
 /// The node on which an agent runs, and the source of its random numbers.

@@ -14,6 +14,7 @@
 //! - [`gpsr`]: Greedy Perimeter Stateless Routing.
 //! - [`fixed`]: static routes, by hops at the start.
 //! - [`oracle`]: shortest paths on the true graph.
+//! - [`own`]: routers of users.
 //! - [`arp`]: which neighbours have told their address on the link.
 
 pub mod agent;
@@ -28,6 +29,7 @@ pub mod model;
 pub mod olsr;
 pub mod oracle;
 mod outbox;
+pub mod own;
 mod paths;
 pub mod registry;
 #[cfg(test)]
@@ -35,6 +37,6 @@ mod testbed;
 pub mod traffic;
 
 pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Step, Surroundings, Verdict};
-pub use message::{Kind, Message};
-pub use registry::Protocol;
+pub use message::{Kind, Message, OWN_PORT};
+pub use registry::{Protocol, Router, register};
 pub use traffic::Traffic;

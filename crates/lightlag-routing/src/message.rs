@@ -1,6 +1,10 @@
 //! The control messages of all protocols.
 
 use crate::{aodv, dsdv, gpsr, olsr};
+use std::sync::Arc;
+
+/// The UDP port of messages of routers from outside: the first of those for experiments (RFC 4727 §6).
+pub const OWN_PORT: u16 = 1021;
 
 /// A control message.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,6 +17,8 @@ pub enum Message {
     Dsdv(dsdv::Update),
     /// A beacon of GPSR.
     Gpsr(gpsr::Beacon),
+    /// A message of a router from outside, in its form, UDP port 1021.
+    Own(Arc<[u8]>),
 }
 
 /// The kind of a control message, for counters.
@@ -36,11 +42,13 @@ pub enum Kind {
     Update,
     /// A beacon of GPSR.
     Beacon,
+    /// A message of a router from outside.
+    Own,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::RouteRequest,
         Self::RouteReply,
         Self::RouteError,
@@ -50,6 +58,7 @@ impl Kind {
         Self::FullDump,
         Self::Update,
         Self::Beacon,
+        Self::Own,
     ];
 
     /// Its name in results.
@@ -64,6 +73,7 @@ impl Kind {
             Self::FullDump => "dump",
             Self::Update => "update",
             Self::Beacon => "beacon",
+            Self::Own => "own",
         }
     }
 }
@@ -76,6 +86,7 @@ impl Message {
             Self::Olsr(packet) => packet.size(),
             Self::Dsdv(update) => update.size(),
             Self::Gpsr(_) => gpsr::Beacon::SIZE,
+            Self::Own(payload) => payload.len() as u32,
         }
     }
 
@@ -86,6 +97,7 @@ impl Message {
             Self::Olsr(_) => olsr::PORT,
             Self::Dsdv(_) => dsdv::PORT,
             Self::Gpsr(_) => gpsr::PORT,
+            Self::Own(_) => OWN_PORT,
         }
     }
 
@@ -96,6 +108,7 @@ impl Message {
             Self::Olsr(packet) => packet.messages.iter().for_each(|message| each(message.kind(), message.size())),
             Self::Dsdv(update) => each(update.kind(), update.size()),
             Self::Gpsr(_) => each(Kind::Beacon, gpsr::Beacon::SIZE),
+            Self::Own(payload) => each(Kind::Own, payload.len() as u32),
         }
     }
 }

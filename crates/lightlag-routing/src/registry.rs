@@ -1,7 +1,9 @@
 //! The protocols by name: their settings, and their agents.
 
 use crate::model::Model;
-use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle};
+use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle, own};
+use lightlag_net::setting::Registered;
+use std::sync::Arc;
 
 /// Makes the enum of protocols from a line for each.
 macro_rules! protocols {
@@ -35,12 +37,63 @@ protocols! {
     Oracle, "oracle", oracle::Config;
 }
 
+/// The way in which the nodes of a medium find their routes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Router {
+    /// By a protocol of lightlag.
+    Protocol(Protocol),
+    /// By a router from outside.
+    Own(own::Own),
+}
+
+impl Router {
+    /// The agent of a node.
+    pub fn build(&self, identity: &Identity) -> Box<dyn Agent> {
+        match self {
+            Self::Protocol(protocol) => protocol.build(identity),
+            Self::Own(own) => own::build(own, identity),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Protocol(protocol) => protocol.name(),
+            Self::Own(own) => own.name(),
+        }
+    }
+
+    /// The protocol of lightlag, if it is one.
+    pub fn protocol(&self) -> Option<&Protocol> {
+        if let Self::Protocol(protocol) = self { Some(protocol) } else { None }
+    }
+}
+
+/// Makes a router from outside known by its name, in place of an earlier one with that name.
+///
+/// # Errors
+/// If one of lightlag's own protocols has the name.
+pub fn register(maker: Arc<dyn own::Maker>) -> Result<(), String> {
+    let name = maker.facts().name;
+    if Protocol::NAMES.contains(&name) {
+        return Err(format!("{name:?} is the name of a routing protocol of lightlag; choose another"));
+    }
+    own::OUTSIDE.add(maker);
+    Ok(())
+}
+
+impl Default for Router {
+    fn default() -> Self {
+        Self::Protocol(Protocol::Aodv(aodv::Config::default()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testbed::{Bed, End, Graph, at, wifi};
     use lightlag_net::NodeId;
-    use lightlag_net::setting::{Registered, Value};
+    use lightlag_net::setting::Value;
 
     #[test]
     fn every_setting_keeps_its_default() {

@@ -121,6 +121,10 @@ impl Surroundings for Graph {
         self.positions[node.0 as usize]
     }
 
+    fn has(&self, node: NodeId) -> bool {
+        (node.0 as usize) < self.links.len()
+    }
+
     fn neighbours(&mut self, node: NodeId, _now: Instant) -> &[NodeId] {
         &self.lists[node.0 as usize]
     }

@@ -24,10 +24,10 @@ pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
     Defaults, Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, Http,
     Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model, NodeSpec,
-    OnDemand, OnOff, OrbitSpec, OutageRule, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson, ProxyKind,
-    ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing, Satellite,
-    Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal, Terrestrial,
-    Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web,
+    OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson,
+    ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing,
+    Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal,
+    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, own_traffic,
 };
 
 use read::{Errors, text, tree};

@@ -11,7 +11,7 @@ use lightlag_net::{
 };
 use lightlag_orbit::{Handover, Rules, Sky};
 use lightlag_radio::{MediumConfig, StationConfig};
-use lightlag_routing::{Protocol, arp};
+use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ pub struct Medium {
     pub name: String,
     /// The channel.
     pub config: MediumConfig,
-    /// The routing protocol of the nodes on it.
-    pub routing: Protocol,
+    /// The way in which the nodes on it find their routes.
+    pub routing: Router,
     /// Whether these nodes have to ask for addresses on it.
     pub arp: arp::Mode,
     /// Whether senders of TCP are told that their route over it broke.

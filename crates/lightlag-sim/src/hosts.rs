@@ -53,11 +53,15 @@ impl Hosts {
         Addressees { endpoints: &self.endpoints, datagrams: &self.datagrams }
     }
 
-    /// The flow whose congestion control failed first, and the failure.
+    /// The flow whose congestion control or application failed first, and the failure.
     pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
-        let ends = self.endpoints.iter();
-        ends.filter_map(|end| Some((end.flow as usize, end.connection.fault()?)))
-            .min_by_key(|(flow, fault)| (fault.at, *flow))
+        let controls = self.endpoints.iter().map(|end| (end.flow as usize, end.connection.fault()));
+        let writing =
+            self.endpoints.iter().map(|end| (end.flow as usize, end.application.as_ref().and_then(|of| of.fault())));
+        let datagrams =
+            self.datagrams.senders.iter().zip(self.datagrams.flows()).map(|(sender, flow)| (flow, sender.fault()));
+        let faults = controls.chain(writing).chain(datagrams).filter_map(|(flow, fault)| Some((flow, fault?)));
+        faults.min_by_key(|(flow, fault)| (fault.at, *flow))
     }
 
     /// A flow that is steered; None for others, and before its connection starts to send.

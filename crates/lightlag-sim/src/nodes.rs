@@ -17,6 +17,7 @@ pub use ways::Paths;
 
 use crate::body::{Body, Other, Packet, UDP_HEADER};
 use crate::hosts::ends::{self, Numbers};
+use lightlag_core::own::Fault;
 use lightlag_core::{Instant, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
@@ -379,6 +380,12 @@ impl Nodes {
         }
     }
 
+    /// The interface whose router failed first, and the failure.
+    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
+        let faults = self.interfaces.iter().enumerate().filter_map(|(at, of)| Some((at, of.agent.fault()?)));
+        faults.min_by_key(|(at, fault)| (fault.at, *at))
+    }
+
     /// The next thing that happened to a packet.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()
@@ -710,6 +717,10 @@ pub(crate) enum Turn {
 }
 
 impl Surroundings for Air {
+    fn has(&self, node: NodeId) -> bool {
+        self.stations.get(node.0 as usize).is_some_and(Option::is_some)
+    }
+
     fn position(&mut self, node: NodeId, now: Instant) -> Vector {
         match self.stations[node.0 as usize] {
             Some(station) => self.medium.position(station, now),

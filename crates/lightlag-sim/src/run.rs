@@ -259,15 +259,16 @@ impl Simulation {
         if !self.may_fail {
             return None;
         }
-        let (of_flow, of_link) = match &self.world {
-            Watched::By(world) => (world.hosts.fault(), world.fabric.fault()),
-            Watched::ByCaptures(world) => (world.hosts.fault(), world.fabric.fault()),
-            Watched::InParts(_) => (None, None),
+        let (of_flow, of_link, of_router) = match &self.world {
+            Watched::By(world) => (world.hosts.fault(), world.fabric.fault(), world.router_fault()),
+            Watched::ByCaptures(world) => (world.hosts.fault(), world.fabric.fault(), world.router_fault()),
+            Watched::InParts(_) => (None, None, None),
         };
         let failed = |part, fault: &Fault| Failed { part, fault: fault.clone() };
         let of_flow = of_flow.map(|(flow, fault)| failed(format!("flow {}", self.flow_names()[flow]), fault));
         let of_link = of_link.map(|(link, fault)| failed(format!("link {}", self.link_names()[link]), fault));
-        of_flow.into_iter().chain(of_link).min_by_key(|failed| failed.fault.at)
+        let of_router = of_router.map(|(router, fault)| failed(format!("router {}", self.link_names()[router]), fault));
+        of_flow.into_iter().chain(of_link).chain(of_router).min_by_key(|failed| failed.fault.at)
     }
 
     /// Runs to the end, or until the observer stops it or an algorithm from outside fails.

@@ -11,6 +11,7 @@ use crate::nodes::Nodes;
 use crate::partition::border::{Border, Whole};
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
+use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
@@ -52,6 +53,15 @@ impl World<Silent> {
         let Self { agenda, fabric, hosts, nodes, clerks, recorder, border, .. } = self;
         let Self { ip_header, ttl, sent, received, expired, .. } = self;
         World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
+    }
+}
+
+impl<T, B> World<T, B> {
+    /// The number among links of the radio whose router failed first, and the failure.
+    pub(crate) fn router_fault(&self) -> Option<(usize, &Fault)> {
+        let nodes = self.nodes.as_deref()?;
+        let (interface, fault) = nodes.fault()?;
+        Some((nodes.link(interface).0 as usize, fault))
     }
 }
 

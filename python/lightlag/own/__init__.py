@@ -1,4 +1,4 @@
-"""Algorithms of one's own: congestion control and queue disciplines as classes in Python, plain or compiled.
+"""Algorithms of one's own: congestion control, queue disciplines, traffic and routers as classes in Python.
 
 Examples
 --------
@@ -28,14 +28,18 @@ from __future__ import annotations
 
 from lightlag.own.algorithm import choice, is_own, named, register
 from lightlag.own.base import (
+    AGAIN,
     DROP,
     LOSS,
     MARK,
     PASS,
     REPEATED_TIMEOUT,
     TIMEOUT,
+    WAIT,
     CongestionControl,
     QueueDiscipline,
+    Router,
+    Traffic,
     compiled,
     parameter,
     state,
@@ -44,14 +48,18 @@ from lightlag.own.base import (
 from lightlag.own.files import load
 
 __all__ = [
+    "AGAIN",
     "DROP",
     "LOSS",
     "MARK",
     "PASS",
     "REPEATED_TIMEOUT",
     "TIMEOUT",
+    "WAIT",
     "CongestionControl",
     "QueueDiscipline",
+    "Router",
+    "Traffic",
     "choice",
     "compiled",
     "is_own",

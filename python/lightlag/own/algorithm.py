@@ -9,12 +9,27 @@ from typing import Any
 from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
-from lightlag.own.base import COMPILED, HOOKS, QUEUE_HOOKS, REQUIRED, CongestionControl, QueueDiscipline
+from lightlag.own.base import (
+    COMPILED,
+    HOOKS,
+    QUEUE_HOOKS,
+    REQUIRED,
+    ROUTER_HOOKS,
+    TRAFFIC_HOOKS,
+    CongestionControl,
+    QueueDiscipline,
+    Router,
+    Traffic,
+)
 from lightlag.own.files import code_of
 
-OwnClass = type[CongestionControl] | type[QueueDiscipline]
-ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline)
-"""What classes of one's own inherit from the engine."""
+OwnClass = type[CongestionControl] | type[QueueDiscipline] | type[Traffic] | type[Router]
+BASES = (CongestionControl, QueueDiscipline, Traffic, Router)
+"""What classes of one's own inherit."""
+KEYS = dict(zip(BASES, ("algorithm", "discipline", "kind", "protocol"), strict=True))
+"""The key of their name in a scenario."""
+ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router)
+"""The same of the engine."""
 Given = tuple[str, str, float, float, float, str, str]
 """A parameter as the engine takes it: name, kind, default, least, most, unit, meaning."""
 
@@ -38,9 +53,9 @@ def choice(value: Any, name: str | None = None) -> str | dict[str, Any]:
     fields = [] if isinstance(value, type) else parameters(cls)
     values = ((field, getattr(value, field.name)) for field in fields)
     changed = {field.name: given for field, given in values if given != field.default}
-    if issubclass(cls, QueueDiscipline):
-        return {"discipline": name} | changed
-    return {"algorithm": name} | changed if changed else name
+    key = next(key for base, key in KEYS.items() if issubclass(cls, base))
+    is_word = issubclass(cls, (CongestionControl, Router)) and not changed
+    return name if is_word else {key: name} | changed
 
 
 def named(name: str, value: Any) -> Any:
@@ -80,11 +95,9 @@ def algorithm(
     code
         The digest of its code, if it is known.
     """
-    bases = (CongestionControl, QueueDiscipline)
-    if not (isinstance(cls, type) and issubclass(cls, bases)) or cls in bases:
-        raise InputError(
-            f"{printable(repr(cls)):.60} is not a subclass of lightlag.CongestionControl or lightlag.QueueDiscipline"
-        )
+    if not (isinstance(cls, type) and issubclass(cls, BASES)) or cls in BASES:
+        bases = ", ".join(f"lightlag.{base.__name__}" for base in BASES)
+        raise InputError(f"{printable(repr(cls)):.60} is not a subclass of one of {bases}")
     name = name or cls.name or cls.__name__.lower()
     code = code or code_of(cls)
     known = _made.setdefault(cls, {})
@@ -131,6 +144,10 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
         raise InputError(f"{cls.__name__}: name: {printable(name)!r} is no name; take letters, digits and signs")
     if issubclass(cls, QueueDiscipline):
         return _discipline(cls, name, file, code)
+    if issubclass(cls, Traffic):
+        return _traffic(cls, name, file, code)
+    if issubclass(cls, Router):
+        return _router(cls, name, file, code)
     for hook in REQUIRED:
         if not callable(getattr(cls, hook, None)):
             raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
@@ -152,10 +169,7 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
     hooks = [hook for hook in QUEUE_HOOKS if callable(getattr(cls, hook, None))]
     if not hooks:
         raise InputError(f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet)")
-    given = [_given(cls, field) for field in parameters(cls)]
-    for key in (parameter[0] for parameter in given):
-        if key in ("limit", "discipline", "plugin", "python", "code"):
-            raise InputError(f"{cls.__name__}.{key}: is a key of each queue; give the parameter another name")
+    given = _beside(cls, "queue", ("limit", "discipline"))
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
 
@@ -165,6 +179,37 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
             name, file, code, native.initial, given, offsets, native.addresses, native.keep
         )
     return _engine.plain_discipline(name, file, code, cls, given, hooks)
+
+
+def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    if not callable(getattr(cls, "next_message", None)):
+        raise InputError(f"{cls.__name__}: has no method next_message(self, sent)")
+    given = _beside(cls, "traffic", ("kind", "stop"))
+    if getattr(cls, COMPILED, False):
+        from lightlag.own.native import compile_class
+
+        native = compile_class(cls, TRAFFIC_HOOKS, fields_of(cls))
+        offsets = [native.offsets[parameter[0]] for parameter in given]
+        return _engine.compiled_traffic(name, file, code, native.initial, given, offsets, native.addresses, native.keep)
+    return _engine.plain_traffic(name, file, code, cls, given)
+
+
+def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    if not callable(getattr(cls, "next_hop", None)):
+        raise InputError(f"{cls.__name__}: has no method next_hop(self, packet)")
+    if getattr(cls, COMPILED, False):
+        raise InputError(f"{cls.__name__}: a router asks for messages and positions; leave @compiled out")
+    hooks = [hook for hook in ROUTER_HOOKS if callable(getattr(cls, hook, None))]
+    return _engine.plain_router(name, file, code, cls, _beside(cls, "router", ("protocol",)), hooks)
+
+
+def _beside(cls: OwnClass, what: str, taken: tuple[str, ...]) -> list[Given]:
+    """The parameters of a class, none of which may have the name of a key that stands beside them."""
+    given = [_given(cls, field) for field in parameters(cls)]
+    for key in (parameter[0] for parameter in given):
+        if key in (*taken, "plugin", "python", "code"):
+            raise InputError(f"{cls.__name__}.{key}: is a key of each {what}; give the parameter another name")
+    return given
 
 
 def _given(cls: type, field: dataclasses.Field[Any]) -> Given:

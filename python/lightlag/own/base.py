@@ -14,12 +14,18 @@ LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
 """Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
 PASS, DROP = range(2)
 """Decisions about a packet in a queue, with ``MARK``."""
+WAIT, AGAIN = -1, -2
+"""Answers of a router: the node keeps the packet until it is released; it asks again where the packet goes."""
 
 HOOKS = ("on_start", "on_ack", "on_congestion", "on_undo", "on_idle", "on_recovered")
 """The methods of a congestion control that the engine calls."""
 REQUIRED = ("on_ack", "on_congestion")
 QUEUE_HOOKS = ("on_enqueue", "on_dequeue")
 """Those of a queue discipline, which has one of them at least."""
+TRAFFIC_HOOKS = ("next_message",)
+"""That of traffic."""
+ROUTER_HOOKS = ("on_start", "next_hop", "on_message", "on_timer", "on_broken")
+"""Those of a router, which has ``next_hop`` at least."""
 COMPILED = "_lightlag_is_compiled"
 
 T = TypeVar("T")
@@ -88,6 +94,51 @@ class QueueDiscipline(Declared, _engine.QueueDiscipline):
         The limit of the queue. The one in which the scenario does not say it is infinite.
     rate
         The rate of the link in bytes a second.
+    """
+
+    name = ""
+    """Its name in scenarios; by default that of the class in lower case."""
+
+
+class Traffic(Declared, _engine.Traffic):
+    """Traffic of one's own.
+
+    A subclass has ``next_message(self, sent)``, which is called when the flow starts and after each message, and says
+    in ``self.wait_ns`` and ``self.size`` when the next one comes and how many bytes it has. A size of 0 ends the flow.
+    Both keep their values from call to call. One object serves one flow, of TCP or UDP.
+
+    Attributes
+    ----------
+    wait_ns
+        Nanoseconds from the last message, or the start of the flow, to the next one; between messages, 0 counts as 1.
+    size
+        Bytes of the next message; 0: there is none any more.
+    """
+
+    name = ""
+    """Its name in scenarios; by default that of the class in lower case."""
+
+
+class Router(Declared, _engine.Router):
+    """A router of one's own, for the nodes of a radio medium.
+
+    A subclass has ``next_hop(self, packet)``, which returns the number of the neighbour to which the packet goes, None
+    if there is no way, or ``lightlag.WAIT`` to keep the packet until ``self.release(destination)`` or
+    ``self.discard(destination)``. It may have ``on_start(self, moment)``, ``on_message(self, message)``,
+    ``on_timer(self, moment)`` and ``on_broken(self, broken)``, which returns what becomes of the packet: None drops it,
+    ``lightlag.WAIT`` keeps it, ``lightlag.AGAIN`` asks for another next hop. One object serves one node. Nodes are
+    numbers, in the order of the scenario.
+
+    ``self.send(data, to=None)`` sends bytes to all neighbours, or to one of them, as a datagram on the air.
+    ``self.position(node)`` and ``self.neighbours(node)`` tell where a node is, in metres, and to which nodes its frames
+    get through: true, without messages, for protocols that assume a location service, and for bounds.
+
+    Attributes
+    ----------
+    node
+        The number of the node.
+    wake_ns
+        The time at which ``on_timer`` is called, in nanoseconds since the start of the run; -1 for none.
     """
 
     name = ""

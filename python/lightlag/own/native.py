@@ -30,6 +30,8 @@ QUEUE = {
     "fault": "i8",
 }
 """Those of the record of a queue."""
+SOURCE = {"wait_ns": "i8", "size": "i8", "random": "u8", "fault": "i8"}
+"""Those of the record of an application."""
 _DTYPES = {"number": "f8", "whole": "i8", "flag": "i8"}
 _RATIONAL = {"growth", "delivery_rate"}
 """The fields of records that are numbers; the others are whole."""
@@ -79,7 +81,8 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     from lightlag.own.algorithm import default_of, kind_of
 
     np, nb = _numpy(), numba()
-    own = list((QUEUE if issubclass(cls, base.QueueDiscipline) else CONTROL).items())
+    start = QUEUE if issubclass(cls, base.QueueDiscipline) else SOURCE if issubclass(cls, base.Traffic) else CONTROL
+    own = list(start.items())
     own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
     record = np.dtype(own)
     # The engine fills in what the algorithm starts with.
@@ -149,6 +152,7 @@ FIELDS = {
     "on_undo": ["now_ns"],
     "on_idle": ["now_ns", "window", "threshold"],
     "on_recovered": ["now_ns"],
+    "next_message": ["now_ns", "messages", "bytes"],
     **dict.fromkeys(base.QUEUE_HOOKS, "now_ns size flow ecn waited_ns carries_payload full".split()),
 }
 """The records of `lightlag-plugin`, by the methods that are given them."""

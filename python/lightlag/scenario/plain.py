@@ -12,6 +12,8 @@ from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
 
+_ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router)
+
 
 def plain(value: Any, at: str = "") -> Any:
     """Plain values, without None. Scalars and arrays of numpy become numbers and lists.
@@ -21,7 +23,7 @@ def plain(value: Any, at: str = "") -> Any:
     InputError
         If a value has no place in a scenario.
     """
-    if isinstance(value, (type, _engine.CongestionControl, _engine.QueueDiscipline)):
+    if isinstance(value, (type, *_ENGINE)):
         from lightlag import own
 
         if own.is_own(value):

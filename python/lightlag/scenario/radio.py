@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag.scenario.values import Time
+from lightlag.scenario.values import RoutingProtocol, Time
 
 Model = str | Mapping[str, Any]
 """A model by its name, or as a mapping with its parameters: ``{"model": "log-distance", "exponent": 2.5}``."""
@@ -85,8 +85,9 @@ class Medium(Radio):
     """The power of each frame around its mean; by default none."""
     shadowing: Mapping[str, Any] | None = None
     """Losses that differ from pair to pair: ``{"deviation": "4 dB", "epoch": "1 s"}``."""
-    routing: Model | None = None
-    """The routing protocol, ``"aodv"`` or ``{"protocol": "olsr", "hello_interval": "1 s"}``; by default AODV."""
+    routing: RoutingProtocol | None = None
+    """The routing protocol, ``"aodv"`` or ``{"protocol": "olsr", "hello_interval": "1 s"}``; or a router of one's own;
+    by default AODV."""
     arp: Literal["off", "ns3"] | None = None
     """Whether nodes have to ask for addresses; by default they know them."""
     elfn: bool | None = None

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from lightlag._engine import CongestionControl, QueueDiscipline
+from lightlag._engine import CongestionControl, QueueDiscipline, Router
+from lightlag._engine import Traffic as OwnTraffic
 
 T = TypeVar("T")
 
@@ -42,9 +43,13 @@ Changes: TypeAlias = Sequence[Mapping[str, Any]]
 """``[{"at": "30 s", "rate": "5 Mbit/s"}, {"at": "60 s", "down": True}, {"at": "70 s", "down": False}]``."""
 Jitter: TypeAlias = str | Mapping[str, Any]
 """``"5 ms"``, or ``{"distribution": "normal", "deviation": "2 ms", "most": "6 ms", "correlation": 0.9}``."""
-Traffic: TypeAlias = Mapping[str, Any]
+Traffic: TypeAlias = Mapping[str, Any] | OwnTraffic | type[OwnTraffic]
 """``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web
-with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``."""
+with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``. One in a
+file, ``{"python": "mine.py:Mine"}``; or a class of one's own or an object of one."""
+RoutingProtocol: TypeAlias = str | Mapping[str, Any] | Router | type[Router]
+"""``"aodv"``, ``{"protocol": "olsr", "hello_interval": "1 s"}``; one in a file, ``{"python": "mine.py:Mine"}``; or a
+class of one's own or an object of one."""
 Trace: TypeAlias = str | Mapping[str, Any]
 """The path of a CSV file with time_s and any of rate_bps, delay_s and loss, or
 ``{"file": "cell.down", "format": "mahimahi"}``. The path is relative to the folder of the

@@ -146,6 +146,8 @@ records! {
     Packet of Packet {
         now_ns: i64, size: i64, flow: i64, ecn: i64, waited_ns: i64, carries_payload: bool: flag, full: bool: flag,
     }
+    /// The progress of an application that is asked for its next message.
+    Sent of Sent { now_ns: i64, messages: i64, bytes: i64 }
     /// The restart of a sender that was idle, or that did not use its window.
     Idle of Idle { now_ns: i64, window: i64, threshold: i64 }
 }

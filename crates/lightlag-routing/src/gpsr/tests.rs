@@ -138,6 +138,10 @@ struct Elsewhere {
 }
 
 impl crate::Surroundings for Elsewhere {
+    fn has(&self, _node: NodeId) -> bool {
+        true
+    }
+
     fn position(&mut self, node: NodeId, now: lightlag_core::Instant) -> Vector {
         if node == self.node { self.position } else { self.graph.position(node, now) }
     }

@@ -1,10 +1,11 @@
 //! Whether a scenario is random: if not, runs with other seeds give the same results.
 
 use crate::network::Network;
-use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied};
+use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied, own_traffic};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_net::queue::own::Own;
+use lightlag_routing::Router;
 
 impl Scenario {
     /// Whether any random draw can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or an
@@ -37,21 +38,36 @@ impl Network {
             || self.algorithms().any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_) | Choice::Own(_)))
     }
 
-    /// Whether an algorithm or a queue discipline comes from outside.
+    /// Whether an algorithm, a queue discipline, traffic or a router comes from outside.
     pub fn has_own_algorithms(&self) -> bool {
-        self.algorithms().any(|choice| matches!(choice, Choice::Own(_))) || self.own_disciplines().next().is_some()
+        self.algorithms().any(|choice| matches!(choice, Choice::Own(_)))
+            || self.own_disciplines().next().is_some()
+            || self.own_traffic().next().is_some()
+            || self.own_routers().next().is_some()
     }
 
     /// Whether one of them runs in an interpreter.
     pub fn holds_interpreter(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
             || self.own_disciplines().any(Own::holds_interpreter)
+            || self.own_traffic().any(own_traffic::Own::holds_interpreter)
+            || self.own_routers().any(lightlag_routing::own::Own::holds_interpreter)
     }
 
     /// The names of the flows of TCP with this congestion control, in their order.
     pub fn flows_with(&self, congestion: &str) -> Vec<&str> {
         let flows = self.flows.iter().filter(|flow| flow.transport == Transport::Tcp);
         flows.filter(|flow| flow.tcp.congestion.name() == congestion).map(|flow| flow.name.as_str()).collect()
+    }
+
+    fn own_traffic(&self) -> impl Iterator<Item = &own_traffic::Own> {
+        self.flows
+            .iter()
+            .filter_map(|flow| if let Traffic::Own(given) = &*flow.traffic { Some(&given.own) } else { None })
+    }
+
+    fn own_routers(&self) -> impl Iterator<Item = &lightlag_routing::own::Own> {
+        self.media.iter().filter_map(|medium| if let Router::Own(own) = &medium.routing { Some(own) } else { None })
     }
 
     /// The congestion controls of all senders.
@@ -70,7 +86,8 @@ impl Traffic {
     fn is_random(&self) -> bool {
         match self {
             Self::Bulk | Self::Constant(_) | Self::Collect(_) => false,
-            Self::Poisson(_) | Self::Transfers(_) => true,
+            // Nobody knows of one from outside.
+            Self::Poisson(_) | Self::Transfers(_) | Self::Own(_) => true,
             Self::OnOff(traffic) => traffic.on.is_random() || traffic.off.is_random(),
             Self::Periodic(traffic) => traffic.size.is_random() || varies(traffic.first.as_ref()),
             Self::Burst(traffic) => {

@@ -132,7 +132,7 @@ pub(super) fn built(
     let medium = |medium: &Radios| Medium {
         name: medium.spec.name.clone(),
         config: medium.spec.config.clone(),
-        routing: medium.spec.routing.0.clone(),
+        routing: medium.spec.routing.clone(),
         arp: medium.spec.arp,
         elfn: medium.spec.elfn,
         members: medium

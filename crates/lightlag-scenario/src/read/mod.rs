@@ -6,6 +6,7 @@
 //! - `reader`: typed values from a tree.
 //! - `quantity`, `name`, `direction`: types of values that many keys share.
 //! - `limit`, `setting`: parts of queues, and keys declared by a model.
+//! - `outside`: algorithms that are not part of lightlag.
 //! - `error`: errors with their place, value and remedy.
 //! - [`path_file`]: files of paths of nodes.
 //! - [`trace_file`]: files that describe the changes of a link.
@@ -14,6 +15,7 @@ mod direction;
 mod error;
 mod limit;
 mod name;
+mod outside;
 pub mod path_file;
 mod quantity;
 mod reader;
@@ -28,6 +30,7 @@ pub(crate) use error::{Errors, Path, nearest, not_one_of, shortened};
 pub use error::{ScenarioError, Warning};
 pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
+pub(crate) use outside::FromOutside;
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
 pub(crate) use reader::{FromValue, Table, in_our_words, leaf, shown};
 pub(crate) use setting::{Key, quantity};

@@ -143,7 +143,10 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     }
 }
 
-/// Those of `plugin` and `python` in tables below `congestion` and `queue`, also where a direction is between.
+/// The keys below which a table may name an algorithm in a file.
+const OF_ALGORITHMS: [&str; 4] = ["congestion", "queue", "traffic", "routing"];
+
+/// Those of `plugin` and `python` in tables below such a key, also where a direction is between.
 fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
     match at {
         Value::Object(entries) => {
@@ -154,7 +157,7 @@ fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
                     }
                     _ => {
                         let is_side = is_algorithm && matches!(key.as_str(), "forward" | "backward");
-                        resolve_algorithms(value, folder, is_side || key == "congestion" || key == "queue");
+                        resolve_algorithms(value, folder, is_side || OF_ALGORITHMS.contains(&key.as_str()));
                     }
                 }
             }

@@ -1,14 +1,14 @@
 //! Radio media: the physical layer, the MAC and the routing that the nodes on one share.
 
 use super::model::Chosen;
-use super::{Model, settings};
+use super::{Model, router, settings};
 use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
 use lightlag_mobility::{Mobility, Placement};
-use lightlag_net::setting::{self, Described, Registered};
+use lightlag_net::setting::{self, Described};
 use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
 use lightlag_radio::rate::RateControl;
 use lightlag_radio::{MediumConfig, Radio};
-use lightlag_routing::{Protocol, arp};
+use lightlag_routing::{Protocol, Router, arp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -29,7 +29,7 @@ pub struct MediumSpec {
     /// The radios, where a node says nothing else.
     pub radio: Radio,
     /// The routing protocol of the nodes.
-    pub routing: Model<Protocol>,
+    pub routing: Router,
     /// Whether nodes have to ask for addresses on the medium.
     pub arp: arp::Mode,
     /// Whether senders of TCP are told that their route broke, and that there is one again.
@@ -70,7 +70,7 @@ impl Default for MediumSpec {
             config: MediumConfig::default(),
             names_standard: false,
             radio: Radio::default(),
-            routing: Model::default(),
+            routing: Router::default(),
             arp: arp::Mode::Off,
             elfn: false,
         }
@@ -103,10 +103,9 @@ impl FromValue for MediumSpec {
         {
             errors.push(Path::Key(at, key), message);
         }
-        let Model(protocol) = &routing;
-        if elfn && !matches!(protocol, Protocol::Aodv(_)) {
+        if elfn && !matches!(routing, Router::Protocol(Protocol::Aodv(_))) {
             let message =
-                format!("needs routing = \"aodv\": {} does not tell the source that its route broke", protocol.name());
+                format!("needs routing = \"aodv\": {} does not tell the source that its route broke", routing.name());
             errors.push(Path::Key(at, "elfn"), message);
         }
         (errors.len() == before).then_some(Self { name, config, names_standard, radio, routing, arp, elfn })
@@ -157,7 +156,7 @@ impl Serialize for MediumSpec {
         if self.radio.rate_control != usual.radio.rate_control {
             table.insert("rate_control".to_owned(), json!(Model(self.radio.rate_control)));
         }
-        table.insert("routing".to_owned(), json!(self.routing));
+        table.insert("routing".to_owned(), router::written(&self.routing));
         if self.arp != usual.arp {
             table.insert("arp".to_owned(), json!(self.arp.name()));
         }
@@ -202,7 +201,7 @@ impl JsonSchema for MediumSpec {
         );
         settings::properties::<Radio>(&mut properties, generator);
         properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
-        properties.insert("routing".to_owned(), json!(generator.subschema_for::<Model<Protocol>>()));
+        properties.insert("routing".to_owned(), router::schema(generator));
         properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
         properties.insert("elfn".to_owned(), json!({ "type": "boolean", "default": false }));
         json_schema!({
@@ -293,14 +292,5 @@ impl Chosen for Placement {
     const WHAT: &'static str = "a placement";
     fn usual() -> Self {
         Self::Uniform(Default::default())
-    }
-}
-
-impl Chosen for Protocol {
-    const SCHEMA: &'static str = "RoutingProtocol";
-    const KEY: &'static str = "protocol";
-    const WHAT: &'static str = "a routing protocol";
-    fn usual() -> Self {
-        Self::Aodv(Default::default())
     }
 }

@@ -21,6 +21,7 @@ mod propagation;
 mod proxy;
 mod queue;
 mod record;
+mod router;
 mod routing;
 mod satellite;
 mod settings;
@@ -61,9 +62,10 @@ pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
 pub(crate) use topology::{MOST_LINKS, access, access_at, line_of, many, optional_many};
 pub use trace::{LinkTrace, TraceFile, TraceFormat};
 pub(crate) use traffic::Beside;
+pub use traffic::own as own_traffic;
 pub use traffic::{
-    Burst, Collect, Constant, Http, LARGEST_MESSAGE, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Transport,
-    Web,
+    Burst, Collect, Constant, Http, LARGEST_MESSAGE, OnOff, OwnTraffic, Periodic, Poisson, Requests, Traffic,
+    Transfers, Transport, Web,
 };
 pub use varied::{Quantity, Varied};
 

@@ -19,6 +19,10 @@ pub(crate) trait Chosen: Registered {
     const WHAT: &'static str;
     /// The model where nothing is said.
     fn usual() -> Self;
+    /// Names that stand for something else in the same place.
+    fn others() -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 /// A model as asked for.
@@ -56,7 +60,7 @@ impl<T: Chosen> FromValue for Model<T> {
 fn named<T: Chosen>(name: &str, at: &Path, errors: &mut Errors) -> Option<T> {
     let model = T::named(name);
     if model.is_none() {
-        errors.push(at, not_one_of(name, T::WHAT, T::NAMES));
+        errors.push(at, not_one_of(name, T::WHAT, &[T::NAMES, &T::others()].concat()));
     }
     model
 }

@@ -2,19 +2,18 @@
 //!
 //! The disciplines and their keys are those that `lightlag-net` declares, or those of a user's discipline.
 
-use crate::read::{Errors, FromValue, Key, LimitForm, Omitted, Path, Table, in_our_words, not_one_of, written};
-use lightlag_core::own::{self, Origin};
+use crate::read::{Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, not_one_of, written};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
-use lightlag_net::queue::own::{OUTSIDE, Own};
+use lightlag_net::queue::own::{Maker, OUTSIDE};
 use lightlag_net::queue::{Choice, DisciplineConfig, Limit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The keys of a table that name a discipline: lightlag's or a registered one, the library of one, its Python class.
-const SOURCES: [&str; 3] = ["discipline", "plugin", "python"];
+const FROM_OUTSIDE: FromOutside<dyn Maker> =
+    FromOutside { registry: &OUTSIDE, word: "discipline", what: "a discipline", beside: &["limit"] };
 
 /// A queue as asked for.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,17 +54,12 @@ impl FromValue for Queue {
         let before = errors.len();
         let mut table = Table::open(value, at, "a table such as { discipline = \"codel\" }", errors)?;
         let limit = table.optional("limit", errors);
-        if let Some(key) = file_key(value, at, errors)? {
-            let file: String = table.required(key, "name a file", errors)?;
-            let origin = if key == "plugin" { Origin::Plugin(file) } else { Origin::Python(file) };
-            return from_outside(OUTSIDE.in_file(&origin), (value, key), limit, at, errors);
+        if let Some(own) = FROM_OUTSIDE.read(value, at, errors)? {
+            return (errors.len() == before).then_some(Self { limit, discipline: Choice::Own(own) });
         }
         let list = Choice::NAMES.join(", ");
         let name: String = table.required("discipline", &format!("name one of {list}"), errors)?;
         let Some(mut discipline) = Choice::named(&name) else {
-            if let Some(own) = OUTSIDE.named(&name) {
-                return from_outside(Ok(own), (value, "discipline"), limit, at, errors);
-            }
             let known = [Choice::NAMES, &OUTSIDE.names()].concat();
             errors.push(Path::Key(at, "discipline"), not_one_of(&name, "a queue discipline", &known));
             return None;
@@ -78,39 +72,6 @@ impl FromValue for Queue {
         }
         (errors.len() == before).then_some(Self { limit, discipline })
     }
-}
-
-/// The key of a table that names the file of a discipline from outside, if there is one; None after an error.
-fn file_key(table: &Value, at: &Path, errors: &mut Errors) -> Option<Option<&'static str>> {
-    let mut keys = SOURCES.iter().copied().filter(|key| table.get(key).is_some());
-    let (first, second) = (keys.next(), keys.next());
-    if let (Some(first), Some(second)) = (first, second) {
-        errors.push(at, format!("{first} and {second} both name a discipline; keep one"));
-        return None;
-    }
-    Some(first.filter(|key| *key != "discipline"))
-}
-
-/// A discipline from outside with the values of a table, in which `key` names it.
-fn from_outside(
-    found: Result<Own, String>,
-    (table, key): (&Value, &str),
-    limit: Option<Limit>,
-    at: &Path,
-    errors: &mut Errors,
-) -> Option<Queue> {
-    let values = table.as_object().into_iter().flatten().filter(|(name, value)| {
-        let is_parameter = *name != key && *name != "limit";
-        is_parameter && !value.is_null()
-    });
-    let value = |value| own::Value::deserialize(value).expect("it takes any value");
-    let values = values.map(|(name, given)| (name.clone(), value(given))).collect();
-    match found.map(|own| own.with(values)) {
-        Ok(Ok(own)) => return Some(Queue { limit, discipline: Choice::Own(own) }),
-        Ok(Err(message)) => errors.push(at, in_our_words(&message)),
-        Err(message) => errors.push(Path::Key(at, key), message),
-    }
-    None
 }
 
 /// Reads the keys of a discipline. What cannot be read leaves an error and the default.
@@ -142,7 +103,7 @@ impl Serialize for Queue {
             return serializer.serialize_str(&written(limit));
         }
         let mut table = match &self.discipline {
-            Choice::Own(own) => own.entries("discipline").into_iter().map(|(key, value)| (key, json!(value))).collect(),
+            Choice::Own(own) => Value::Object(FROM_OUTSIDE.written(own)),
             discipline => json!({ "discipline": discipline.name() }),
         };
         if let Some(limit) = self.limit {
@@ -177,21 +138,7 @@ impl JsonSchema for Queue {
                 "additionalProperties": false,
             }));
         }
-        for (key, description, example) in [
-            ("plugin", "A library with the C interface of lightlag.", "libmine.so"),
-            ("python", "A class in a file of Python, compiled or not.", "mine.py:Mine"),
-        ] {
-            forms.push(json!({
-                "type": "object",
-                "description": "A discipline from outside, with its parameters as further keys.",
-                "properties": {
-                    key: { "type": "string", "description": description, "examples": [example] },
-                    "code": { "type": "string", "description": "A digest: another code is refused." },
-                    "limit": limit,
-                },
-                "required": [key],
-            }));
-        }
+        forms.extend(FROM_OUTSIDE.forms(&json!({ "limit": limit })));
         json_schema!({
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": forms

@@ -1,5 +1,6 @@
 //! Traffic of applications and its transport, as asked for.
 
+pub mod own;
 mod read;
 
 use super::Varied;
@@ -8,6 +9,8 @@ use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use own::OwnTraffic;
 
 /// Transport of a flow's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +34,10 @@ impl FromValue for Transport {
         leaf(value, at, errors)
     }
 }
+
+/// The kinds of traffic of lightlag.
+const KINDS: [&str; 10] =
+    ["bulk", "constant", "on_off", "periodic", "poisson", "burst", "collect", "transfers", "requests", "web"];
 
 /// Traffic of the application at the start of a flow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
@@ -57,6 +64,9 @@ pub enum Traffic {
     Requests(Requests),
     /// Pages of several objects over several connections.
     Web(Web),
+    /// Messages of an application from outside.
+    #[serde(untagged)]
+    Own(OwnTraffic),
 }
 
 /// A constant rate: equal messages at equal distances.
@@ -291,13 +301,20 @@ impl Traffic {
                 count.is_some() || stop.is_some()
             }
             Self::Burst(Burst { every, count, stop, .. }) => every.is_none() || count.is_some() || stop.is_some(),
+            // It may end by itself, which is known when it has.
+            Self::Own(_) => true,
         }
     }
 
     /// Whether its application writes messages in the course of time.
     pub fn has_messages(&self) -> bool {
         match self {
-            Self::Constant(_) | Self::OnOff(_) | Self::Periodic(_) | Self::Poisson(_) | Self::Burst(_) => true,
+            Self::Constant(_)
+            | Self::OnOff(_)
+            | Self::Periodic(_)
+            | Self::Poisson(_)
+            | Self::Burst(_)
+            | Self::Own(_) => true,
             Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => false,
         }
     }
@@ -336,7 +353,9 @@ impl Traffic {
             Self::Periodic(Periodic { size, .. })
             | Self::Poisson(Poisson { size, .. })
             | Self::Burst(Burst { size, .. }) => size.largest(),
-            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => Bytes::ZERO,
+            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) | Self::Own(_) => {
+                Bytes::ZERO
+            }
         }
     }
 

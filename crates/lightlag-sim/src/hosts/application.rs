@@ -1,6 +1,7 @@
 //! Applications at the ends of flows that do more than write everything and read at once.
 
 use crate::hosts::source::Source;
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Reader;
 use lightlag_tcp::{Connection, State};
@@ -41,6 +42,11 @@ impl Application {
             Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
         }
+    }
+
+    /// The failure of one from outside.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        if let Self::Writes(source) = self { source.fault() } else { None }
     }
 
     /// Reads what is due.

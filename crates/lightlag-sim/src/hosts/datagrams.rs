@@ -7,6 +7,7 @@ use crate::body::Datagram;
 use crate::hosts::delays::Delays;
 use crate::hosts::source::Source;
 use lightlag_core::Instant;
+use lightlag_core::own::Fault;
 use lightlag_net::{LinkId, NodeId};
 
 /// Both ends of all flows of UDP, in the order of the flows.
@@ -62,6 +63,11 @@ impl Datagrams {
         heading.out = next(heading.peer_node).unwrap_or(heading.out);
     }
 
+    /// The indices of the flows, in their order.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = usize> {
+        self.headings.iter().map(|heading| heading.flow as usize)
+    }
+
     /// The heading of the datagrams of the flow at this place.
     #[inline]
     pub(crate) fn heading(&self, place: usize) -> Heading {
@@ -113,6 +119,11 @@ impl Sender {
         let datagram = Datagram::new(self.sent, now, len);
         self.sent += 1;
         Some(datagram)
+    }
+
+    /// The failure of an application from outside.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.source.fault()
     }
 
     /// Datagrams sent.

@@ -1,6 +1,8 @@
 //! When an application has something to send, and how much: constant rate, on and off, messages.
 
-use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use lightlag_core::own::Fault;
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
+use lightlag_scenario::own_traffic::{Application, Question, Start};
 use lightlag_scenario::{Flow, LARGEST_MESSAGE, Traffic, Transport, Varied};
 use std::sync::Arc;
 
@@ -21,6 +23,8 @@ pub(crate) struct Source {
 struct More {
     /// Of a constant rate, also on and off.
     stream: Option<Stream>,
+    /// From outside.
+    own: Option<OwnSource>,
     /// Bytes and times that are left.
     bytes: u64,
     times: u64,
@@ -31,6 +35,25 @@ struct More {
     transport: Transport,
     /// Whether somebody has said that there is no more.
     done: bool,
+}
+
+/// An application from outside, and its progress.
+#[derive(Debug)]
+struct OwnSource {
+    application: Box<dyn Application>,
+    messages: u64,
+    /// Bytes of the next message.
+    size: u64,
+}
+
+impl OwnSource {
+    /// Asks for the message after the one at `now`, with `bytes` so far, and tells its time.
+    fn ask(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        let message = self.application.next(&Question { now, messages: self.messages, bytes })?;
+        self.messages += 1;
+        self.size = message.size;
+        Some(now + message.wait)
+    }
 }
 
 /// Messages that make a rate while it is on.
@@ -56,6 +79,7 @@ impl Source {
     pub(crate) fn new(flow: &Flow, seed: u64) -> Option<Self> {
         let mut random = RandomStream::new(seed, &format!("flow {} traffic", flow.name));
         let (mut next, mut times, mut left) = (flow.start, u64::MAX, 1);
+        let mut own = None;
         let stream = |rate, end| Some(Stream { rate, sent: 0, served: Duration::ZERO, since: flow.start, end });
         let (stream, first) = match &*flow.traffic {
             Traffic::Collect(_) | Traffic::Bulk | Traffic::Transfers(_) | Traffic::Requests(_) | Traffic::Web(_) => {
@@ -78,17 +102,25 @@ impl Source {
                 (times, left) = (burst.count.unwrap_or(u64::MAX), burst.messages);
                 (None, burst.first.clone())
             }
+            Traffic::Own(given) => {
+                let (maker, values) = given.own.parts();
+                let largest = (flow.transport == Transport::Udp).then_some(LARGEST_MESSAGE.0);
+                let application = Arc::clone(maker).build(&Start { largest, seed: random.bits() }, values);
+                own = Some(OwnSource { application, messages: 0, size: 0 });
+                (None, None)
+            }
         };
         if let Some(first) = first {
             next += first.draw(&mut random);
         }
         let (traffic, transport) = (flow.traffic.clone(), flow.transport);
         let bytes = flow.transfer.map_or(u64::MAX, |bytes| bytes.0);
-        let is_simple = stream.is_none() && (bytes, times, left) == (u64::MAX, u64::MAX, 1);
-        let more = || Box::new(More { stream, bytes, times, left, taken: 0, transport, done: false });
+        let first = own.as_mut().map_or(Some(next), |own| own.ask(next, 0));
+        let is_simple = stream.is_none() && own.is_none() && (bytes, times, left) == (u64::MAX, u64::MAX, 1);
+        let more = || Box::new(More { stream, own, bytes, times, left, taken: 0, transport, done: false });
         let is_sensor = is_simple && transport == Transport::Udp && !matches!(*traffic, Traffic::Burst(_));
         let mut source = Self { random, traffic, next, more: if is_sensor { None } else { Some(more()) } };
-        source.schedule(Some(next));
+        source.schedule(first);
         Some(source)
     }
 
@@ -122,6 +154,7 @@ impl Source {
             Traffic::Periodic(periodic) => periodic.stop,
             Traffic::Poisson(poisson) => poisson.stop,
             Traffic::Burst(burst) => burst.stop,
+            Traffic::Own(given) => given.stop,
             _ => None,
         };
         stop.map_or(NEVER, |stop| Instant::ZERO + stop)
@@ -139,6 +172,7 @@ impl Source {
             Traffic::Periodic(periodic) => periodic.size.draw(&mut self.random),
             Traffic::Poisson(poisson) => poisson.size.draw(&mut self.random),
             Traffic::Burst(burst) => burst.size.draw(&mut self.random),
+            Traffic::Own(_) => Bytes(self.more.as_ref().and_then(|more| more.own.as_ref()).map_or(0, |own| own.size)),
             _ => unreachable!("no source does what these do"),
         };
         let Some(more) = &mut self.more else {
@@ -168,6 +202,11 @@ impl Source {
         self.more.as_ref().is_some_and(|more| more.done)
     }
 
+    /// The failure of an application from outside.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.more.as_ref()?.own.as_ref()?.application.fault()
+    }
+
     /// Its end was told.
     pub(crate) fn finish(&mut self) {
         if let Some(more) = &mut self.more {
@@ -183,6 +222,9 @@ impl Source {
         }
         if more.stream.is_some() {
             return self.after_in_stream();
+        }
+        if let Some(own) = &mut more.own {
+            return own.ask(now, more.taken);
         }
         more.left -= 1;
         if more.left > 0 {

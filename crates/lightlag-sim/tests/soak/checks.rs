@@ -176,6 +176,6 @@ fn writes(traffic: &Traffic) -> u64 {
         Traffic::Requests(requests) => 2 * requests.count.unwrap_or(0) + 2,
         Traffic::Web(web) => 2 * web.count.unwrap_or(0) * 21 + 2,
         // A sink writes when a message comes, which is an event of its own.
-        Traffic::Bulk | Traffic::Transfers(_) | Traffic::Collect(_) => 0,
+        Traffic::Bulk | Traffic::Transfers(_) | Traffic::Collect(_) | Traffic::Own(_) => 0,
     }
 }

@@ -119,6 +119,7 @@ pub fn encode(out: &mut Vec<u8>, datagram: &Datagram) {
         Message::Olsr(packet) => olsr::encode(&mut payload, packet),
         Message::Dsdv(update) => dsdv::encode(&mut payload, update),
         Message::Gpsr(beacon) => gpsr::encode_beacon(&mut payload, beacon),
+        Message::Own(own) => payload.extend_from_slice(own),
     }
     assert_eq!(payload.len(), message.size() as usize, "a message is as long as its protocol counts: {message:?}");
     encode_udp(out, &addresses, &IpFields { ttl: *ttl, ..IpFields::default() }, &payload);
@@ -158,6 +159,7 @@ pub fn decode(packet: &[u8]) -> Result<Datagram, RoutingError> {
         lightlag_routing::olsr::PORT => Message::Olsr(olsr::decode(fields("OLSR"))?),
         lightlag_routing::dsdv::PORT => Message::Dsdv(dsdv::decode(fields("DSDV"))?),
         lightlag_routing::gpsr::PORT => Message::Gpsr(gpsr::decode_beacon(fields("GPSR"))?),
+        lightlag_routing::OWN_PORT => Message::Own(payload.into()),
         other => return Err(RoutingError::Port(other)),
     };
     let to = match destination {

@@ -1,8 +1,9 @@
 //! Reads traffic, kind by kind.
 
 use super::super::Varied;
+use super::own::{OUTSIDE, OwnTraffic};
 use super::{
-    Burst, Collect, Constant, Http, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Web, default_buffer,
+    Burst, Collect, Constant, Http, KINDS, OnOff, Periodic, Poisson, Requests, Traffic, Transfers, Web, default_buffer,
     default_connections, default_request, default_size,
 };
 use crate::read::{Errors, FromValue, LARGEST, Path, Table, not_one_of, shown};
@@ -17,9 +18,6 @@ const MOST_LOAD: f64 = 100.0;
 /// The most messages of one burst: they all leave in one moment.
 const MOST_TOGETHER: u64 = 1_000_000;
 
-const KINDS: [&str; 10] =
-    ["bulk", "constant", "on_off", "periodic", "poisson", "burst", "collect", "transfers", "requests", "web"];
-
 impl FromValue for Traffic {
     const IS_TABLE: bool = true;
 
@@ -27,6 +25,9 @@ impl FromValue for Traffic {
         let before = errors.len();
         let what = "a table such as { kind = \"constant\", rate = \"1 Mbit/s\" }";
         let mut table = Table::open(value, at, what, errors)?;
+        if let Some(read) = from_outside(value, &mut table, at, errors)? {
+            return Some(Self::Own(read)).filter(|_| errors.len() == before);
+        }
         let remedy = format!("write one of {}", KINDS.join(", "));
         let kind: String = table.required("kind", &remedy, errors)?;
         let read = match kind.as_str() {
@@ -41,13 +42,25 @@ impl FromValue for Traffic {
             "requests" => requests(&mut table, errors).map(Self::Requests),
             "web" => web(&mut table, errors).map(Self::Web),
             other => {
-                errors.push(Path::Key(at, "kind"), not_one_of(other, "a kind of traffic", &KINDS));
+                let known = [&KINDS[..], &OUTSIDE.names()].concat();
+                errors.push(Path::Key(at, "kind"), not_one_of(other, "a kind of traffic", &known));
                 return None;
             }
         };
         table.finish(errors);
         read.filter(|_| errors.len() == before)
     }
+}
+
+/// Traffic from outside, if the table names some; None after an error.
+fn from_outside(value: &Value, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Option<OwnTraffic>> {
+    if ["plugin", "python"].iter().all(|key| value.get(key).is_none())
+        && value.get("kind").and_then(Value::as_str).is_none_or(|kind| KINDS.contains(&kind))
+    {
+        return Some(None);
+    }
+    let stop = value.get("stop").and_then(|_| stop(table, errors));
+    OwnTraffic::read(value, stop, at, errors)
 }
 
 /// Rate and size of a stream.

@@ -17,7 +17,7 @@ use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check
 use lightlag_radio::propagation::decibels::{decibels, ratio};
 use lightlag_radio::rate::RateControl;
 use lightlag_radio::{Class, Medium as Air, Radio, Station};
-use lightlag_routing::Protocol;
+use lightlag_routing::{Protocol, Router};
 use sight::{Sight, air, spacing};
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl Scenario {
 
     /// Neighbours of whom routing knows by broadcasts, and whom data does not reach.
     fn grey_zone(&self, medium: &Medium, data: &Sight, path: &str, found: &mut Found) {
-        let Some(known_snr) = least_snr(&medium.routing) else { return };
+        let Some(known_snr) = medium.routing.protocol().and_then(least_snr) else { return };
         let broadcast_rate = &medium.members[0].station.radio.broadcast_rate;
         let needed = needed_snr(medium, Pace::Slowest);
         if mode(medium, Pace::Slowest) == mode(medium, Pace::Broadcast) || known_snr >= needed - 1.0 {
@@ -159,7 +159,7 @@ impl Scenario {
             .flat_map(|(flow, legs)| legs.iter().filter(|leg| leg.medium == number).map(move |leg| (flow, leg)))
             .map(|(flow, leg)| Watched { flow, from: leg.from, to: leg.to, meets: false, way: None, closest: None })
             .collect();
-        let is_static = matches!(medium.routing, Protocol::Static(_));
+        let is_static = matches!(medium.routing, Router::Protocol(Protocol::Static(_)));
         for time in 0..times {
             let now = Instant::ZERO + Duration::from_nanos(self.duration.as_nanos() / times * time);
             let mut sight = Sight::at(&mut air, stations, now);
