@@ -128,7 +128,7 @@ def annotated(hint: Any) -> set[object]:
     if issubclass(kind, (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Router)):
         # A class of one's own, or an object of one, becomes a name or a table.
         return {"string", "object"}
-    if issubclass(kind, _engine.Traffic):
+    if issubclass(kind, (_engine.SkyRouter, _engine.Traffic)):
         return {"object"}
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
     if kind in plain:

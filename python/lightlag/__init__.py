@@ -47,8 +47,10 @@ if TYPE_CHECKING:
     from lightlag.own import (
         AGAIN,
         DROP,
+        GROUND,
         LOSS,
         MARK,
+        NOWHERE,
         PASS,
         REPEATED_TIMEOUT,
         TIMEOUT,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         CongestionControl,
         QueueDiscipline,
         Router,
+        SkyRouter,
         Traffic,
         compiled,
         parameter,
@@ -124,8 +127,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AGAIN",
     "DROP",
+    "GROUND",
     "LOSS",
     "MARK",
+    "NOWHERE",
     "PASS",
     "REPEATED_TIMEOUT",
     "TIMEOUT",
@@ -174,6 +179,7 @@ __all__ = [
     "Scps",
     "Shell",
     "SkyLine",
+    "SkyRouter",
     "SkyWaypoint",
     "Star",
     "Station",
@@ -208,6 +214,9 @@ assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "libm", "plot", "presets")
 _FROM = {
+    "GROUND": "own",
+    "NOWHERE": "own",
+    "SkyRouter": "own",
     "AGAIN": "own",
     "WAIT": "own",
     "Router": "own",

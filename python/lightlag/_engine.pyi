@@ -27,6 +27,8 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Sky",
+    "SkyLook",
+    "SkyRouter",
     "Start",
     "Steps",
     "Table",
@@ -52,6 +54,7 @@ __all__ = [
     "plain_algorithm",
     "plain_discipline",
     "plain_router",
+    "plain_sky_router",
     "plain_traffic",
     "plugin_sources",
     "run",
@@ -407,6 +410,30 @@ class Break:
     @property
     def origin(self) -> int: ...
 
+@disjoint_base
+class SkyRouter:
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+
+@final
+class SkyLook:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def station(self) -> int: ...
+    @property
+    def positions(self) -> Any: ...
+    @property
+    def links(self) -> Any: ...
+    @property
+    def lengths(self) -> Any: ...
+    @property
+    def loads(self) -> Any: ...
+    @property
+    def entries(self) -> Any: ...
+    @property
+    def entry_lengths(self) -> Any: ...
+
 @final
 class Algorithm:
     def register(self) -> None: ...
@@ -446,6 +473,13 @@ def plain_router(
     class_: type,
     given: Sequence[tuple[str, str, float, float, float, str, str]],
     hooks: Sequence[str],
+) -> Algorithm: ...
+def plain_sky_router(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
 ) -> Algorithm: ...
 def compiled_traffic(
     name: str,

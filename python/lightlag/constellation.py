@@ -14,9 +14,9 @@ from __future__ import annotations
 import bisect
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ import polars as pl
 
 from lightlag._text import printable
 from lightlag._writing import new_file
-from lightlag.errors import InputError
+from lightlag.errors import AlgorithmError, InputError
 from lightlag.scenario import ScenarioLike, read_scenario
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sky", "sky"]
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 MOST_SAMPLES = 1_000_000
@@ -122,7 +123,7 @@ class Sky:
 
     def courses(self, start: str, end: str, until_s: float) -> list[tuple[float, list[int]]]:
         """The ways between two stations: since when, and the numbers of the nodes; none while there is no way."""
-        return self._engine.courses(self._station(start), self._station(end), _time(until_s))
+        return _chosen(self._engine.courses, self._station(start), self._station(end), _time(until_s))
 
     def way(self, start: str, end: str, until_s: float, step_s: float = 1.0) -> pl.DataFrame:
         """The way between two stations over time.
@@ -199,7 +200,7 @@ class Sky:
         if samples * len(self.stations) ** 2 > MOST_SAMPLES * 100:
             raise InputError(f"{samples} samples of {len(self.stations)} stations are too many; take a longer interval")
         rows = []
-        for start, end, lengths, changes, outages in self._engine.pairs(until_s):
+        for start, end, lengths, changes, outages in _chosen(self._engine.pairs, until_s):
             least, most = (None, None) if lengths is None else [2e3 * metres / 299_792_458.0 for metres in lengths]
             rows.append((self.stations[start], self.stations[end], least, most, changes, outages / max(samples, 1)))
         columns = {
@@ -211,6 +212,14 @@ class Sky:
             "out": pl.Float64,
         }
         return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _chosen(ask: Callable[..., T], *arguments: Any) -> T:
+    """What the engine answers, where a router of one's own may choose the ways and fail."""
+    try:
+        return ask(*arguments)
+    except RuntimeError as failure:
+        raise AlgorithmError(printable(str(failure), keep="\n")) from None
 
 
 def _geographic(places: Floats) -> tuple[Floats, Floats, Floats]:

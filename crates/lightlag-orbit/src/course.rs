@@ -1,5 +1,6 @@
 //! Questions of an observer to a sky: the passes of a station, and the way between two stations over time.
 
+use crate::plan::own::{Fault, Own, build};
 use crate::plan::{Planner, Rules};
 use crate::sky::Sky;
 use lightlag_core::{Duration, Instant};
@@ -102,8 +103,18 @@ impl Sky {
 }
 
 /// The ways between two stations from the start to a time in seconds, each from when it holds.
-pub fn courses(sky: &Arc<Sky>, from: u32, to: u32, rules: Rules, until: f64) -> Vec<Course> {
-    let mut planner = Planner::new(sky.clone(), &[(from, to)], rules, instant(until));
+///
+/// # Errors
+/// If the router from outside fails that chooses them.
+pub fn courses(
+    sky: &Arc<Sky>,
+    from: u32,
+    to: u32,
+    rules: Rules,
+    router: Option<&Own>,
+    until: f64,
+) -> Result<Vec<Course>, Fault> {
+    let mut planner = planner(sky, &[(from, to)], rules, router, until);
     let way = |planner: &Planner| planner.way(from, 0).unwrap_or_default();
     let mut courses = vec![Course { from: 0.0, nodes: way(&planner) }];
     while let Some(at) = planner.next_change() {
@@ -113,7 +124,13 @@ pub fn courses(sky: &Arc<Sky>, from: u32, to: u32, rules: Rules, until: f64) -> 
             courses.push(Course { from: at.as_secs_f64(), nodes });
         }
     }
-    courses
+    planner.fault().map_or(Ok(courses), |fault| Err(fault.clone()))
+}
+
+fn planner(sky: &Arc<Sky>, pairs: &[(u32, u32)], rules: Rules, router: Option<&Own>, until: f64) -> Planner {
+    // Without a run there is no seed.
+    let router = router.map(|own| (own.name(), build(own, 0)));
+    Planner::with(sky.clone(), pairs, rules, instant(until), router)
 }
 
 /// A pair of stations over time.
@@ -130,11 +147,14 @@ pub struct Pair {
 }
 
 /// All pairs of stations, sampled at the looks of the rules: at the start and then up to a time in seconds, which is not sampled.
-pub fn all_pairs(sky: &Arc<Sky>, rules: Rules, until: f64) -> Vec<Pair> {
+///
+/// # Errors
+/// If the router from outside fails that chooses the ways.
+pub fn all_pairs(sky: &Arc<Sky>, rules: Rules, router: Option<&Own>, until: f64) -> Result<Vec<Pair>, Fault> {
     let many = sky.stations().len() as u32;
     let ends: Vec<(u32, u32)> = (0..many).flat_map(|from| (from + 1..many).map(move |to| (from, to))).collect();
     let rules = Rules { exact: false, ..rules };
-    let mut planner = Planner::new(sky.clone(), &ends, rules, instant(until));
+    let mut planner = planner(sky, &ends, rules, router, until);
     let mut pairs: Vec<Pair> =
         ends.iter().map(|(a, b)| Pair { ends: [*a, *b], lengths: None, changes: 0, outages: 0 }).collect();
     let mut ways: Vec<Option<Vec<u32>>> = vec![None; pairs.len()];
@@ -164,7 +184,7 @@ pub fn all_pairs(sky: &Arc<Sky>, rules: Rules, until: f64) -> Vec<Pair> {
         }
         (at, is_first) = (at + rules.interval, false);
     }
-    pairs
+    planner.fault().map_or(Ok(pairs), |fault| Err(fault.clone()))
 }
 
 #[cfg(test)]

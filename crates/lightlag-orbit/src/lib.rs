@@ -34,6 +34,7 @@ pub mod time;
 pub mod tle;
 
 pub use handover::{Handover, Waiting};
+pub use plan::own as own_ways;
 pub use plan::{Change, MOST_NODES, Metric, Planner, Rules, Selection};
 pub use shell::{Phasing, Shell, ShellError};
 pub use site::Site;

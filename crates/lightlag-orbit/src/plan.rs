@@ -8,8 +8,11 @@
 //! A tree is made from the one before: distances along its old branches are an upper bound, one pass over all links finds where
 //! they are not the shortest any more, and only those are repaired. The result is that of a new search, because the next
 //! node follows from the distances alone: the ground before satellites, and the lowest number among equals.
+//!
+//! A router from outside may choose the ways instead; it is asked at each look.
 
 mod ephemeris;
+pub mod own;
 mod selection;
 mod tree;
 
@@ -21,11 +24,12 @@ use ephemeris::Ephemeris;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_net::setting::{Described, Setting};
+use own::{Choosing, Fault};
 use selection::Attachments;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 pub use tree::MOST_NODES;
-use tree::{Graph, Length, NONE, Number, Tree};
+use tree::{Crooked, Graph, Length, NONE, Number, Tree};
 
 /// The length of a way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -106,7 +110,7 @@ pub struct Change {
 }
 
 /// The ways to some exits, as time goes on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Planner {
     sky: Arc<Sky>,
     rules: Rules,
@@ -130,6 +134,8 @@ pub struct Planner {
     /// Room for a tree.
     straight: Vec<Length>,
     ephemeris: Ephemeris,
+    /// Who chooses the ways, if not this.
+    choosing: Option<Choosing>,
 }
 
 /// A station at which packets leave the sky.
@@ -221,6 +227,20 @@ impl Planner {
     /// # Panics
     /// If the sky has more than [`MOST_NODES`].
     pub fn new(sky: Arc<Sky>, pairs: &[(u32, u32)], rules: Rules, until: Instant) -> Self {
+        Self::with(sky, pairs, rules, until, None)
+    }
+
+    /// The same with ways that a router from outside chooses, if there is one. Its stations do not relay.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with(
+        sky: Arc<Sky>,
+        pairs: &[(u32, u32)],
+        rules: Rules,
+        until: Instant,
+        router: Option<(&'static str, Box<dyn own::Router>)>,
+    ) -> Self {
         let relays: Vec<u32> = (0..).zip(sky.stations()).filter(|(_, of)| of.is_relay()).map(|(at, _)| at).collect();
         let mut active: Vec<u32> = pairs.iter().flat_map(|(from, to)| [*from, *to]).chain(relays.clone()).collect();
         active.sort_unstable();
@@ -257,6 +277,7 @@ impl Planner {
             view: View::default(),
             straight: Vec::new(),
             ephemeris: Ephemeris::default(),
+            choosing: router.map(|(name, router)| Choosing { name, router, fault: None }),
             relays,
             sky,
         };
@@ -317,7 +338,12 @@ impl Planner {
 
     /// Whether the load of links matters.
     pub fn weighs_load(&self) -> bool {
-        !self.rules.load_penalty.is_zero()
+        !self.rules.load_penalty.is_zero() || self.choosing.is_some()
+    }
+
+    /// The failure of a router from outside. From then on its last ways hold.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.choosing.as_ref()?.fault.as_deref()
     }
 
     /// Notes for each link between satellites the part of the time since the last look in which it was busy.
@@ -435,10 +461,60 @@ impl Planner {
 
     /// Makes the tree of an exit for what was seen last. Returns false only if it leads as before.
     fn grow(&mut self, exit: usize) -> bool {
+        if self.choosing.is_some() {
+            return self.let_choose(exit);
+        }
         let Self { view, exits, active, graph, straight, .. } = self;
         let Exit { station, tree, .. } = &mut exits[exit];
         let usable = &view.usable[active.binary_search(station).unwrap_or_default()];
         tree.update(graph, &view.lengths, usable, straight)
+    }
+
+    /// Asks the router from outside for the ways to an exit.
+    fn let_choose(&mut self, exit: usize) -> bool {
+        let now = self.looked;
+        let Self { view, exits, active, graph, loads, choosing, sky, .. } = self;
+        let Some(choosing) = choosing.as_mut().filter(|choosing| choosing.fault.is_none()) else { return false };
+        let Exit { station, tree, .. } = &mut exits[exit];
+        let View { positions, lengths, usable } = view;
+        let links = ends_of(sky);
+        let between = |ends: &[u32; 2]| positions[ends[0] as usize].distance(positions[ends[1] as usize]);
+        let metres =
+            |(ends, length): (&[u32; 2], &Length)| if *length == Length::MAX { f64::INFINITY } else { between(ends) };
+        let metres: Vec<f64> = links.iter().zip(&*lengths).map(metres).collect();
+        let usable = &usable[active.binary_search(station).unwrap_or_default()];
+        let here = sky.stations()[*station as usize].stand(now).position();
+        let entry = |(satellite, _): &(u32, Length)| (*satellite, positions[*satellite as usize].distance(here));
+        let entries: Vec<(u32, f64)> = usable.iter().map(entry).collect();
+        loads.resize(links.len(), 0.0);
+        let look =
+            own::Look { now, station: *station, positions, links: &links, lengths: &metres, loads, entries: &entries };
+        let followed = choosing.router.next_hops(&look).and_then(|next| {
+            if next.len() != positions.len() {
+                return Err(format!("returned {} next hops for {} satellites", next.len(), positions.len()));
+            }
+            let number = |(satellite, next): (usize, &own::Next)| {
+                let number = next.number(positions.len());
+                number.ok_or_else(|| format!("sends from satellite {satellite} to {next}, which there is not"))
+            };
+            let next: Vec<Number> = next.iter().enumerate().map(number).collect::<Result<_, _>>()?;
+            tree.follow(graph, lengths, usable, &next).map_err(|crooked| {
+                let (what, from, to) = match crooked {
+                    Crooked::NoLink(from, to) => ("no link leads now", from, to),
+                    Crooked::Circle(from, to) => ("ways lead in a circle", from, to),
+                };
+                let name = |number: Number| match number {
+                    tree::GROUND => format!("the station {station}"),
+                    other => format!("satellite {other} ({})", sky.satellites()[other as usize].name),
+                };
+                format!("sends from {} to {}, where {what}", name(from), name(to))
+            })
+        });
+        followed.unwrap_or_else(|message| {
+            let message = format!("{}: next_hops: {message}", choosing.name);
+            choosing.fault = Some(Box::new(Fault { at: now, message }));
+            false
+        })
     }
 
     /// The satellite to which a station, by its place among the active ones, sends for an exit.

@@ -150,6 +150,8 @@ mod _engine {
     #[pymodule_export]
     use crate::own::router::{Break, Message, Parcel, Router, plain_router};
     #[pymodule_export]
+    use crate::own::sky_router::{SkyLook, SkyRouter, plain_sky_router};
+    #[pymodule_export]
     use crate::own::traffic::{Traffic, plain_traffic};
     #[pymodule_export]
     use crate::own::{Made, plugin_sources};

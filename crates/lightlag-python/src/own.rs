@@ -5,7 +5,8 @@
 //! - `base`: what both inherit, and the records that methods are given.
 //! - `class`: a class of either kind, as the engine describes it.
 //! - `queue`: queue disciplines.
-//! - `router`: routers.
+//! - `router`: routers of nodes with radios.
+//! - `sky_router`: routers of constellations.
 //! - `traffic`: traffic.
 
 pub(crate) mod base;
@@ -14,11 +15,13 @@ pub(crate) mod compiled;
 pub(crate) mod plain;
 pub(crate) mod queue;
 pub(crate) mod router;
+pub(crate) mod sky_router;
 pub(crate) mod traffic;
 
 use lightlag_control::congestion;
 use lightlag_core::own::{Facts, Origin};
 use lightlag_net::queue as disciplines;
+use lightlag_orbit::own_ways;
 use lightlag_routing::own as routing;
 use lightlag_scenario::own_traffic;
 use pyo3::prelude::*;
@@ -52,7 +55,14 @@ pub(crate) fn let_files_be_named() {
         Origin::Plugin(file) => Err(format!("{file}: a router is a class of Python; a library cannot be one")),
         other => match class(other)? {
             Algorithm::Router(maker) => Ok(maker),
-            other => Err(other.is_no("router")),
+            other => Err(other.is_no("router of nodes with radios")),
+        },
+    });
+    own_ways::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => Err(format!("{file}: a router is a class of Python; a library cannot be one")),
+        other => match class(other)? {
+            Algorithm::SkyRouter(maker) => Ok(maker),
+            other => Err(other.is_no("router of constellations")),
         },
     });
 }
@@ -74,6 +84,7 @@ pub(crate) enum Algorithm {
     Queue(Arc<dyn disciplines::own::Maker>),
     Traffic(Arc<dyn own_traffic::Maker>),
     Router(Arc<dyn routing::Maker>),
+    SkyRouter(Arc<dyn own_ways::Maker>),
 }
 
 /// An algorithm that is ready to be named by scenarios.
@@ -87,6 +98,7 @@ impl Algorithm {
             Self::Queue(maker) => maker.facts(),
             Self::Traffic(maker) => maker.facts(),
             Self::Router(maker) => maker.facts(),
+            Self::SkyRouter(maker) => maker.facts(),
         }
     }
 
@@ -96,7 +108,8 @@ impl Algorithm {
             Self::Congestion(_) => "a congestion control",
             Self::Queue(_) => "a queue discipline",
             Self::Traffic(_) => "traffic",
-            Self::Router(_) => "a router",
+            Self::Router(_) => "a router of nodes with radios",
+            Self::SkyRouter(_) => "a router of constellations",
         };
         format!("{} is {kind}, and no {due}", self.facts().name)
     }
@@ -111,6 +124,10 @@ impl Made {
             Algorithm::Queue(maker) => disciplines::own::register(Arc::clone(maker)),
             Algorithm::Traffic(maker) => own_traffic::register(Arc::clone(maker)),
             Algorithm::Router(maker) => lightlag_routing::register(Arc::clone(maker)),
+            Algorithm::SkyRouter(maker) => {
+                own_ways::OUTSIDE.add(Arc::clone(maker));
+                Ok(())
+            }
         };
         done.map_err(pyo3::exceptions::PyValueError::new_err)
     }

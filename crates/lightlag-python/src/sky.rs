@@ -1,11 +1,13 @@
 //! The sky of a scenario: positions, looks, passes and ways, without a run.
 
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_orbit::course::{all_pairs, courses};
+use lightlag_orbit::own_ways::Own;
 use lightlag_orbit::sky::light_time;
 use lightlag_orbit::{Rules, Sky};
 use lightlag_scenario::Space;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -20,13 +22,14 @@ type PairOf = (u32, u32, Option<(f64, f64)>, u32, u32);
 pub(crate) struct SkyOf {
     sky: Arc<Sky>,
     rules: Rules,
+    routing: Option<Own>,
     stations: Vec<String>,
 }
 
 impl SkyOf {
     pub(crate) fn new(space: &Space, names: &[String]) -> Self {
         let stations = space.stations.iter().map(|station| names[station.0 as usize].clone()).collect();
-        Self { sky: space.sky.clone(), rules: space.rules, stations }
+        Self { sky: space.sky.clone(), rules: space.rules, routing: space.routing.clone(), stations }
     }
 
     fn station(&self, number: usize) -> PyResult<usize> {
@@ -39,6 +42,15 @@ impl SkyOf {
 /// A time of the run; what is no time is its start.
 fn instant(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
+}
+
+/// The failure of a router from outside.
+fn failed(fault: Fault) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "router of the constellation, at {:.6} s: {}",
+        fault.at.as_secs_f64(),
+        fault.message
+    ))
 }
 
 #[pymethods]
@@ -112,15 +124,16 @@ impl SkyOf {
     /// them; no nodes while there is no way.
     fn courses(&self, py: Python<'_>, start: usize, end: usize, until: f64) -> PyResult<Vec<(f64, Vec<u32>)>> {
         let (start, end) = (self.station(start)?, self.station(end)?);
-        let ways = py.detach(|| courses(&self.sky, start as u32, end as u32, self.rules, until));
-        Ok(ways.into_iter().map(|course| (course.from, course.nodes)).collect())
+        let ways = py.detach(|| courses(&self.sky, start as u32, end as u32, self.rules, self.routing.as_ref(), until));
+        Ok(ways.map_err(failed)?.into_iter().map(|course| (course.from, course.nodes)).collect())
     }
 
     /// All pairs of stations, sampled at each look up to a time that is not sampled itself: the stations, the shortest and the
     /// longest way in metres, if there ever was one, the number of changes, and the number of samples without a way.
-    fn pairs(&self, py: Python<'_>, until: f64) -> Vec<PairOf> {
-        let pairs = py.detach(|| all_pairs(&self.sky, self.rules, until));
-        pairs.into_iter().map(|of| (of.ends[0], of.ends[1], of.lengths, of.changes, of.outages)).collect()
+    fn pairs(&self, py: Python<'_>, until: f64) -> PyResult<Vec<PairOf>> {
+        let pairs = py.detach(|| all_pairs(&self.sky, self.rules, self.routing.as_ref(), until)).map_err(failed)?;
+        let pairs = pairs.into_iter().map(|of| (of.ends[0], of.ends[1], of.lengths, of.changes, of.outages));
+        Ok(pairs.collect())
     }
 
     /// The time between two looks, in seconds.

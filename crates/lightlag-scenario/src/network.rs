@@ -4,11 +4,12 @@ use crate::spec::{IpVersion, Reader, Traffic, Transport};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::queue::own::Own;
+use lightlag_net::queue::own::Own as OwnQueue;
 use lightlag_net::{
     AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
     RatesByElevation, Reordering, Routes, Timetable,
 };
+use lightlag_orbit::own_ways::Own;
 use lightlag_orbit::{Handover, Rules, Sky};
 use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Router, arp};
@@ -93,6 +94,8 @@ pub struct Space {
     pub rates: (Vec<Option<RatesByElevation>>, Option<RatesByElevation>),
     /// Rules by which ways are chosen.
     pub rules: Rules,
+    /// Who chooses them instead, if it is a router from outside.
+    pub routing: Option<Own>,
     /// Effects of a handover.
     pub handover: Handover,
     /// The end of the run.
@@ -397,7 +400,7 @@ impl Network {
     }
 
     /// The queue disciplines from outside.
-    pub(crate) fn own_disciplines(&self) -> impl Iterator<Item = &Own> {
+    pub(crate) fn own_disciplines(&self) -> impl Iterator<Item = &OwnQueue> {
         self.links.iter().filter_map(|link| match &link.discipline {
             DisciplineConfig::Own(own) => Some(own),
             _ => None,

@@ -88,6 +88,11 @@ impl<B> Fabric<B> {
 }
 
 impl<B: Clone + Default> Fabric<B> {
+    /// The failure of the router of a constellation.
+    pub(crate) fn fault_of_ways(&self) -> Option<&Fault> {
+        self.overhead.as_ref()?.fault()
+    }
+
     /// The link whose queue discipline failed first, and the failure.
     pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
         let faults = self.hops.iter().enumerate().filter_map(|(at, hop)| Some((at, hop.link.fault()?)));

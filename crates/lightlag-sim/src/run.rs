@@ -10,7 +10,6 @@ use crate::tap::capture::{Captures, Output, Setup};
 use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::tap::{Silent, Tap};
 use crate::world::World;
-use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_scenario::{Network, Scenario, ScenarioError};
 use std::io;
@@ -259,16 +258,22 @@ impl Simulation {
         if !self.may_fail {
             return None;
         }
-        let (of_flow, of_link, of_router) = match &self.world {
-            Watched::By(world) => (world.hosts.fault(), world.fabric.fault(), world.router_fault()),
-            Watched::ByCaptures(world) => (world.hosts.fault(), world.fabric.fault(), world.router_fault()),
-            Watched::InParts(_) => (None, None, None),
-        };
-        let failed = |part, fault: &Fault| Failed { part, fault: fault.clone() };
-        let of_flow = of_flow.map(|(flow, fault)| failed(format!("flow {}", self.flow_names()[flow]), fault));
-        let of_link = of_link.map(|(link, fault)| failed(format!("link {}", self.link_names()[link]), fault));
-        let of_router = of_router.map(|(router, fault)| failed(format!("router {}", self.link_names()[router]), fault));
-        of_flow.into_iter().chain(of_link).chain(of_router).min_by_key(|failed| failed.fault.at)
+        match &self.world {
+            Watched::By(world) => self.first_failure(world),
+            Watched::ByCaptures(world) => self.first_failure(world),
+            Watched::InParts(_) => None,
+        }
+    }
+
+    fn first_failure<T>(&self, world: &World<T>) -> Option<Failed> {
+        let of_flow = world.hosts.fault().map(|(flow, fault)| (format!("flow {}", self.flow_names()[flow]), fault));
+        let of_link = world.fabric.fault().map(|(link, fault)| (format!("link {}", self.link_names()[link]), fault));
+        let of_router =
+            world.router_fault().map(|(radio, fault)| (format!("router {}", self.link_names()[radio]), fault));
+        let of_ways = world.fabric.fault_of_ways().map(|fault| ("router of the constellation".to_owned(), fault));
+        let all = [of_flow, of_link, of_router, of_ways].into_iter().flatten();
+        let (part, fault) = all.min_by_key(|(_, fault)| fault.at)?;
+        Some(Failed { part, fault: fault.clone() })
     }
 
     /// Runs to the end, or until the observer stops it or an algorithm from outside fails.

@@ -19,16 +19,17 @@ from lightlag.own.base import (
     CongestionControl,
     QueueDiscipline,
     Router,
+    SkyRouter,
     Traffic,
 )
 from lightlag.own.files import code_of
 
-OwnClass = type[CongestionControl] | type[QueueDiscipline] | type[Traffic] | type[Router]
-BASES = (CongestionControl, QueueDiscipline, Traffic, Router)
+OwnClass = type[CongestionControl] | type[QueueDiscipline] | type[Traffic] | type[Router] | type[SkyRouter]
+BASES = (CongestionControl, QueueDiscipline, Traffic, Router, SkyRouter)
 """What classes of one's own inherit."""
-KEYS = dict(zip(BASES, ("algorithm", "discipline", "kind", "protocol"), strict=True))
+KEYS = dict(zip(BASES, ("algorithm", "discipline", "kind", "protocol", "protocol"), strict=True))
 """The key of their name in a scenario."""
-ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router)
+ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router, _engine.SkyRouter)
 """The same of the engine."""
 Given = tuple[str, str, float, float, float, str, str]
 """A parameter as the engine takes it: name, kind, default, least, most, unit, meaning."""
@@ -148,6 +149,8 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
         return _traffic(cls, name, file, code)
     if issubclass(cls, Router):
         return _router(cls, name, file, code)
+    if issubclass(cls, SkyRouter):
+        return _sky_router(cls, name, file, code)
     for hook in REQUIRED:
         if not callable(getattr(cls, hook, None)):
             raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
@@ -201,6 +204,14 @@ def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engin
         raise InputError(f"{cls.__name__}: a router asks for messages and positions; leave @compiled out")
     hooks = [hook for hook in ROUTER_HOOKS if callable(getattr(cls, hook, None))]
     return _engine.plain_router(name, file, code, cls, _beside(cls, "router", ("protocol",)), hooks)
+
+
+def _sky_router(cls: type[SkyRouter], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    if not callable(getattr(cls, "next_hops", None)):
+        raise InputError(f"{cls.__name__}: has no method next_hops(self, sky)")
+    if getattr(cls, COMPILED, False):
+        raise InputError(f"{cls.__name__}: a router of constellations gets arrays; leave @compiled out")
+    return _engine.plain_sky_router(name, file, code, cls, _beside(cls, "router", ("protocol",)))
 
 
 def _beside(cls: OwnClass, what: str, taken: tuple[str, ...]) -> list[Given]:

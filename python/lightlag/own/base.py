@@ -16,6 +16,8 @@ PASS, DROP = range(2)
 """Decisions about a packet in a queue, with ``MARK``."""
 WAIT, AGAIN = -1, -2
 """Answers of a router: the node keeps the packet until it is released; it asks again where the packet goes."""
+GROUND, NOWHERE = -1, -2
+"""Next hops of satellites that are no satellites: down to the station; there is no way."""
 
 HOOKS = ("on_start", "on_ack", "on_congestion", "on_undo", "on_idle", "on_recovered")
 """The methods of a congestion control that the engine calls."""
@@ -139,6 +141,26 @@ class Router(Declared, _engine.Router):
         The number of the node.
     wake_ns
         The time at which ``on_timer`` is called, in nanoseconds since the start of the run; -1 for none.
+    """
+
+    name = ""
+    """Its name in scenarios; by default that of the class in lower case."""
+
+
+class SkyRouter(Declared, _engine.SkyRouter):
+    """A router of one's own, for a constellation.
+
+    A subclass has ``next_hops(self, sky)``, which is called at each look (``interval`` of the constellation) for each
+    station at which packets leave the sky. It returns, for each satellite, the number of the satellite to which it
+    sends, ``lightlag.GROUND`` to send down to the station, or ``lightlag.NOWHERE``. Ways must follow links that are up
+    and must not lead in a circle. Stations send to the satellite over which the whole way is shortest. One object
+    serves one run.
+
+    ``sky`` has ``now_ns`` and ``station``, the number of the station, and arrays of numpy for n satellites and m links:
+    ``positions`` (n, 3) in metres, in a frame that turns with the Earth; ``links`` (m, 2) with the numbers of
+    satellites; ``lengths`` (m) in metres, infinite while a link is down; ``loads`` (m), the part of the time since the
+    last look in which a link was busy; ``entries``, the satellites that may send to the station, and
+    ``entry_lengths``, their distances from it in metres.
     """
 
     name = ""

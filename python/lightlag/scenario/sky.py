@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag.scenario.radio import Model
-from lightlag.scenario.values import Fade, Jitter, Loss, Queue, Rate, Time
+from lightlag.scenario.values import Fade, Jitter, Loss, Queue, Rate, SkyRouting, Time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +94,8 @@ class Constellation:
     """The transmitter of each satellite to the ground."""
     selection: Model | None = None
     """The satellites that a station uses: ``"shortest"`` (default), ``{"rule": "highest", "every": "15 s"}``."""
+    routing: SkyRouting | None = None
+    """The router of one's own that chooses the ways; by default they are the shortest."""
     handover: Handover | Mapping[str, Any] | None = None
     shortest: Literal["delay", "hops"] | None = None
     """The measure of ways."""

@@ -111,6 +111,57 @@ impl Tree {
         changes
     }
 
+    /// Makes the tree with these next nodes. Returns false only if each is the one before.
+    ///
+    /// # Errors
+    /// The reason why they make no tree: a link that is not there or is down, or a circle.
+    pub(super) fn follow(
+        &mut self,
+        graph: &Graph,
+        lengths: &[Length],
+        usable: &[(u32, Length)],
+        next: &[Number],
+    ) -> Result<bool, Crooked> {
+        let mut distances = vec![None; next.len()];
+        for start in 0..next.len() {
+            let (mut way, mut at) = (Vec::new(), start);
+            // Up to a satellite whose distance is known: one before that is on its way now.
+            while distances[at].is_none() {
+                distances[at] = Some(ON_THE_WAY);
+                let (from, to) = (at as Number, next[at]);
+                let length = match to {
+                    NONE => None,
+                    GROUND => usable.iter().find(|(satellite, _)| *satellite as usize == at).map(|(_, length)| *length),
+                    to => {
+                        let link = graph.of(from).iter().find(|(neighbour, _)| *neighbour == to);
+                        link.map(|(_, link)| lengths[*link as usize]).filter(|length| *length != Length::MAX)
+                    }
+                };
+                match (to, length) {
+                    (NONE, _) => distances[at] = Some(Length::MAX),
+                    (GROUND, Some(length)) => distances[at] = Some(length),
+                    (_, None) => return Err(Crooked::NoLink(from, to)),
+                    (to, Some(length)) => {
+                        way.push((at, length));
+                        at = to as usize;
+                    }
+                }
+            }
+            if distances[at] == Some(ON_THE_WAY) {
+                return Err(Crooked::Circle(at as Number, next[at]));
+            }
+            let mut rest = distances[at].unwrap_or(Length::MAX);
+            for (at, length) in way.into_iter().rev() {
+                rest = rest.saturating_add(length);
+                distances[at] = Some(rest);
+            }
+        }
+        let changes = self.next != next;
+        self.next.copy_from_slice(next);
+        self.distances = distances.into_iter().map(|distance| distance.unwrap_or(Length::MAX)).collect();
+        Ok(changes)
+    }
+
     /// Upper bounds of all distances: those along the branches until now, and straight down.
     fn follow_old_branches(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length]) {
         for satellite in &self.order {
@@ -167,6 +218,18 @@ impl Tree {
             }
         }
     }
+}
+
+/// A distance that is being added up.
+const ON_THE_WAY: Length = Length::MAX - 1;
+
+/// The reason why next nodes make no tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Crooked {
+    /// One sends to another, or to the ground, where no link leads now.
+    NoLink(Number, Number),
+    /// Ways lead in a circle, on which one sends to another.
+    Circle(Number, Number),
 }
 
 /// Satellites whose distances became shorter, the nearest first.

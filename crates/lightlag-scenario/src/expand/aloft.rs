@@ -60,6 +60,7 @@ impl Overhead<'_> {
             exits,
             rates: (self.uplinks().map(by_elevation).collect(), by_elevation(&self.spec.downlink)),
             rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
+            routing: self.spec.routing.clone(),
             handover: self.spec.handover,
             until: Instant::ZERO + until,
             oldest: self.oldest,

@@ -5,6 +5,7 @@ use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied, 
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_net::queue::own::Own;
+use lightlag_orbit::own_ways;
 use lightlag_routing::Router;
 
 impl Scenario {
@@ -44,6 +45,7 @@ impl Network {
             || self.own_disciplines().next().is_some()
             || self.own_traffic().next().is_some()
             || self.own_routers().next().is_some()
+            || self.own_ways().is_some()
     }
 
     /// Whether one of them runs in an interpreter.
@@ -52,6 +54,7 @@ impl Network {
             || self.own_disciplines().any(Own::holds_interpreter)
             || self.own_traffic().any(own_traffic::Own::holds_interpreter)
             || self.own_routers().any(lightlag_routing::own::Own::holds_interpreter)
+            || self.own_ways().is_some_and(own_ways::Own::holds_interpreter)
     }
 
     /// The names of the flows of TCP with this congestion control, in their order.
@@ -64,6 +67,10 @@ impl Network {
         self.flows
             .iter()
             .filter_map(|flow| if let Traffic::Own(given) = &*flow.traffic { Some(&given.own) } else { None })
+    }
+
+    fn own_ways(&self) -> Option<&own_ways::Own> {
+        self.space.as_ref()?.routing.as_ref()
     }
 
     fn own_routers(&self) -> impl Iterator<Item = &lightlag_routing::own::Own> {

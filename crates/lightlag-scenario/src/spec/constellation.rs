@@ -2,9 +2,10 @@
 
 use super::model::Chosen;
 use super::{Model, settings};
-use crate::read::{Errors, FromValue, Path, Table, not_one_of, quantity, shown};
+use crate::read::{Errors, FromOutside, FromValue, Path, Table, not_one_of, quantity, shown};
 use lightlag_core::{Rate, Unit};
 use lightlag_net::setting::Described;
+use lightlag_orbit::own_ways::{Maker, OUTSIDE, Own};
 use lightlag_orbit::shell::Motion;
 use lightlag_orbit::{Handover, Rules, Selection, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,6 +49,8 @@ pub struct Constellation {
     pub selection: Model<Selection>,
     /// Rules by which ways are chosen.
     pub rules: Rules,
+    /// Who chooses them instead, if it is a router from outside.
+    pub routing: Option<Own>,
     /// Effects of a handover.
     pub handover: Handover,
 }
@@ -192,6 +195,13 @@ impl FromValue for Constellation {
         let selection = table.optional("selection", errors).unwrap_or_default();
         let handover = handover(&mut table, at, errors);
         let rules = settings::read(Rules::default(), &mut table, at, errors);
+        let routing = table.value("routing").and_then(|value| routing(value, &Path::Key(at, "routing"), errors));
+        for key in ["shortest", "load_penalty"] {
+            if routing.is_some() && table.value(key).is_some() {
+                let message = "stands beside a router of one's own, which chooses the ways; leave it out";
+                errors.push(Path::Key(at, key), message);
+            }
+        }
         table.finish(errors);
         if visibility == Sight::Slant && (shells.is_empty() || elevation <= 0.0) {
             let message = "needs the height of a shell and an elevation above 0 deg; take \"elevation\"";
@@ -210,6 +220,7 @@ impl FromValue for Constellation {
             downlink,
             selection,
             rules,
+            routing,
             handover,
         };
         (errors.len() == before).then_some(constellation)
@@ -222,6 +233,18 @@ fn utc(value: &Value, at: &Path, errors: &mut Errors) -> Option<Utc> {
         errors.push(at, format!("{} is not a time in UTC, such as \"2026-01-01T00:00:00Z\"", shown(value)));
     }
     read
+}
+
+const FROM_OUTSIDE: FromOutside<dyn Maker> =
+    FromOutside { registry: &OUTSIDE, word: "protocol", what: "a router", beside: &[] };
+
+fn routing(value: &Value, at: &Path, errors: &mut Errors) -> Option<Own> {
+    let found = FROM_OUTSIDE.read(value, at, errors)?;
+    if found.is_none() {
+        let message = format!("{} is no router of one's own, such as {{ python = \"mine.py:Mine\" }}", shown(value));
+        errors.push(at, message);
+    }
+    found
 }
 
 fn handover(table: &mut Table, at: &Path, errors: &mut Errors) -> Handover {
@@ -258,6 +281,9 @@ impl Serialize for Constellation {
         }
         table.insert("selection".to_owned(), json!(self.selection));
         settings::write(&self.rules, &Rules::default(), &mut table);
+        if let Some(routing) = &self.routing {
+            table.insert("routing".to_owned(), Value::Object(FROM_OUTSIDE.written(routing)));
+        }
         let mut handover = Map::new();
         settings::write(&self.handover, &Handover::default(), &mut handover);
         if !handover.is_empty() {
@@ -315,6 +341,8 @@ impl JsonSchema for Constellation {
         });
         let Value::Object(mut properties) = properties else { return Schema::default() };
         settings::properties::<Rules>(&mut properties, generator);
+        let [_, python] = FROM_OUTSIDE.forms(&json!({}));
+        properties.insert("routing".to_owned(), python);
         json_schema!({
             "description": "satellites, the links between them and to the ground, and how stations use them",
             "type": "object", "properties": properties, "additionalProperties": false

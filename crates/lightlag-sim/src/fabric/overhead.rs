@@ -2,9 +2,10 @@
 
 use super::Hop;
 use crate::results::Paths;
+use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_net::{FarEnd, Link, LinkId, NodeId, Packet, QueuedLink, RouteTable, Unrest};
-use lightlag_orbit::{Planner, Waiting};
+use lightlag_orbit::{Planner, Waiting, own_ways};
 use lightlag_scenario::{Network, Space};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -47,7 +48,11 @@ impl Overhead {
         routes: &mut RouteTable,
         seed: u64,
     ) -> Self {
-        let planner = Planner::new(space.sky.clone(), &space.pairs, space.rules, space.until);
+        let router = space.routing.as_ref().map(|own| {
+            let seed = RandomStream::new(seed, "sky routing own").bits();
+            (own.name(), own_ways::build(own, seed))
+        });
+        let planner = Planner::with(space.sky.clone(), &space.pairs, space.rules, space.until, router);
         let nodes = space.sky.satellites().len() + space.sky.stations().len();
         for node in 0..nodes as u32 {
             for exit in 0..planner.exits() {
@@ -73,6 +78,11 @@ impl Overhead {
     /// The links of the sky: there are thousands of these, and few carry something.
     pub(crate) fn links(&self) -> Range<usize> {
         self.space.dishes.0 as usize..self.space.isls.0 as usize + 2 * self.space.sky.isls().len()
+    }
+
+    /// The failure of a router from outside.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.planner.fault()
     }
 
     /// The time of the next change.
