@@ -125,7 +125,7 @@ def annotated(hint: Any) -> set[object]:
     kind = origin or hint
     if kind is type:
         return annotated(get_args(hint)[0])
-    if issubclass(kind, (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Router)):
+    if issubclass(kind, (_engine.CongestionControl, _engine.LossResponse, _engine.QueueDiscipline, _engine.Router)):
         # A class of one's own, or an object of one, becomes a name or a table.
         return {"string", "object"}
     if issubclass(kind, (_engine.SkyRouter, _engine.Traffic)):

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     )
     from lightlag.own import (
         AGAIN,
+        CONGESTION,
+        CORRUPTION,
         DROP,
         GROUND,
         LOSS,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         TIMEOUT,
         WAIT,
         CongestionControl,
+        LossResponse,
         QueueDiscipline,
         Router,
         SkyRouter,
@@ -126,6 +129,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGAIN",
+    "CONGESTION",
+    "CORRUPTION",
     "DROP",
     "GROUND",
     "LOSS",
@@ -159,6 +164,7 @@ __all__ = [
     "KeepAlive",
     "Line",
     "Link",
+    "LossResponse",
     "Medium",
     "Network",
     "Node",
@@ -214,7 +220,10 @@ assert _signals, "used by being imported"
 
 _MODULES = ("analyse", "libm", "plot", "presets")
 _FROM = {
+    "CONGESTION": "own",
+    "CORRUPTION": "own",
     "GROUND": "own",
+    "LossResponse": "own",
     "NOWHERE": "own",
     "SkyRouter": "own",
     "AGAIN": "own",

@@ -16,6 +16,8 @@ __all__ = [
     "Emulation",
     "Episodes",
     "Idle",
+    "Loss",
+    "LossResponse",
     "Message",
     "Moment",
     "Packet",
@@ -40,6 +42,7 @@ __all__ = [
     "changes_for_rtt",
     "compiled_algorithm",
     "compiled_discipline",
+    "compiled_response",
     "compiled_traffic",
     "congestion_name",
     "dictionary",
@@ -53,6 +56,7 @@ __all__ = [
     "partitions",
     "plain_algorithm",
     "plain_discipline",
+    "plain_response",
     "plain_router",
     "plain_sky_router",
     "plain_traffic",
@@ -343,6 +347,30 @@ class Packet:
     def full(self) -> bool: ...
 
 @disjoint_base
+class LossResponse:
+    random: int
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
+
+@final
+class Loss:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def cause(self) -> int: ...
+    @property
+    def sent_ns(self) -> int: ...
+    @property
+    def inflight(self) -> int: ...
+    @property
+    def cwnd(self) -> int: ...
+    @property
+    def rtt_ns(self) -> int: ...
+    @property
+    def srtt_ns(self) -> int: ...
+    @property
+    def min_rtt_ns(self) -> int: ...
+
+@disjoint_base
 class Traffic:
     wait_ns: int
     size: int
@@ -466,6 +494,14 @@ def plain_traffic(
     class_: type,
     given: Sequence[tuple[str, str, float, float, float, str, str]],
 ) -> Algorithm: ...
+def plain_response(
+    name: str,
+    file: str | None,
+    code: str,
+    class_: type,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    hooks: Sequence[str],
+) -> Algorithm: ...
 def plain_router(
     name: str,
     file: str | None,
@@ -480,6 +516,16 @@ def plain_sky_router(
     code: str,
     class_: type,
     given: Sequence[tuple[str, str, float, float, float, str, str]],
+) -> Algorithm: ...
+def compiled_response(
+    name: str,
+    file: str | None,
+    code: str,
+    initial: bytes,
+    given: Sequence[tuple[str, str, float, float, float, str, str]],
+    offsets: Sequence[int],
+    addresses: Mapping[str, int],
+    code_object: object,
 ) -> Algorithm: ...
 def compiled_traffic(
     name: str,

@@ -21,6 +21,7 @@ from lightlag.scenario import (
     Node,
     Radio,
     Record,
+    RoutingProtocol,
     Rto,
     Satellite,
     Scenario,
@@ -410,7 +411,7 @@ def swarm(
     flows: int = 30,
     speed: str = "25 m/s",
     power: str = "32.02 dBm",
-    routing: str = "aodv",
+    routing: RoutingProtocol = "aodv",
     congestion: Congestion | None = None,
     duration: str = "100 s",
 ) -> Scenario:
@@ -433,7 +434,7 @@ def swarm_default_radio(
     nodes: int = 60,
     flows: int = 30,
     speed: str = "25 m/s",
-    routing: str = "aodv",
+    routing: RoutingProtocol = "aodv",
     congestion: Congestion | None = None,
     duration: str = "100 s",
 ) -> Scenario:
@@ -447,7 +448,7 @@ def _swarm(
     flows: int,
     speed: str,
     power: str,
-    routing: str,
+    routing: RoutingProtocol,
     congestion: Congestion | None,
     duration: str,
 ) -> Scenario:
@@ -483,7 +484,7 @@ def _flight(speed: str) -> dict[str, object]:
 def search_and_rescue(
     *,
     nodes: int = 20,
-    routing: str = "aodv",
+    routing: RoutingProtocol = "aodv",
     congestion: Congestion | None = None,
     duration: str = "60 s",
 ) -> Scenario:

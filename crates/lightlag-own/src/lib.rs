@@ -6,6 +6,7 @@
 //! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
 //! - [`library`]: such algorithms in shared libraries.
 //! - [`queue`]: a queue discipline from outside as a judge of the engine's queues.
+//! - [`response`]: a loss response from outside as one of the engine.
 //! - [`traffic`]: traffic from outside as an application of the engine.
 //! - [`steered`]: an algorithm whose window somebody sets from outside of the run.
 
@@ -15,5 +16,6 @@ pub mod native;
 pub mod queue;
 mod recipe;
 pub mod records;
+pub mod response;
 pub mod steered;
 pub mod traffic;

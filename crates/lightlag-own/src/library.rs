@@ -5,12 +5,14 @@
 
 use crate::native::Native;
 use crate::queue::NativeQueue;
+use crate::response::NativeResponse;
 use crate::traffic::NativeTraffic;
 use libloading::{Library, Symbol};
 use lightlag_control::congestion::own::Maker;
+use lightlag_control::congestion::response::Maker as ResponseMaker;
 use lightlag_core::own::{Origin, Outside};
 use lightlag_net::queue::own::Maker as QueueMaker;
-use lightlag_plugin::{ENTRY, QUEUE_ENTRY, TRAFFIC_ENTRY};
+use lightlag_plugin::{ENTRY, QUEUE_ENTRY, RESPONSE_ENTRY, TRAFFIC_ENTRY};
 use lightlag_scenario::own_traffic::Maker as TrafficMaker;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ type Opened<M> = Mutex<BTreeMap<String, Arc<M>>>;
 
 static CONTROLS: Opened<dyn Maker> = Mutex::new(BTreeMap::new());
 static DISCIPLINES: Opened<dyn QueueMaker> = Mutex::new(BTreeMap::new());
+static RESPONSES: Opened<dyn ResponseMaker> = Mutex::new(BTreeMap::new());
 static TRAFFIC: Opened<dyn TrafficMaker> = Mutex::new(BTreeMap::new());
 
 /// The congestion control in the library `file`.
@@ -48,6 +51,18 @@ pub fn open_discipline(file: &str) -> Result<Arc<dyn QueueMaker>, String> {
         Ok(Arc::new(unsafe { NativeQueue::new(table, origin, code, Box::new(library)) }?))
     };
     open_in(&DISCIPLINES, file, QUEUE_ENTRY, make)
+}
+
+/// The loss response in the library `file`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_response(file: &str) -> Result<Arc<dyn ResponseMaker>, String> {
+    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn ResponseMaker>, String> {
+        // SAFETY: as above.
+        Ok(Arc::new(unsafe { NativeResponse::new(table, origin, code, Box::new(library)) }?))
+    };
+    open_in(&RESPONSES, file, RESPONSE_ENTRY, make)
 }
 
 /// The traffic in the library `file`.

@@ -1,5 +1,6 @@
 //! The engine's facts in the records of the interface.
 
+use lightlag_control::congestion::response::Loss;
 use lightlag_control::congestion::{self, Cause, Needs, Phase, Start};
 use lightlag_core::{Duration, Instant};
 use lightlag_plugin as plugin;
@@ -93,15 +94,33 @@ pub fn ack(ack: &congestion::Ack) -> plugin::Ack {
 pub fn congestion(event: &congestion::Congestion) -> plugin::Congestion {
     plugin::Congestion {
         now_ns: time(event.now),
-        cause: match event.cause {
-            Cause::Loss => cause::LOSS,
-            Cause::Timeout => cause::TIMEOUT,
-            Cause::RepeatedTimeout => cause::REPEATED_TIMEOUT,
-            Cause::Mark => cause::MARK,
-        },
+        cause: number(event.cause),
         flight: event.flight as i64,
         srtt_ns: nanos(event.srtt),
         min_rtt_ns: least(event.min_rtt),
+    }
+}
+
+/// A loss whose cause is asked for.
+pub fn loss(loss: &Loss) -> plugin::Loss {
+    plugin::Loss {
+        now_ns: time(loss.now),
+        cause: number(loss.cause),
+        sent_ns: loss.sent.map_or(-1, time),
+        inflight: loss.inflight as i64,
+        cwnd: i64::try_from(loss.cwnd).unwrap_or(i64::MAX),
+        rtt_ns: nanos(loss.rtt),
+        srtt_ns: nanos(loss.srtt),
+        min_rtt_ns: least(loss.min_rtt),
+    }
+}
+
+fn number(of: Cause) -> i64 {
+    match of {
+        Cause::Loss => cause::LOSS,
+        Cause::Timeout => cause::TIMEOUT,
+        Cause::RepeatedTimeout => cause::REPEATED_TIMEOUT,
+        Cause::Mark => cause::MARK,
     }
 }
 

@@ -20,6 +20,13 @@
  *     const lightlag_traffic_table *lightlag_traffic(void);
  *
  * in the library. Its record starts with a lightlag_source, in which its function leaves the next message.
+ *
+ * A loss response is tcp = { loss_assumption = { plugin = "libmine.so" } } in a scenario and
+ *
+ *     const lightlag_response_table *lightlag_loss_response(void);
+ *
+ * in the library. Its record starts with a lightlag_response. Its function on_loss returns LIGHTLAG_CONGESTION or
+ * LIGHTLAG_CORRUPTION.
  */
 #ifndef LIGHTLAG_H
 #define LIGHTLAG_H
@@ -32,6 +39,8 @@
 enum { LIGHTLAG_LOSS = 0, LIGHTLAG_TIMEOUT = 1, LIGHTLAG_REPEATED_TIMEOUT = 2, LIGHTLAG_MARK = 3 };
 /* Decisions about a packet, with LIGHTLAG_MARK: it is dropped instead if it cannot be marked. */
 enum { LIGHTLAG_PASS = 0, LIGHTLAG_DROP = 1 };
+/* Causes of a loss: too much traffic; an error of a link, which costs neither window nor back-off. */
+enum { LIGHTLAG_CONGESTION = 0, LIGHTLAG_CORRUPTION = 1 };
 /* What a sender is repairing: nothing; losses that ACKs reported; losses after a timeout. */
 enum { LIGHTLAG_OPEN = 0, LIGHTLAG_IN_RECOVERY = 1, LIGHTLAG_IN_LOSS = 2 };
 /* What an algorithm needs: delivery rates; that its pacing rate applies; that its window applies in fast recovery. */
@@ -158,5 +167,29 @@ typedef struct {
     uint64_t parameter_count;
     void (*next_message)(void *, const lightlag_sent *); /* says the next message */
 } lightlag_traffic_table;
+
+typedef struct {
+    uint64_t random; /* state of this connection's random numbers, from the seed of the run */
+    int64_t fault;   /* anything but 0 ends the run */
+} lightlag_response;
+
+typedef struct {
+    int64_t now_ns;
+    int64_t cause;                       /* LIGHTLAG_LOSS or LIGHTLAG_TIMEOUT */
+    int64_t sent_ns;                     /* when the lowest lost segment left; -1 if unknown */
+    int64_t inflight, cwnd;              /* bytes */
+    int64_t rtt_ns, srtt_ns, min_rtt_ns; /* the latest sample, SRTT, the smallest one; 0: no sample */
+} lightlag_loss;
+
+typedef struct {
+    uint32_t interface; /* LIGHTLAG_INTERFACE */
+    uint32_t size;      /* of the record of a sender: a multiple of 8 */
+    const char *name, *about;
+    const void *initial; /* the record before the start, with the defaults of the parameters; NULL: zeros */
+    const lightlag_parameter *parameters;
+    uint64_t parameter_count;
+    void (*on_ack)(void *, const lightlag_ack *);      /* may be NULL */
+    int64_t (*on_loss)(void *, const lightlag_loss *); /* LIGHTLAG_CONGESTION or LIGHTLAG_CORRUPTION */
+} lightlag_response_table;
 
 #endif

@@ -129,7 +129,7 @@ hooks! {
 
 /// A parameter of an algorithm: the field of a type with its range, its unit and its meaning. The field is an `f64`; with
 /// `whole` before the range an `i64`, and a field of type `i64` that is `flag` is true or false. The word `queue` before the type
-/// says that it is a queue discipline, the word `traffic` that it is traffic.
+/// says that it is a queue discipline, `traffic` that it is traffic, `response` that it is a loss response.
 #[macro_export]
 macro_rules! parameter {
     (queue $($rest:tt)*) => {
@@ -137,6 +137,9 @@ macro_rules! parameter {
     };
     (traffic $($rest:tt)*) => {
         $crate::parameter!(@ $crate::Source, $($rest)*)
+    };
+    (response $($rest:tt)*) => {
+        $crate::parameter!(@ $crate::Response, $($rest)*)
     };
     (@ $head:ty, $algorithm:ty, $field:ident, flag, $meaning:expr) => {
         $crate::parameter!(@@ $head, $algorithm, $field, $crate::kind::FLAG, 0.0, 1.0, c"", $meaning)

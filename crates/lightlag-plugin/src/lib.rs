@@ -96,6 +96,32 @@
 //!
 //! export_traffic!(Chatter);
 //! ```
+//!
+//! A loss response is a record that starts with a [`Response`] and a [`ResponseTable`] of functions, which name the cause of a
+//! loss:
+//!
+//! ```
+//! use lightlag_plugin::{Loss, LossResponse, Parameter, Response, blame, export_loss_response, parameter};
+//!
+//! /// Takes losses for errors of a link while the queue is short.
+//! #[derive(Clone, Copy)]
+//! struct ShortQueue {
+//!     most_ns: i64,
+//! }
+//!
+//! impl LossResponse for ShortQueue {
+//!     const NAME: &'static std::ffi::CStr = c"shortqueue";
+//!     const PARAMETERS: &'static [Parameter] =
+//!         &[parameter!(response ShortQueue, most_ns, whole 0..=1_000_000_000, c"ns", c"The longest queue without a reaction.")];
+//!     const INITIAL: Self = Self { most_ns: 10_000_000 };
+//!
+//!     fn on_loss(&mut self, _response: &mut Response, loss: &Loss) -> i64 {
+//!         if loss.rtt_ns - loss.min_rtt_ns <= self.most_ns { blame::CORRUPTION } else { blame::CONGESTION }
+//!     }
+//! }
+//!
+//! export_loss_response!(ShortQueue);
+//! ```
 
 // The functions of the table are called from outside, with pointers.
 #![allow(unsafe_code)]
@@ -104,6 +130,7 @@ mod congestion;
 mod discipline;
 mod queue;
 mod records;
+mod response;
 mod table;
 mod traffic;
 
@@ -111,6 +138,7 @@ pub use congestion::{CongestionControl, Own, table};
 pub use discipline::{OwnQueue, QueueDiscipline, queue_table};
 pub use queue::{Packet, Queue, verdict};
 pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
+pub use response::{Blamer, Loss, LossResponse, OwnResponse, Response, ResponseTable, blame, response_table};
 pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
 pub use traffic::{OwnTraffic, Sent, Source, Traffic, TrafficTable, traffic_table};
 
@@ -126,3 +154,6 @@ pub const QUEUE_ENTRY: &str = "lightlag_queue_discipline";
 
 /// The name of that of traffic, which returns a pointer to its [`TrafficTable`].
 pub const TRAFFIC_ENTRY: &str = "lightlag_traffic";
+
+/// The name of that of a loss response, which returns a pointer to its [`ResponseTable`].
+pub const RESPONSE_ENTRY: &str = "lightlag_loss_response";

@@ -140,13 +140,15 @@ mod _engine {
     #[pymodule_export]
     use crate::libm::libm_addresses;
     #[pymodule_export]
-    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Moment, Packet, Sent, Start};
+    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Loss, Moment, Packet, Sent, Start};
     #[pymodule_export]
-    use crate::own::compiled::{compiled_algorithm, compiled_discipline, compiled_traffic};
+    use crate::own::compiled::{compiled_algorithm, compiled_discipline, compiled_response, compiled_traffic};
     #[pymodule_export]
     use crate::own::plain::plain_algorithm;
     #[pymodule_export]
     use crate::own::queue::{QueueDiscipline, plain_discipline};
+    #[pymodule_export]
+    use crate::own::response::{LossResponse, plain_response};
     #[pymodule_export]
     use crate::own::router::{Break, Message, Parcel, Router, plain_router};
     #[pymodule_export]

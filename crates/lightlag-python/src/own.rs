@@ -5,6 +5,7 @@
 //! - `base`: what both inherit, and the records that methods are given.
 //! - `class`: a class of either kind, as the engine describes it.
 //! - `queue`: queue disciplines.
+//! - `response`: loss responses.
 //! - `router`: routers of nodes with radios.
 //! - `sky_router`: routers of constellations.
 //! - `traffic`: traffic.
@@ -14,11 +15,12 @@ mod class;
 pub(crate) mod compiled;
 pub(crate) mod plain;
 pub(crate) mod queue;
+pub(crate) mod response;
 pub(crate) mod router;
 pub(crate) mod sky_router;
 pub(crate) mod traffic;
 
-use lightlag_control::congestion;
+use lightlag_control::congestion::{self, response as responses};
 use lightlag_core::own::{Facts, Origin};
 use lightlag_net::queue as disciplines;
 use lightlag_orbit::own_ways;
@@ -35,6 +37,13 @@ pub(crate) fn let_files_be_named() {
         other => match class(other)? {
             Algorithm::Congestion(maker) => Ok(maker),
             other => Err(other.is_no("congestion control")),
+        },
+    });
+    responses::OUTSIDE.load_by(|origin| match origin {
+        Origin::Plugin(file) => lightlag_own::library::open_response(file),
+        other => match class(other)? {
+            Algorithm::Response(maker) => Ok(maker),
+            other => Err(other.is_no("loss response")),
         },
     });
     disciplines::own::OUTSIDE.load_by(|origin| match origin {
@@ -81,6 +90,7 @@ fn class(origin: &Origin) -> Result<Algorithm, String> {
 #[derive(Clone)]
 pub(crate) enum Algorithm {
     Congestion(Arc<dyn congestion::own::Maker>),
+    Response(Arc<dyn responses::Maker>),
     Queue(Arc<dyn disciplines::own::Maker>),
     Traffic(Arc<dyn own_traffic::Maker>),
     Router(Arc<dyn routing::Maker>),
@@ -95,6 +105,7 @@ impl Algorithm {
     fn facts(&self) -> &Facts {
         match self {
             Self::Congestion(maker) => maker.facts(),
+            Self::Response(maker) => maker.facts(),
             Self::Queue(maker) => maker.facts(),
             Self::Traffic(maker) => maker.facts(),
             Self::Router(maker) => maker.facts(),
@@ -106,6 +117,7 @@ impl Algorithm {
     fn is_no(&self, due: &str) -> String {
         let kind = match self {
             Self::Congestion(_) => "a congestion control",
+            Self::Response(_) => "a loss response",
             Self::Queue(_) => "a queue discipline",
             Self::Traffic(_) => "traffic",
             Self::Router(_) => "a router of nodes with radios",
@@ -121,6 +133,7 @@ impl Made {
     fn register(&self) -> PyResult<()> {
         let done = match &self.0 {
             Algorithm::Congestion(maker) => congestion::register(Arc::clone(maker)),
+            Algorithm::Response(maker) => lightlag_tcp::config::register_response(Arc::clone(maker)),
             Algorithm::Queue(maker) => disciplines::own::register(Arc::clone(maker)),
             Algorithm::Traffic(maker) => own_traffic::register(Arc::clone(maker)),
             Algorithm::Router(maker) => lightlag_routing::register(Arc::clone(maker)),
@@ -160,6 +173,7 @@ pub(crate) fn plugin_sources() -> BTreeMap<&'static str, &'static str> {
         file!("src/lib.rs"),
         file!("src/queue.rs"),
         file!("src/records.rs"),
+        file!("src/response.rs"),
         file!("src/table.rs"),
         file!("src/traffic.rs"),
     ])

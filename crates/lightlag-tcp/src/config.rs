@@ -10,6 +10,7 @@ use serde::Serialize;
 
 mod fast_open;
 mod initial_window;
+mod loss_assumption;
 mod options;
 mod profile;
 mod receive_buffer;
@@ -19,14 +20,14 @@ mod scps;
 pub use fast_open::FastOpen;
 pub use initial_window::InitialWindow;
 pub use lightlag_control::rtt::{Rto, Variance, VarianceGain};
+pub use loss_assumption::{LossAssumption, register_response};
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
 pub use profile::Profile;
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};
 pub use scps::{
-    Bets, BetsOptions, BetsSwitch, LossAssumption, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch,
-    SnackForm,
+    Bets, BetsOptions, BetsSwitch, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch, SnackForm,
 };
 
 /// The complete behaviour of one endpoint. Connections share it.
@@ -161,7 +162,7 @@ pub struct Config {
     /// The offered capabilities of SCPS-TP; `None` offers none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<Scps>,
-    /// The assumed cause of a loss without evidence.
+    /// The assumed cause of a loss without evidence, or who decides for each loss.
     #[serde(skip_serializing_if = "is_default")]
     pub loss_assumption: LossAssumption,
     /// The interval of ACKs, whatever arrives; `None` for the delayed ACKs above.

@@ -2,10 +2,11 @@
 
 use crate::account::{Account, Limit};
 use crate::config::Profile;
-use crate::config::{Config, IdleRestart, PartialAcks, Reductions, RttSamples, Scheme};
+use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, RttSamples, Scheme};
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::careful_resume::CarefulResume;
+use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes, Steering};
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
@@ -281,13 +282,17 @@ impl Sender {
         };
         let choice = kernel.as_ref().unwrap_or(&config.congestion);
         let needs = choice.needs(self.ecn);
-        match config.careful_resume {
-            None => self.set_congestion(congestion::build(choice, &start), needs),
-            Some(saved) => {
-                let resume = CarefulResume::new(saved, choice, &start);
-                self.set_congestion(Box::new(resume), CarefulResume::needs(needs));
-            }
+        let (mut algorithm, needs) = match config.careful_resume {
+            None => (congestion::build(choice, &start), needs),
+            Some(saved) => (
+                Box::new(CarefulResume::new(saved, choice, &start)) as Box<dyn CongestionControl>,
+                CarefulResume::needs(needs),
+            ),
+        };
+        if let LossAssumption::Own(own) = &config.loss_assumption {
+            algorithm = Box::new(Responding::new(own, &start, algorithm));
         }
+        self.set_congestion(algorithm, needs);
         self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
         if config.tso {
             self.note_first_write();

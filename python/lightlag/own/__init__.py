@@ -29,6 +29,8 @@ from __future__ import annotations
 from lightlag.own.algorithm import choice, is_own, named, register
 from lightlag.own.base import (
     AGAIN,
+    CONGESTION,
+    CORRUPTION,
     DROP,
     GROUND,
     LOSS,
@@ -39,6 +41,7 @@ from lightlag.own.base import (
     TIMEOUT,
     WAIT,
     CongestionControl,
+    LossResponse,
     QueueDiscipline,
     Router,
     SkyRouter,
@@ -52,6 +55,8 @@ from lightlag.own.files import load
 
 __all__ = [
     "AGAIN",
+    "CONGESTION",
+    "CORRUPTION",
     "DROP",
     "GROUND",
     "LOSS",
@@ -62,6 +67,7 @@ __all__ = [
     "TIMEOUT",
     "WAIT",
     "CongestionControl",
+    "LossResponse",
     "QueueDiscipline",
     "Router",
     "SkyRouter",

@@ -14,9 +14,11 @@ from lightlag.own.base import (
     HOOKS,
     QUEUE_HOOKS,
     REQUIRED,
+    RESPONSE_HOOKS,
     ROUTER_HOOKS,
     TRAFFIC_HOOKS,
     CongestionControl,
+    LossResponse,
     QueueDiscipline,
     Router,
     SkyRouter,
@@ -24,12 +26,26 @@ from lightlag.own.base import (
 )
 from lightlag.own.files import code_of
 
-OwnClass = type[CongestionControl] | type[QueueDiscipline] | type[Traffic] | type[Router] | type[SkyRouter]
-BASES = (CongestionControl, QueueDiscipline, Traffic, Router, SkyRouter)
+OwnClass = (
+    type[CongestionControl]
+    | type[LossResponse]
+    | type[QueueDiscipline]
+    | type[Traffic]
+    | type[Router]
+    | type[SkyRouter]
+)
+BASES = (CongestionControl, QueueDiscipline, Traffic, Router, SkyRouter, LossResponse)
 """What classes of one's own inherit."""
-KEYS = dict(zip(BASES, ("algorithm", "discipline", "kind", "protocol", "protocol"), strict=True))
+KEYS = dict(zip(BASES, ("algorithm", "discipline", "kind", "protocol", "protocol", "response"), strict=True))
 """The key of their name in a scenario."""
-ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router, _engine.SkyRouter)
+ENGINE = (
+    _engine.CongestionControl,
+    _engine.LossResponse,
+    _engine.QueueDiscipline,
+    _engine.Traffic,
+    _engine.Router,
+    _engine.SkyRouter,
+)
 """The same of the engine."""
 Given = tuple[str, str, float, float, float, str, str]
 """A parameter as the engine takes it: name, kind, default, least, most, unit, meaning."""
@@ -55,7 +71,7 @@ def choice(value: Any, name: str | None = None) -> str | dict[str, Any]:
     values = ((field, getattr(value, field.name)) for field in fields)
     changed = {field.name: given for field, given in values if given != field.default}
     key = next(key for base, key in KEYS.items() if issubclass(cls, base))
-    is_word = issubclass(cls, (CongestionControl, Router)) and not changed
+    is_word = issubclass(cls, (CongestionControl, LossResponse, Router)) and not changed
     return name if is_word else {key: name} | changed
 
 
@@ -147,6 +163,8 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
         return _discipline(cls, name, file, code)
     if issubclass(cls, Traffic):
         return _traffic(cls, name, file, code)
+    if issubclass(cls, LossResponse):
+        return _response(cls, name, file, code)
     if issubclass(cls, Router):
         return _router(cls, name, file, code)
     if issubclass(cls, SkyRouter):
@@ -182,6 +200,22 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
             name, file, code, native.initial, given, offsets, native.addresses, native.keep
         )
     return _engine.plain_discipline(name, file, code, cls, given, hooks)
+
+
+def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -> _engine.Algorithm:
+    if not callable(getattr(cls, "on_loss", None)):
+        raise InputError(f"{cls.__name__}: has no method on_loss(self, loss)")
+    hooks = [hook for hook in RESPONSE_HOOKS if callable(getattr(cls, hook, None))]
+    given = _beside(cls, "loss response", ("response",))
+    if getattr(cls, COMPILED, False):
+        from lightlag.own.native import compile_class
+
+        native = compile_class(cls, hooks, fields_of(cls))
+        offsets = [native.offsets[parameter[0]] for parameter in given]
+        return _engine.compiled_response(
+            name, file, code, native.initial, given, offsets, native.addresses, native.keep
+        )
+    return _engine.plain_response(name, file, code, cls, given, hooks)
 
 
 def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _engine.Algorithm:

@@ -14,6 +14,8 @@ LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
 """Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
 PASS, DROP = range(2)
 """Decisions about a packet in a queue, with ``MARK``."""
+CONGESTION, CORRUPTION = range(2)
+"""Causes of a loss that a loss response names."""
 WAIT, AGAIN = -1, -2
 """Answers of a router: the node keeps the packet until it is released; it asks again where the packet goes."""
 GROUND, NOWHERE = -1, -2
@@ -24,6 +26,8 @@ HOOKS = ("on_start", "on_ack", "on_congestion", "on_undo", "on_idle", "on_recove
 REQUIRED = ("on_ack", "on_congestion")
 QUEUE_HOOKS = ("on_enqueue", "on_dequeue")
 """Those of a queue discipline, which has one of them at least."""
+RESPONSE_HOOKS = ("on_ack", "on_loss")
+"""Those of a loss response, which has ``on_loss`` at least."""
 TRAFFIC_HOOKS = ("next_message",)
 """That of traffic."""
 ROUTER_HOOKS = ("on_start", "next_hop", "on_message", "on_timer", "on_broken")
@@ -78,6 +82,23 @@ class CongestionControl(Declared, _engine.CongestionControl):
     """Whether ``pacing_rate`` applies."""
     own_recovery = False
     """Whether its window applies in fast recovery, too, in place of proportional rate reduction (RFC 6937)."""
+
+
+class LossResponse(Declared, _engine.LossResponse):
+    """A loss response of one's own, in front of any congestion control.
+
+    A subclass has ``on_loss(self, loss)``, which returns ``lightlag.CONGESTION``, so that the congestion control
+    reacts, or ``lightlag.CORRUPTION``: the segment leaves again, and neither window nor back-off pays for it. It is
+    asked once an episode of lost segments, and at each timeout, unless a congestion mark came within a round trip. It
+    may have ``on_ack(self, ack)``. One object serves one sender. A scenario names it as ``loss_assumption`` of ``tcp``.
+
+    ``loss`` has ``now_ns``; ``cause``, ``lightlag.LOSS`` or ``lightlag.TIMEOUT``; ``sent_ns``, when the lowest lost
+    segment left, -1 if that is not known; ``inflight`` and ``cwnd`` in bytes; ``rtt_ns``, ``srtt_ns`` and
+    ``min_rtt_ns``, 0 before the first sample.
+    """
+
+    name = ""
+    """Its name in scenarios; by default that of the class in lower case."""
 
 
 class QueueDiscipline(Declared, _engine.QueueDiscipline):

@@ -32,6 +32,14 @@ QUEUE = {
 """Those of the record of a queue."""
 SOURCE = {"wait_ns": "i8", "size": "i8", "random": "u8", "fault": "i8"}
 """Those of the record of an application."""
+RESPONSE = {"random": "u8", "fault": "i8"}
+"""Those of the record of a sender with a loss response."""
+STARTS = ((base.QueueDiscipline, QUEUE), (base.Traffic, SOURCE), (base.LossResponse, RESPONSE))
+ANSWERS = {
+    **dict.fromkeys(base.QUEUE_HOOKS, "ll.PASS, ll.DROP or ll.MARK"),
+    "on_loss": "ll.CONGESTION or ll.CORRUPTION",
+}
+"""The methods that return a number, with those that they may return."""
 _DTYPES = {"number": "f8", "whole": "i8", "flag": "i8"}
 _RATIONAL = {"growth", "delivery_rate"}
 """The fields of records that are numbers; the others are whole."""
@@ -81,7 +89,7 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     from lightlag.own.algorithm import default_of, kind_of
 
     np, nb = _numpy(), numba()
-    start = QUEUE if issubclass(cls, base.QueueDiscipline) else SOURCE if issubclass(cls, base.Traffic) else CONTROL
+    start = next((start for kind, start in STARTS if issubclass(cls, kind)), CONTROL)
     own = list(start.items())
     own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
     record = np.dtype(own)
@@ -112,17 +120,17 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
             control.fault = 1
 
     def ask(own: Any, what: Any) -> int:
-        queue = carray(own, 1)[0]
+        control = carray(own, 1)[0]
         answer = 0
         try:
-            answer = method(queue, carray(what, 1)[0])
+            answer = method(control, carray(what, 1)[0])
         except Exception:
-            queue.fault = 1
+            control.fault = 1
         return answer
 
     types = nb.types
     pointers = [types.CPointer(nb.from_dtype(one)) for one in (record, given)]
-    answers = hook in base.QUEUE_HOOKS
+    answers = hook in ANSWERS
     try:
         signature = (types.int64 if answers else types.void)(*pointers)
         entry = nb.cfunc(signature, error_model="numpy")(ask if answers else tell)
@@ -133,7 +141,7 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
             "@compiled out"
         ) from error
     if answers and not isinstance(found := method.nopython_signatures[0].return_type, (types.Integer, types.Boolean)):
-        raise InputError(f"{cls.__name__}.{hook}: returns {found}; it must return ll.PASS, ll.DROP or ll.MARK")
+        raise InputError(f"{cls.__name__}.{hook}: returns {found}; it must return {ANSWERS[hook]}")
     return entry
 
 
@@ -149,6 +157,7 @@ FIELDS = {
     "on_start": "now_ns segment_size initial_window rtt_ns pipe ecn timestamps abe".split(),
     "on_ack": _ACK,
     "on_congestion": "now_ns cause flight srtt_ns min_rtt_ns".split(),
+    "on_loss": "now_ns cause sent_ns inflight cwnd rtt_ns srtt_ns min_rtt_ns".split(),
     "on_undo": ["now_ns"],
     "on_idle": ["now_ns", "window", "threshold"],
     "on_recovered": ["now_ns"],

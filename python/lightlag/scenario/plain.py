@@ -12,7 +12,14 @@ from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
 
-_ENGINE = (_engine.CongestionControl, _engine.QueueDiscipline, _engine.Traffic, _engine.Router, _engine.SkyRouter)
+_ENGINE = (
+    _engine.CongestionControl,
+    _engine.LossResponse,
+    _engine.QueueDiscipline,
+    _engine.Traffic,
+    _engine.Router,
+    _engine.SkyRouter,
+)
 
 
 def plain(value: Any, at: str = "") -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from lightlag.scenario.values import Congestion, Rate, Size, Time
+from lightlag.scenario.values import Congestion, LossAssumption, Rate, Size, Time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,8 +244,9 @@ class Tcp:
     """Window and RTT of an earlier connection (RFC 9959): ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``."""
     scps: Scps | Mapping[str, Any] | bool | None = None
     """Offer SCPS-TP to the peer."""
-    loss_assumption: Literal["congestion", "corruption"] | None = None
-    """Assumed cause of a loss without other evidence; corruption costs neither window nor back-off."""
+    loss_assumption: LossAssumption | None = None
+    """Assumed cause of a loss without other evidence; corruption costs neither window nor back-off. Or a loss response
+    of one's own, which decides for each loss."""
     ack_interval: Time | None = None
     """Send one ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off."""
     rate_control: RateControl | Mapping[str, Any] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from lightlag._engine import CongestionControl, QueueDiscipline, Router, SkyRouter
+from lightlag._engine import CongestionControl, LossResponse, QueueDiscipline, Router, SkyRouter
 from lightlag._engine import Traffic as OwnTraffic
 
 T = TypeVar("T")
@@ -47,6 +47,9 @@ Traffic: TypeAlias = Mapping[str, Any] | OwnTraffic | type[OwnTraffic]
 """``{"kind": "constant", "rate": "1 Mbit/s"}``, or bulk, on_off, periodic, poisson, burst, transfers, requests, web
 with their keys. Sizes and times that vary are tables, ``{"distribution": "exponential", "mean": "10 kB"}``. One in a
 file, ``{"python": "mine.py:Mine"}``; or a class of one's own or an object of one."""
+LossAssumption: TypeAlias = str | Mapping[str, Any] | LossResponse | type[LossResponse]
+"""``"congestion"``, ``"corruption"``; a loss response in a file, ``{"python": "mine.py:Mine"}``; or a class of one's
+own or an object of one."""
 SkyRouting: TypeAlias = Mapping[str, Any] | SkyRouter | type[SkyRouter]
 """A router of one's own in a file, ``{"python": "mine.py:Mine"}``; or a class of one's own or an object of one."""
 RoutingProtocol: TypeAlias = str | Mapping[str, Any] | Router | type[Router]

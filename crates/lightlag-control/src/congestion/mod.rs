@@ -32,6 +32,7 @@ mod path_model;
 pub mod peach;
 pub mod registry;
 pub mod reno;
+pub mod response;
 pub mod round;
 pub mod scalable;
 pub mod slow_start;
@@ -354,6 +355,11 @@ pub trait CongestionControl: Allowance + Send {
 
     /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns itself.
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
+        None
+    }
+
+    /// The judge of its losses that stands in front of it, if there is one.
+    fn loss_response(&mut self) -> Option<&mut dyn response::LossResponse> {
         None
     }
 

@@ -135,6 +135,10 @@ records! {
     }
     /// The start of an episode of congestion.
     Congestion of Congestion { now_ns: i64, cause: i64, flight: i64, srtt_ns: i64, min_rtt_ns: i64 }
+    /// A loss whose cause is asked for.
+    Loss of Loss {
+        now_ns: i64, cause: i64, sent_ns: i64, inflight: i64, cwnd: i64, rtt_ns: i64, srtt_ns: i64, min_rtt_ns: i64,
+    }
     /// The facts known when a connection starts to send.
     Start of Start {
         now_ns: i64, segment_size: i64, initial_window: i64, rtt_ns: i64, pipe: i64, ecn: bool: flag,

@@ -7,8 +7,9 @@ use super::class::Given;
 use super::{Algorithm, Made, origin};
 use lightlag_own::native::Native;
 use lightlag_own::queue::NativeQueue;
+use lightlag_own::response::NativeResponse;
 use lightlag_own::traffic::NativeTraffic;
-use lightlag_plugin::{Head, INTERFACE, Parameter, QueueTable, Table, TrafficTable, kind};
+use lightlag_plugin::{Head, INTERFACE, Parameter, QueueTable, ResponseTable, Table, TrafficTable, kind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -122,6 +123,30 @@ pub(crate) fn compiled_discipline(
     // SAFETY: as above.
     let native = unsafe { NativeQueue::new(&raw const table, origin(file), code, Box::new(code_object)) };
     native.map(|native| Made(Algorithm::Queue(Arc::new(native)))).map_err(PyValueError::new_err)
+}
+
+/// The same of a loss response, whose record is that of a sender.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "a record in Python's terms")]
+pub(crate) fn compiled_response(
+    name: String,
+    file: Option<String>,
+    code: String,
+    initial: Vec<u8>,
+    given: Vec<Given>,
+    offsets: Vec<u64>,
+    addresses: BTreeMap<String, usize>,
+    code_object: Py<PyAny>,
+) -> PyResult<Made> {
+    let described = Described::new(name, initial, given, offsets)?;
+    let table = ResponseTable {
+        head: described.head()?,
+        on_ack: hook!(addresses, "on_ack"),
+        on_loss: hook!(addresses, "on_loss"),
+    };
+    // SAFETY: as above.
+    let native = unsafe { NativeResponse::new(&raw const table, origin(file), code, Box::new(code_object)) };
+    native.map(|native| Made(Algorithm::Response(Arc::new(native)))).map_err(PyValueError::new_err)
 }
 
 /// The same of traffic, whose record is that of an application.

@@ -2,11 +2,13 @@
 
 use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied, own_traffic};
-use lightlag_control::congestion::Choice;
+use lightlag_control::congestion::{Choice, response};
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_net::queue::own::Own;
 use lightlag_orbit::own_ways;
 use lightlag_routing::Router;
+use lightlag_tcp::Config;
+use lightlag_tcp::config::LossAssumption;
 
 impl Scenario {
     /// Whether any random draw can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or an
@@ -37,11 +39,13 @@ impl Network {
             || self.space.as_ref().is_some_and(|space| space.handover.draws())
             || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
             || self.algorithms().any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_) | Choice::Own(_)))
+            || self.own_responses().next().is_some()
     }
 
-    /// Whether an algorithm, a queue discipline, traffic or a router comes from outside.
+    /// Whether an algorithm, a loss response, a queue discipline, traffic or a router comes from outside.
     pub fn has_own_algorithms(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(_)))
+            || self.own_responses().next().is_some()
             || self.own_disciplines().next().is_some()
             || self.own_traffic().next().is_some()
             || self.own_routers().next().is_some()
@@ -51,6 +55,7 @@ impl Network {
     /// Whether one of them runs in an interpreter.
     pub fn holds_interpreter(&self) -> bool {
         self.algorithms().any(|choice| matches!(choice, Choice::Own(own) if own.holds_interpreter()))
+            || self.own_responses().any(response::Own::holds_interpreter)
             || self.own_disciplines().any(Own::holds_interpreter)
             || self.own_traffic().any(own_traffic::Own::holds_interpreter)
             || self.own_routers().any(lightlag_routing::own::Own::holds_interpreter)
@@ -79,8 +84,17 @@ impl Network {
 
     /// The congestion controls of all senders.
     fn algorithms(&self) -> impl Iterator<Item = &Choice> {
-        let of_flows = self.flows.iter().map(|flow| &flow.tcp.congestion);
-        of_flows.chain(self.proxies.iter().map(|proxy| &proxy.server.congestion))
+        self.senders().map(|tcp| &tcp.congestion)
+    }
+
+    fn own_responses(&self) -> impl Iterator<Item = &response::Own> {
+        self.senders()
+            .filter_map(|tcp| if let LossAssumption::Own(own) = &tcp.loss_assumption { Some(own) } else { None })
+    }
+
+    fn senders(&self) -> impl Iterator<Item = &Config> {
+        let of_flows = self.flows.iter().map(|flow| &*flow.tcp);
+        of_flows.chain(self.proxies.iter().map(|proxy| &*proxy.server))
     }
 }
 

@@ -161,8 +161,8 @@ table! {
         keep_alive: KeepAlive, optional;
         /// Offer SCPS-TP to the peer: `true`, or any of `snack`, `snack_delay`, `record_size`, `report_corruption`.
         scps: ScpsSwitch, apart, joined by ScpsSwitch::merge;
-        /// What a loss is blamed on where nothing tells the cause: congestion, or corruption, which costs neither window nor
-        /// back-off.
+        /// The cause of a loss where nothing tells it: congestion, or corruption, which costs neither window nor back-off; or a
+        /// loss response of a user, `{ python = "mine.py:Mine" }`, which decides for each loss.
         loss_assumption: LossAssumption;
         /// One ACK in this time instead of delayed ACKs, whatever arrives; 0 s is off. The timeout is then at least SRTT and
         /// this.

@@ -59,17 +59,6 @@ pub enum SnackForm {
     Long,
 }
 
-/// What a loss is blamed on where nothing has told the cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LossAssumption {
-    /// Too much traffic: the congestion control reacts.
-    #[default]
-    Congestion,
-    /// Errors of a link: the segment leaves again, and that is all. Congestion marks still count.
-    Corruption,
-}
-
 /// A token bucket in bytes of IP packets, shared by all connections that leave a node on the same link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RateControl {

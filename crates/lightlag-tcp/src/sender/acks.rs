@@ -124,7 +124,7 @@ impl Sender {
             self.validate(now, una, phase, account);
         }
         if verdict.began.is_some() {
-            self.excused = self.blames_corruption(now, self.board.head_sent(), config);
+            self.excused = self.blames_corruption(now, Cause::Loss, self.board.head_sent(), config);
         }
         let newly_lost = if self.excused { 0 } else { self.board.lost_bytes() - prior_lost };
         let rate = self.sample_rate(now);
@@ -221,7 +221,7 @@ impl Sender {
         };
         let verdict = self.recovery.on_timer(&mut self.board, &news);
         if verdict.began.is_some() {
-            self.excused = self.blames_corruption(now, self.board.head_sent(), config);
+            self.excused = self.blames_corruption(now, Cause::Loss, self.board.head_sent(), config);
         }
         self.note_lost(now);
         self.resend_head |= verdict.resend_head;

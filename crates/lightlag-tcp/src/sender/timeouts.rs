@@ -4,7 +4,7 @@ use super::{Sender, Tail, Timer};
 use crate::account::{Account, Limit};
 use crate::config::{Config, RttSamples, TimerGranularity};
 use crate::timer;
-use lightlag_control::congestion::{Congestion, Phase};
+use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
 /// The consequence of the retransmission timer's expiry.
@@ -81,8 +81,8 @@ impl Sender {
             self.deadline = now + margin;
             return Expiry::Continue;
         }
-        let excused =
-            self.timer == Timer::Retransmission && self.blames_corruption(now, self.board.head_sent(), config);
+        let excused = self.timer == Timer::Retransmission
+            && self.blames_corruption(now, Cause::Timeout, self.board.head_sent(), config);
         if !excused {
             self.rtt.back_off();
         }
