@@ -157,7 +157,7 @@ def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     from lightlag.comparison import Comparison, Design
     from lightlag.outcome import Outcome
 
-    assert comparison_plot.CAPTIONS, "imported before there is anything to draw"
+    assert comparison_plot.__all__, "imported before there is anything to draw"
     head = asked.readline()
     if not head:
         return

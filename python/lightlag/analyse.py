@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ __all__ = [
     "mean_interval",
     "student_t",
     "thinned",
+    "thinned_rows",
     "together",
 ]
 
@@ -175,17 +178,21 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     polars.DataFrame
         ``time_s`` (end of the interval), ``flow`` and ``goodput_bps``, by flow, then by time.
     """
-    import numpy as np
     import polars as pl
 
     if interval_s <= 0:
         raise ValueError(f"an interval of {interval_s} s is not positive")
     end = (trace["time_s"].max() if len(trace) else 0.0) if end_s is None else end_s
     steps = math.floor(float(end) / interval_s * (1 + 1e-12))  # type: ignore[arg-type]
-    edges: Numbers = np.arange(steps + 1, dtype=np.float64) * interval_s
+    edges = [at * interval_s for at in range(steps + 1)]
     frames = [
-        pl.DataFrame({"time_s": edges[1:], "goodput_bps": np.diff(level) * 8 / interval_s}).select(
-            "time_s", name.new_from_index(0, steps).alias("flow"), "goodput_bps"
+        pl.DataFrame(
+            {
+                "time_s": edges[1:],
+                "flow": name.new_from_index(0, steps),
+                "goodput_bps": [8 * (after - before) / interval_s for before, after in itertools.pairwise(level)],
+            },
+            schema_overrides={"time_s": pl.Float64, "goodput_bps": pl.Float64},
         )
         for name, level in arrived(trace, edges)
     ]
@@ -193,7 +200,7 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     return pl.concat(frames) if frames and steps else empty.clear()
 
 
-def arrived(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, Numbers]]:
+def arrived(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Series, list[float]]]:
     """The payload that had arrived at each flow's receiver by certain times, in bytes, each byte once.
 
     Between two rows of the trace it grows evenly, so that no interval holds more than the link carried in it.
@@ -210,14 +217,27 @@ def arrived(trace: pl.DataFrame, times: Numbers) -> Iterator[tuple[pl.Series, Nu
     tuple
         The name of a flow, as a series of one, and its bytes.
     """
-    import numpy as np
-
     if "leg" in trace.columns:
         # The rows of every leg tell of the same receiver.
         trace = trace.filter(trace["leg"] == 1)
-    for rows in trace.partition_by("flow", maintain_order=True):
-        then, level = rows["time_s"].to_numpy(), rows["arrived_bytes"].to_numpy().astype(np.float64)
-        yield rows["flow"][:1], np.interp(times, then, level, left=0.0)
+    flows = [trace] if trace["flow"].n_unique() == 1 else trace.partition_by("flow", maintain_order=True)
+    for rows in flows:
+        yield rows["flow"][:1], _between(times, rows["time_s"].to_list(), rows["arrived_bytes"].to_list())
+
+
+def _between(times: Sequence[float], then: Sequence[float], level: Sequence[float]) -> list[float]:
+    """A level between its rows by straight lines: 0 before the first, and that of the last behind it."""
+    found, row = [], 0
+    for time in times:
+        row = bisect.bisect_right(then, time, row)
+        if row == 0:
+            found.append(0.0)
+        elif row == len(then) or then[row - 1] == time:
+            found.append(float(level[row - 1]))
+        else:
+            start, low = then[row - 1], level[row - 1]
+            found.append((level[row] - low) / (then[row] - start) * (time - start) + low)
+    return found
 
 
 def thinned(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numbers]:
@@ -230,18 +250,37 @@ def thinned(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numb
     points
         About the most that are kept.
     """
-    import numpy as np
+    import polars as pl
 
     if len(times) <= points:
         return times, values
-    edges = np.linspace(times[0], times[-1], points // 4 + 1)
-    starts = np.searchsorted(times, edges[:-1])
-    keep: set[int] = set()
-    for start, stop in zip(starts, [*starts[1:], len(times)], strict=True):
-        part = values[start:stop]
-        if len(part):
-            keep.update((start, stop - 1))
-            if not np.isnan(part).all():
-                keep.update((start + int(np.nanargmin(part)), start + int(np.nanargmax(part))))
-    order = np.array(sorted(keep))
-    return times[order], values[order]
+    rows = thinned_rows(pl.Series(times), pl.Series(values), points).to_numpy()
+    return times[rows], values[rows]
+
+
+def thinned_rows(times: pl.Series, values: pl.Series, points: int) -> pl.Series:
+    """The numbers of the rows that :func:`thinned` keeps, ascending; a value may be NaN or null."""
+    import polars as pl
+
+    rows = pl.int_range(len(times), eager=True)
+    if len(times) <= points:
+        return rows
+    slices = points // 4
+    first, last = times[0], times[-1]
+    edges = pl.Series([first + at * (last - first) / slices for at in range(1, slices)], dtype=pl.Float64)
+    curve = pl.DataFrame(
+        {
+            "slice": edges.search_sorted(times, side="right"),
+            "row": rows,
+            "value": values.cast(pl.Float64).fill_nan(None),
+        }
+    )
+    row = pl.col("row")
+    found = curve.group_by("slice").agg(
+        row.first(),
+        row.last().alias("last"),
+        row.get(pl.col("value").arg_min()).alias("least"),
+        row.get(pl.col("value").arg_max()).alias("greatest"),
+    )
+    kept = [found[name] for name in ("row", "last", "least", "greatest")]
+    return pl.concat([one.alias("row") for one in kept]).drop_nulls().unique().sort()

@@ -373,9 +373,9 @@ class Comparison:
     @property
     def figures(self) -> list[str]:
         """The figures that this comparison has, in the order of a report."""
-        from lightlag import comparison_plot
+        from lightlag import comparison_kinds
 
-        return comparison_plot.kinds(self)
+        return comparison_kinds.kinds(self)
 
     def save(
         self,

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,89 +21,27 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from lightlag import analyse, style
 from lightlag.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.outcome import UDP, Outcome
+from lightlag.comparison_kinds import AGAINST, chosen, completions, goodput_by_rtt, kind_against
+from lightlag.outcome import Outcome
 from lightlag.style import Chart
 from lightlag.variables import Axis, Variable
 
-__all__ = ["CAPTIONS", "caption", "draw", "kinds"]
+__all__ = ["draw"]
 
 Numbers = npt.NDArray[np.float64]
 
 _MOST_PANELS = 6
 _MOST_COLUMNS = 4
 _MOST_BANDS = 5
-_AGAINST = {
-    "goodput": ("goodput_bps",),
-    "completion": ("completion_s",),
-    "fairness": ("jain",),
-    "resent": ("retransmitted_share",),
-    "queueing": ("queueing_mean_s", "queueing_p95_s"),
-}
-"""Figures against a variable, and the columns of their measures."""
-
-CAPTIONS = {
-    "bars": "Means with 95 % intervals (Student t); a dot is one run.",
-    "shares": "Goodput of a flow of each algorithm where several compete in one run; means with 95 % intervals.",
-    "goodput": "Goodput of all flows over time, payload counted as it arrives: the mean of the runs still going, its "
-    "95 % interval as a band. The dotted line is the rate of the slowest link on their way, headers included.",
-    "cwnd": "Congestion windows over time with the first seed.",
-    "completion": "Share of the flows of all runs that had finished, against the time since their start.",
-    "rtt": "Goodput of each flow against its smallest round-trip time in any run; means with 95 % intervals.",
-}
-
-
-def caption(kind: str) -> str:
-    """The contents of a figure."""
-    return CAPTIONS.get(kind, "Means with 95 % intervals (Student t), as bands or, beside names, as bars.")
-
-
-def kinds(comparison: Comparison) -> list[str]:
-    """The figures that a comparison has."""
-    found = []
-    columns = {measure.column for measure in comparison.measures}
-    several = [variable for variable in comparison.variables if len(variable.values) > 1]
-    if not several:
-        found.append("bars")
-    for variable in several:
-        found += [_kind(name, variable) for name, (first, *_) in _AGAINST.items() if first in columns]
-    if comparison.shares():
-        found.append("shares")
-    if comparison.has_traces:
-        found += ["goodput", "cwnd"]
-    if any(time is not None for outcome in comparison.outcomes for time in outcome.flows.completion_s):
-        found.append("completion")
-    if _rtts_differ(comparison):
-        found.append("rtt")
-    return found
-
-
-def _kind(name: str, variable: Variable) -> str:
-    return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
-
-
-def _rtts_differ(comparison: Comparison) -> bool:
-    bases = [_base_rtts(comparison, point) for point in comparison.points]
-    return any(max(base.values()) > 1.2 * min(base.values()) for base in bases if len(base) > 1)
-
-
-def _base_rtts(comparison: Comparison, point: Point) -> dict[str, float]:
-    """The smallest sample of each flow in any run: some run finds the queues empty, not every one."""
-    base: dict[str, float] = {}
-    for name in comparison.algorithms:
-        for outcome in comparison.of(name, point):
-            for flow, rtt in zip(outcome.flows.name, outcome.flows.min_rtt_s, strict=True):
-                if rtt:
-                    base[flow] = min(base.get(flow, rtt), rtt)
-    return base
 
 
 def draw(comparison: Comparison, kind: str) -> Chart:
-    """The figure of this kind, which :func:`kinds` names."""
+    """The figure of this kind, which :func:`lightlag.comparison_kinds.kinds` names."""
     if kind in _DRAWN:
         return _DRAWN[kind](comparison)
     for variable in comparison.variables:
-        for name, columns in _AGAINST.items():
-            if _kind(name, variable) == kind:
+        for name, columns in AGAINST.items():
+            if kind_against(name, variable) == kind:
                 return _against(comparison, variable, [one for one in MEASURES if one.column in columns])
     raise KeyError(kind)
 
@@ -138,13 +75,6 @@ def _head(figure: Chart, title: str, note: str, axes: Axes) -> None:
         figure.legend(handles, labels, loc="outside lower left", ncols=columns, handlelength=3.4)
 
 
-def _chosen(points: Sequence[Point], most: int) -> list[Point]:
-    """At most this many items, evenly spaced, with the first and the last."""
-    if len(points) <= most:
-        return list(points)
-    return [points[round(at * (len(points) - 1) / (most - 1))] for at in range(most)]
-
-
 def _of_points(comparison: Comparison, shown: Sequence[Point]) -> str:
     return comparison.name + (
         f", {len(shown)} of {len(comparison.points)} points" if len(shown) < len(comparison.points) else ""
@@ -162,7 +92,7 @@ def _counted(comparison: Comparison, points: Sequence[Point]) -> str:
 def _against(comparison: Comparison, variable: Variable, measures: list[Measure]) -> Chart:
     at = comparison.variables.index(variable)
     others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
-    shown = [tuple(other) for other in _chosen(others, _MOST_PANELS)]
+    shown = [tuple(other) for other in chosen(others, _MOST_PANELS)]
     titles = [comparison.describe_but(variable, other) for other in shown]
     figure, panels = _panels(titles, rows=len(measures))
     axis = variable.axis
@@ -296,7 +226,7 @@ def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor
 def _shares(comparison: Comparison) -> Chart:
     """A bar for the mean goodput of each algorithm's flows where several compete."""
     several = comparison.shares()
-    points = _chosen(list(dict.fromkeys(point for _, point, _, _ in several)), _MOST_PANELS)
+    points = chosen(list(dict.fromkeys(point for _, point, _, _ in several)), _MOST_PANELS)
     most = max(sum(1 for _, at, _, _ in several if at == point) for point in points)
     figure, panels = _panels([comparison.describe(point) for point in points], height=0.5 + 0.3 * most)
     largest = max(interval.mean for *_, interval in several)
@@ -323,7 +253,7 @@ def _goodput(comparison: Comparison) -> Chart:
 
     A curve ends where less than half of an algorithm's runs are left.
     """
-    points = _chosen(comparison.points, _MOST_PANELS)
+    points = chosen(comparison.points, _MOST_PANELS)
     ends = [outcome.simulated_s for outcome in comparison.outcomes if outcome.arrived_bytes is not None]
     width = analyse.bin_width(2 * max(ends, default=0.0))  # a mean and a band need fewer points than a run
     curves = {
@@ -380,7 +310,7 @@ def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[N
 @style.styled
 def _cwnd(comparison: Comparison) -> Chart:
     """Congestion windows over time with the first seed: a row an algorithm, a column a point."""
-    points = _chosen(comparison.points, _MOST_COLUMNS)
+    points = chosen(comparison.points, _MOST_COLUMNS)
     names = comparison.algorithms
     size = (6.4 if len(points) < 3 else 2.5 * len(points), 0.75 + 1.35 * len(names))
     figure, panels = style.chart(len(names), len(points), size=size, sharex="col", squeeze=False)
@@ -409,7 +339,7 @@ def _cwnd(comparison: Comparison) -> Chart:
 
 
 def _windows(axes: Axes, outcome: Outcome, at: int) -> None:
-    curves = outcome.windows or {}
+    curves = outcome.window_curves
     algorithm = dict(zip(outcome.flows.name, outcome.flows.congestion, strict=True))
     rivals = list(dict.fromkeys(algorithm.values()))
     for flow, (times, windows) in curves.items():
@@ -429,16 +359,16 @@ def _windows(axes: Axes, outcome: Outcome, at: int) -> None:
 @style.styled
 def _completion(comparison: Comparison) -> Chart:
     """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
-    points = _chosen(comparison.points, _MOST_PANELS)
+    points = chosen(comparison.points, _MOST_PANELS)
     figure, panels = _panels(
         [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9
     )
     for point, (axes,) in zip(points, panels, strict=True):
         everyone = [outcome for name in comparison.algorithms for outcome in comparison.of(name, point)]
-        finite = {name for one in everyone for name, time in _completions(one) if time is not None}
+        finite = {name for one in everyone for name, time in completions(one) if time is not None}
         seen: list[float] = []
         for at, name in enumerate(comparison.algorithms):
-            flows = [time for one in comparison.of(name, point) for who, time in _completions(one) if who in finite]
+            flows = [time for one in comparison.of(name, point) for who, time in completions(one) if who in finite]
             times = sorted(time for time in flows if time is not None)
             share = np.arange(1, len(times) + 1) / max(len(flows), 1)
             axes.step([0.0, *times], [0.0, *share], where="post", label=name, **style.line_style(at))
@@ -454,19 +384,15 @@ def _completion(comparison: Comparison) -> Chart:
     return figure
 
 
-def _completions(outcome: Outcome) -> list[tuple[str, float | None]]:
-    return list(zip(outcome.flows.name, outcome.flows.completion_s, strict=True))
-
-
 @style.styled
 def _rtt(comparison: Comparison) -> Chart:
     """Goodput of each flow against its base round-trip time."""
-    points = _chosen(comparison.points, _MOST_PANELS)
+    points = chosen(comparison.points, _MOST_PANELS)
     figure, panels = _panels(
         [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9
     )
     for point, (axes,) in zip(points, panels, strict=True):
-        series = _goodput_by_rtt(comparison, point)
+        series = goodput_by_rtt(comparison, point)
         largest = max((interval.mean for rows in series.values() for _, interval in rows), default=0.0)
         factor, unit = style.unit_of(largest, "bit/s")
         for at, (name, rows) in enumerate(series.items()):
@@ -481,27 +407,6 @@ def _rtt(comparison: Comparison) -> Chart:
         axes.set_ylabel(f"goodput ({unit})")
     _head(figure, "Goodput against round-trip time", _of_points(comparison, points), panels[0][0])
     return figure
-
-
-def _goodput_by_rtt(comparison: Comparison, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
-    """The flows of each algorithm, or of each competing one, by round-trip time."""
-    base = _base_rtts(comparison, point)
-    found: dict[str, dict[str, list[float]]] = {}
-    for name in comparison.algorithms:
-        for outcome in comparison.of(name, point):
-            flows = outcome.flows
-            compete = len(set(flows.congestion) - {UDP}) > 1
-            for flow, algorithm, goodput in zip(flows.name, flows.congestion, flows.goodput_bps, strict=True):
-                if flow in base:
-                    label = f"{algorithm} in {name}" if compete else name
-                    found.setdefault(label, {}).setdefault(flow, []).append(goodput)
-    return {
-        label: sorted(
-            ((base[flow], analyse.mean_interval(goodputs)) for flow, goodputs in flows.items()),
-            key=lambda row: row[0],
-        )
-        for label, flows in found.items()
-    }
 
 
 _DRAWN: dict[str, Callable[[Comparison], Chart]] = {

@@ -78,7 +78,7 @@ def report(comparison: Comparison, command: str = "") -> str:
 
 
 def _page(comparison: Comparison, figures: Mapping[str, str], command: str) -> str:
-    from lightlag.comparison_plot import caption
+    from lightlag.comparison_kinds import caption
 
     parts = [
         f"<h1>{_text(comparison.name)}</h1>",

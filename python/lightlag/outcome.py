@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -118,9 +119,9 @@ class Outcome:
     flows: Flows
     capacity_bps: float | None
     """The rate of the slowest link direction on the way of the flows, if they have one in common whose rate stays."""
-    arrived_bytes: Numbers | None
+    arrived_bytes: array[float] | None
     """Payload of all flows that had arrived, at equal steps from 0 to the end; None if there is no trace."""
-    windows: dict[str, tuple[Numbers, Numbers]] | None
+    windows: dict[str, tuple[array[float], array[float]]] | None
     """Times and congestion windows in segments of the first flows, for the first seed."""
 
     @classmethod
@@ -170,7 +171,16 @@ class Outcome:
 
         if self.arrived_bytes is None:
             return None
-        return np.linspace(0.0, self.simulated_s, len(self.arrived_bytes)), self.arrived_bytes
+        return np.linspace(0.0, self.simulated_s, len(self.arrived_bytes)), np.asarray(self.arrived_bytes)
+
+    @property
+    def window_curves(self) -> dict[str, tuple[Numbers, Numbers]]:
+        """:attr:`windows` for figures; none where there are none."""
+        import numpy as np
+
+        return {
+            flow: (np.asarray(times), np.asarray(windows)) for flow, (times, windows) in (self.windows or {}).items()
+        }
 
     def is_same(self, other: Outcome) -> bool:
         """Whether another run, of another seed, measured exactly the same."""
@@ -183,7 +193,7 @@ class Outcome:
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain["flows"] = dataclasses.asdict(self.flows)
         if self.arrived_bytes is not None:
-            plain["arrived_bytes"] = self.arrived_bytes.astype(int).tolist()
+            plain["arrived_bytes"] = [int(level) for level in self.arrived_bytes]
         if self.windows is not None:
             plain["windows"] = {name: [part.tolist() for part in curve] for name, curve in self.windows.items()}
         return plain
@@ -197,8 +207,6 @@ class Outcome:
         KeyError, TypeError, ValueError, AttributeError
             If it gave others.
         """
-        import numpy as np
-
         values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
         values["point"] = tuple(_texts(plain["point"], "point"))
         for name in ("congestion", "result_hash"):
@@ -214,10 +222,10 @@ class Outcome:
             _texts([plain["bottleneck"]], "bottleneck")
         values["flows"] = Flows.from_json(plain["flows"])
         if plain["arrived_bytes"] is not None:
-            values["arrived_bytes"] = np.array(_numbers(plain["arrived_bytes"], "arrived_bytes"), dtype=np.float64)
+            values["arrived_bytes"] = array("d", _numbers(plain["arrived_bytes"], "arrived_bytes"))
         if plain["windows"] is not None:
             values["windows"] = {
-                name: (np.array(_numbers(times, name)), np.array(_numbers(windows, name)))
+                name: (array("d", _numbers(times, name)), array("d", _numbers(windows, name)))
                 for name, (times, windows) in plain["windows"].items()
                 if len(times) == len(windows) or _refuse(name, "times and windows of different numbers")
             }
@@ -254,22 +262,18 @@ def _same(value: object, other: object) -> bool:
     return value == other or (value != value and other != other)
 
 
-def _arrived(trace: pl.DataFrame, seconds: float) -> Numbers:
-    import numpy as np
-
+def _arrived(trace: pl.DataFrame, seconds: float) -> array[float]:
     from lightlag.analyse import arrived
 
-    times = np.linspace(0.0, seconds, _STEPS + 1)
-    total = np.zeros_like(times)
-    for _, level in arrived(trace, times):
-        total += level
+    step = seconds / _STEPS
+    levels = [level for _, level in arrived(trace, [*(at * step for at in range(_STEPS)), seconds])]
     # Whole bytes, as a file of curves keeps them.
-    return np.floor(total)
+    return array("d", map(math.floor, levels[0] if len(levels) == 1 else map(sum, zip(*levels, strict=True))))
 
 
-def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[Numbers, Numbers]]:
+def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[array[float], array[float]]]:
     """Rounded to what a file of curves keeps; where proxies split a flow, those of the leg of this number."""
-    from lightlag.analyse import thinned
+    from lightlag.analyse import thinned_rows
 
     flows = trace.partition_by("flow", maintain_order=True)
     points = max(200, math.ceil(_WINDOW_POINTS / max(len(flows), 1)))
@@ -277,6 +281,7 @@ def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[Nu
     for rows in flows[:_WINDOWS]:
         if "leg" in rows.columns:
             rows = rows.filter(rows["leg"] == legs.get(str(rows["flow"][0]), 1))
-        times, windows = thinned(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy(), points)
-        curves[str(rows["flow"][0])] = (times.round(6), windows.round(3))
+        kept = thinned_rows(rows["time_s"], rows["cwnd_segments"], points)
+        times, windows = rows["time_s"].gather(kept).round(6), rows["cwnd_segments"].gather(kept).round(3)
+        curves[str(rows["flow"][0])] = (array("d", times.to_list()), array("d", windows.to_list()))
     return curves
