@@ -14,7 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
-PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml')
+PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.css')
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
@@ -45,7 +45,7 @@ help: ## list the targets
 # --- try it -----------------------------------------------------------------------------------------------------------
 
 demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print the table and draw the figures
-	$(BIN)/lightlag compare scenarios/geo.toml --congestion newreno,cubic,hybla,bbr --replications 10 --out results/demo --force
+	$(BIN)/lightlag compare scenarios/geo.toml --congestion newreno,cubic,hybla,bbr --replications 10 --figures pdf,svg --out results/demo --force
 	@echo
 	@echo "20 Mbit/s, 595 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
@@ -80,7 +80,7 @@ test-instructions: $(BENCH)
 	@if [ -z "$${CI:-}" ] && ! { command -v valgrind > /dev/null && [ "$$(uname -m)" = x86_64 ]; }; then \
 	  echo "instructions are not counted: that takes valgrind on x86-64"; else $(BENCH) instructions; fi
 
-test-python: $(BIN)/.dev $(BIN)/.engine
+test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q
 
 # The profile of the tests keeps the assertions of debug builds, and its build is the faster one.
@@ -204,7 +204,7 @@ $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))
 	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
-.PHONY: tools valgrind ns2 ns3 iperf3 ping
+.PHONY: tools valgrind chromium ns2 ns3 iperf3 ping
 
 tools:
 	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
@@ -215,6 +215,10 @@ tools:
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
+
+# Without it the tests of pages are left out, and say so.
+chromium:
+	@[ "$$(id -u)" != 0 ] || { $(call debian_package,chromium,command -v chromium) }
 
 iperf3:
 	@$(call debian_package,iperf3,command -v iperf3)

@@ -140,7 +140,7 @@ def test_ctrl_c_while_figures_are_drawn_leaves_a_whole_report(tmp_path: Path) ->
     (tmp_path / "pair.toml").write_text(PAIR)
     command = ["compare", "pair.toml", "-c", "cubic", "-n", "2", "--quiet", "--jobs", "2", "--figures", "svg"]
     folder = tmp_path / "results" / "pair-compare"
-    for what, at in (("call:_draw", 1), ("os.rename:.old", 1), ("call:_page", 1)):
+    for what, at in (("call:_draw", 1), ("os.rename:.old", 1), ("call:comparison_page", 1)):
         done = interrupted(what, at, [*command, "--force"], tmp_path)
         says_so(done)
         assert "interrupted at the end: all 2 runs are in results/pair-compare" in done.stderr

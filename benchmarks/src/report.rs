@@ -234,8 +234,9 @@ pub fn print_comparison() {
 fn comparison(verdicts: &mut Verdicts) {
     let folder = std::env::temp_dir().join(format!("lightlag-bench-{}", std::process::id()));
     let ours = || {
+        let figures = ["--figures", "pdf,svg"];
         let arguments = ["compare", SATELLITE, "-c", COMPARED, "-n", "10", "--quiet", "--force", "--out"];
-        wall_of(Command::new(LIGHTLAG).args(arguments).arg(&folder))
+        wall_of(Command::new(LIGHTLAG).args(arguments).arg(&folder).args(figures))
     };
     let pairs: Result<Vec<(f64, f64)>, String> =
         (0..3).map(|_| Ok((ours()?, wall_of(&mut Command::new(NS3_SATELLITE))?))).collect();

@@ -301,7 +301,7 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
     ] = None,
-    figures: compared.Figures = "pdf,svg",
+    figures: compared.Figures = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, folder.")
     ] = False,
@@ -310,13 +310,14 @@ def compare(
     """Run scenarios with several algorithms, each with the same seeds.
 
     Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
-    writes tables, figures and report.html to results/NAME-compare. Each finished run is kept: after Ctrl-C the same
-    command continues where it stopped.
+    writes tables and report.html to results/NAME-compare, and figures for print if --figures asks for them. Each
+    finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
     from lightlag.scenario import check as check_scenario
 
     changes = changes_of(sets, seed)
     formats = compared.formats(figures)
+    with_report = figures is None or bool(formats)
     plan = compared.plan(files, congestion, vary or [], replications, changes)
     folder = out if out is not None else compared.folder(plan)
     if not quiet:
@@ -343,16 +344,16 @@ def compare(
                 print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
             if not comparison.is_complete:
                 # Whoever interrupts does not wait for figures; the command that goes on draws them.
-                formats = ()
+                formats, with_report = (), False
             command = shlex.join(["lightlag", *sys.argv[1:]])
-            about: dict[str, Any] = {"formats": formats, "report": bool(formats), "command": command}
+            about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
             about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
             comparison.save_with(helpers, folder, force=True, **about)
         journal.unlink(missing_ok=True)
         if as_json:
             print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))
         if not quiet:
-            kept = "report, figures and tables" if formats else "tables"
+            kept = "report, figures and tables" if formats else "report and tables" if with_report else "tables"
             say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
         if not comparison.is_complete:
             again = "the same command without --force" if force else "the same command"

@@ -250,10 +250,14 @@ class Comparison:
 
     def interval(self, algorithm: str, measure: Measure, point: Point | None = None) -> Interval:
         """Mean and 95 % interval of a measure over an algorithm's runs; no half width where they are identical."""
-        interval = mean_interval(self.values(algorithm, measure, point), self._confidences.get(measure.column, 0.95))
+        interval = mean_interval(self.values(algorithm, measure, point), self.confidence(measure))
         if self.is_identical(algorithm, point):
             return Interval(interval.mean, math.nan, interval.count)
         return interval
+
+    def confidence(self, measure: Measure) -> float:
+        """The confidence of the intervals of a measure: 0.95, or what a study with a target asks of its own."""
+        return self._confidences.get(measure.column, 0.95)
 
     def cells(self) -> Iterable[tuple[str, Point]]:
         """Every algorithm at every point that has finished runs, point by point."""
@@ -382,7 +386,7 @@ class Comparison:
         folder: str | os.PathLike[str],
         *,
         force: bool = False,
-        formats: Sequence[str] = ("pdf", "svg"),
+        formats: Sequence[str] = (),
         report: bool = True,
         command: str = "",
         jobs: int | None = None,
@@ -397,9 +401,9 @@ class Comparison:
         force
             Replace a results folder that exists.
         formats
-            Of the figures: pdf, svg and png; none writes no figures beside the report's.
+            Of the figures for print: pdf, svg and png; by default none.
         report
-            Write ``report.html``, one file with every figure in it.
+            Write ``report.html``, one file with the answer, charts and tables.
         command
             What was typed, for the report.
         jobs
@@ -410,7 +414,7 @@ class Comparison:
 
         jobs = processors() if jobs is None else jobs
         # A process takes as long to start as four figures take to draw.
-        with painters(min(jobs - 1, len(self.figures) // 4) if formats or report else 0) as helpers:
+        with painters(min(jobs - 1, len(self.figures) // 4) if formats else 0) as helpers:
             self.save_with(helpers, folder, force=force, formats=formats, report=report, command=command)
         return Path(folder)
 

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import shutil
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,8 +61,11 @@ Vary = Annotated[
     ),
 ]
 Figures = Annotated[
-    str,
-    typer.Option(metavar="FORMATS", help='Formats of the figures: pdf, svg, png; "none" leaves out the report, too.'),
+    str | None,
+    typer.Option(
+        metavar="FORMATS",
+        help='Figures for print: pdf, svg, png. The report has its own; "none" leaves out the report, too.',
+    ),
 ]
 
 
@@ -70,8 +73,10 @@ SHORT_S = 1000.0
 """Simulated seconds of all runs together, which take about a second of CPU time."""
 
 
-def formats(text: str) -> tuple[str, ...]:
-    """The formats of figures that ``--figures`` names."""
+def formats(text: str | None) -> tuple[str, ...]:
+    """The formats of figures that ``--figures`` names; without it there are none."""
+    if text is None:
+        return ()
     from lightlag.comparison_report import FORMATS
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
@@ -257,13 +262,15 @@ def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractCon
 
     They start while the runs go on, at the cost of half a second of CPU time each.
     """
+    if not formats:
+        return nullcontext([])
     from lightlag import _engine
     from lightlag._drawing import painters
     from lightlag.running import processors
 
     simulated_s = sum(_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in of.cells)
     is_short = simulated_s * of.design.replications < SHORT_S
-    return painters(0 if is_short or not formats else (processors() if jobs is None else jobs) - 1)
+    return painters(0 if is_short else (processors() if jobs is None else jobs) - 1)
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:

@@ -245,8 +245,10 @@ def export(
     store: Place = None,
     out: Out = None,
     force: Force = False,
-    report: Annotated[bool, typer.Option("--report", help="Figures and report.html as well, in OUT/report.")] = False,
-    figures: Annotated[str, typer.Option(metavar="LIST", help="Formats of the figures: pdf, svg, png.")] = "pdf,svg",
+    report: Annotated[bool, typer.Option("--report", help="A report.html as well, in OUT/report.")] = False,
+    figures: Annotated[
+        str | None, typer.Option(metavar="FORMATS", help="With --report: figures for print beside it, pdf, svg, png.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the tables of a study from the store, and its report, without a run."""

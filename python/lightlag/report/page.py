@@ -1,0 +1,160 @@
+"""The frame of a report: one HTML file with its style, its scripts and its data, which asks no network for anything."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from lightlag.report.charts import Chart
+
+ZOOMING = (
+    '<p class="hint">Drag across a chart to zoom, double-click to see all again; the keys +, −, 0 and the arrows do '
+    "the same. The names above a chart hide and show its lines.</p>"
+)
+"""Of charts; paper does without it."""
+
+__all__ = ["ZOOMING", "Cell", "anchors", "data_links", "facts", "figure", "page", "section", "table", "text"]
+
+
+def text(value: object) -> str:
+    """A value as text in HTML."""
+    return html.escape(str(value))
+
+
+def page(title: str, body: Iterable[str], charts: Sequence[Chart] = ()) -> str:
+    """A whole page; the charts are drawn in the figures that the body has for them."""
+    inside = "\n".join(body)
+    data = {chart.name: chart.to_json() for chart in charts}
+    # A closing tag inside a name would end the script.
+    plain = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{text(title)}</title>\n<style>{_part('page.css')}</style>\n</head>\n"
+        f"<body>\n<main>\n{inside}\n</main>\n"
+        f'<script type="application/json" id="charts">{plain}</script>\n'
+        f"<script>{_script()}</script>\n</body>\n</html>\n"
+    )
+
+
+def _script() -> str:
+    """The scripts as one, which leaves no names to others."""
+    charts, tables = ("".join(map(_part, names)) for names in (("drawing.js", "panel.js", "chart.js"), ("tables.js",)))
+    return f'"use strict";\n(() => {{\n{charts}}})();\n(() => {{\n{tables}}})();\n'
+
+
+@cache
+def _part(name: str) -> str:
+    return resources.files("lightlag.report").joinpath(name).read_text("utf-8")
+
+
+class Cell:
+    """A cell of a table.
+
+    Parameters
+    ----------
+    shown
+        Its text.
+    at
+        Its place when the table is sorted by its column; by default its text.
+    is_number, is_text
+        Whether it stands to the right, or has lines.
+    inside
+        HTML in place of the text.
+    """
+
+    def __init__(
+        self,
+        shown: object,
+        at: object = None,
+        *,
+        is_number: bool = False,
+        is_text: bool = False,
+        inside: str | None = None,
+    ) -> None:
+        self._shown, self._at, self._inside, self.is_number = shown, at, inside, is_number
+        self._kind = ' class="n"' if is_number else ' class="text"' if is_text else ""
+
+    def __str__(self) -> str:
+        at = "" if self._at is None else f' data-at="{text(self._at)}"'
+        return f"<td{self._kind}{at}>{text(self._shown) if self._inside is None else self._inside}</td>"
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[Cell]], *, sortable: bool = True) -> str:
+    """A table.
+
+    Parameters
+    ----------
+    sortable
+        Whether its columns sort, and whether its rows are filtered if there are many.
+    """
+    every = [list(row) for row in rows]
+    numbers = [cell.is_number for cell in every[0]] if every else []
+    kinds = itertools.chain((' class="n"' if is_number else "" for is_number in numbers), itertools.repeat(""))
+    head = "".join(f'<th scope="col"{kind}>{text(one)}</th>' for one, kind in zip(heads, kinds, strict=False))
+    body = "".join(f"<tr>{''.join(map(str, row))}</tr>" for row in every)
+    kind = ' class="sortable"' if sortable else ""
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="table">'
+        f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def section(name: str, title: str, *parts: str, is_open: bool | None = None, is_long: bool = False) -> str:
+    """A part of a page with a title.
+
+    Parameters
+    ----------
+    is_open
+        Whether it is unfolded at first; by default it does not fold.
+    is_long
+        Whether paper does without it.
+    """
+    inside = "\n".join(parts)
+    if is_open is None:
+        return f'<section><h2 id="{name}">{text(title)}</h2>\n{inside}</section>'
+    kind = ' class="long"' if is_long else ""
+    return (
+        f'<section><details{kind}{" open" if is_open else ""}><summary><h2 id="{name}">{text(title)}</h2></summary>\n'
+        f"{inside}</details></section>"
+    )
+
+
+def anchors(places: Mapping[str, str]) -> str:
+    """Links to the parts of a page, by their names."""
+    links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title in places.items())
+    return f'<nav aria-label="parts of the report">{links}</nav>'
+
+
+def figure(chart: Chart) -> str:
+    """The place of a chart. Each panel has a text that says what it shows, for those who do not see it."""
+    width = f' style="--panel: {chart.panel_width}rem"'
+    panels = "".join(
+        f'<div class="panel" tabindex="0" role="img" aria-label="{text(panel.says)}"></div>' for panel in chart.panels
+    )
+    return (
+        f'<figure id="{chart.name}"><h3>{text(chart.title)}</h3><div class="panels"{width}>{panels}</div>'
+        f"<noscript><p>The script of this page draws the chart. {text(' '.join(one.says for one in chart.panels))}</p>"
+        f"</noscript><figcaption>{text(chart.caption)}</figcaption></figure>"
+    )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names with their values, as a list."""
+    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
+
+
+def data_links(files: Mapping[str, str]) -> str:
+    """Links to files beside the page, with what they hold."""
+    if not files:
+        return ""
+    kinds: dict[str, list[str]] = {}
+    for name, about in files.items():
+        kinds.setdefault(about, []).append(f'<a href="{text(name)}">{text(name)}</a>')
+    rows = "".join(f"<li>{', '.join(links)}: {text(about)}</li>" for about, links in kinds.items())
+    return f"<p>In the folder of this page:</p><ul>{rows}</ul>"
