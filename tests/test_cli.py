@@ -101,7 +101,8 @@ def test_warnings_go_to_stderr(call: CliRunner) -> None:
 
 
 def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path) -> None:
-    done = call.invoke(app, ["compare", "pair.toml", "--congestion", "cubic,newreno", "-n", "2", "--jobs", "2"])
+    arguments = ["compare", "pair.toml", "--congestion", "cubic,newreno", "-n", "2", "--jobs", "2", "--figures", "pdf"]
+    done = call.invoke(app, arguments)
     assert done.exit_code == 0, done.stderr
     for text in ("cubic", "newreno", "goodput", "completion time", "resent", "queueing p95", "±"):
         assert text in done.stdout
@@ -110,6 +111,37 @@ def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path
     assert len((folder / "summary.csv").read_text().splitlines()) == 1 + 2 * 6
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert call.invoke(app, ["compare", "pair.toml", "-n", "1"]).exit_code == 2
+
+
+def test_compare_writes_a_report_with_charts_of_its_own(call: CliRunner, tmp_path: Path) -> None:
+    done = call.invoke(app, ["compare", "pair.toml", "-c", "cubic,newreno", "-n", "2", "-o", "compared"])
+    assert done.exit_code == 0, done.stderr
+    assert "report and tables in compared" in done.stdout
+    names = {path.name for path in (tmp_path / "compared").iterdir()}
+    assert "report.html" in names
+    assert not any(name.endswith((".pdf", ".svg", ".png")) for name in names)
+    report = (tmp_path / "compared" / "report.html").read_text()
+    assert all(f'<a href="{name}">' in report for name in names - {"report.html"})
+
+
+def test_report_writes_the_page_of_a_run_and_of_a_comparison(call: CliRunner, tmp_path: Path) -> None:
+    assert call.invoke(app, ["run", "pair.toml", "-q", "-o", "one", "--report"]).exit_code == 0
+    written = (tmp_path / "one" / "report.html").read_text()
+    done = call.invoke(app, ["report", "one"])
+    assert done.stdout == "one/report.html\n", done.stderr
+    assert (tmp_path / "one" / "report.html").read_text() == written
+    assert '<a href="trace.parquet">' in written
+    assert call.invoke(app, ["compare", "pair.toml", "-c", "cubic", "-n", "2", "-q", "-o", "two"]).exit_code == 0
+    assert call.invoke(app, ["report", "two", "-o", "apart.html"]).exit_code == 0
+    apart = (tmp_path / "apart.html").read_text()
+    assert "runs.csv" not in apart, "a link that would lead nowhere"
+    assert "cubic reaches a goodput of" in apart
+    failed = call.invoke(app, ["run", "pair.toml", "--json", "--report"])
+    assert failed.exit_code == 2
+    assert "--report: with --json there is no folder for it; name one with --out" in failed.stderr
+    failed = call.invoke(app, ["report", "nothing"])
+    assert failed.exit_code == 2
+    assert "nothing: is not a results folder" in failed.stderr
 
 
 def test_compare_varies_keys_and_scenarios(call: CliRunner, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Source(Protocol):
     def head(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None: ...
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None: ...
 
 
 class Live:
@@ -86,7 +86,7 @@ class Live:
     def captures(self) -> list[Path]:
         return [] if self._captures is None else [self._captures / name for name in self._run.captures]
 
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None:
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
@@ -164,7 +164,7 @@ class Folder:
     def captures(self) -> list[Path]:
         return sorted((self.folder / "captures").glob("*.pcapng"))
 
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, str]) -> None:
+    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
@@ -172,9 +172,10 @@ class Folder:
             _write(pages, partial)
 
 
-def _write(pages: Mapping[str, str], folder: Path) -> None:
-    for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
+def _write(pages: Mapping[str, Callable[[Path], str]], folder: Path) -> None:
+    """Writes pages, each made of the folder as it is then."""
+    for name, make in pages.items():
+        (folder / name).write_text(make(folder), encoding="utf-8")
 
 
 def _is_number(value: object) -> bool:

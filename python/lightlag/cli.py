@@ -33,6 +33,7 @@ from lightlag.commands import (
     orbit,
     plot,
     replay,
+    report,
     serve,
     study,
 )
@@ -84,6 +85,7 @@ Examples:
   lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
   lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
                                                two that compete, at every point
+  lightlag report results/geo                  why it was slow, and what happened over time
   lightlag plot results/geo -m cwnd -o cwnd.pdf
   lightlag diff results/geo results/geo-2      what differs: input, then each measure
   lightlag explain cubic                       equations, parameters, source
@@ -196,6 +198,9 @@ def run(
         ),
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run twice, and compare the results.")] = False,
+    with_report: Annotated[
+        bool, typer.Option("--report", help="Write report.html, too: why it was slow, and what happened over time.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
@@ -216,6 +221,8 @@ def run(
     folder = out if out is not None or as_json else Path("results") / scenario.name
     if folder is not None:
         check_folder(folder, force)
+    elif with_report:
+        raise InputError("--report: with --json there is no folder for it; name one with --out")
     _memory.check_network(scenario)
     captures.check(scenario, folder)
     try:
@@ -248,7 +255,7 @@ def run(
         elif not quiet:
             _print_result(result)
         if folder is not None:
-            result.save(folder, force=force, jobs=jobs, pages=True)
+            result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
             if not quiet:
                 say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
         if acks:
@@ -369,6 +376,7 @@ def compare(
 
 
 app.command(short_help="Draw a figure of results, of one or of several.")(_guarded(plot.plot))
+app.command(short_help="Write the report of results as a page.")(_guarded(report.report))
 app.command(short_help="Show what differs between two results or scenarios.")(_guarded(diff.diff))
 
 

@@ -265,7 +265,15 @@ class Result:
             plot.save(figure, path)
         return figure
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False, jobs: int = 1, pages: bool = False) -> Path:
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        jobs: int = 1,
+        pages: bool = False,
+        report: bool = False,
+    ) -> Path:
         """Writes a results folder, as a whole or not at all.
 
         Parameters
@@ -279,11 +287,26 @@ class Result:
         pages
             With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
             trips, goodput and windows beside it. It is left out where the file with the orbits no longer is.
+        report
+            Also ``report.html``: why the run was as fast as it was, and its windows, round trips, goodput, queues and
+            losses over time.
         """
-        self._source.save(Path(folder), force, jobs, self._pages() if pages else {})
+        made = self._pages() if pages else {}
+        if report:
+            made["report.html"] = self.report
+        self._source.save(Path(folder), force, jobs, made)
         return Path(folder)
 
-    def _pages(self) -> dict[str, str]:
+    def report(self, folder: str | os.PathLike[str] | None = None) -> str:
+        """The report as an HTML page that needs nothing else; with links to the files of a folder if it is named."""
+        from lightlag.report.run import FILES, run_page
+
+        there = (
+            {} if folder is None else {name: about for name, about in FILES.items() if (Path(folder) / name).exists()}
+        )
+        return run_page(self, there)
+
+    def _pages(self) -> dict[str, Callable[[Path], str]]:
         if not self.scenario.get("constellation") or not self.simulated_s:
             return {}
         from lightlag import constellation, constellation_player
@@ -293,7 +316,7 @@ class Result:
         except ScenarioError:
             return {}
         title = f"{self.name}, seed {self.seed}"
-        return {"globe.html": constellation_player.page(sky, title=title, result=self)}
+        return {"globe.html": lambda _: constellation_player.page(sky, title=title, result=self)}
 
     def __repr__(self) -> str:
         from lightlag.analyse import together

@@ -1,0 +1,42 @@
+"""``lightlag report``: the report of results as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightlag._text import say
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder: of a run, a comparison or a study.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. Default: DIR/report.html.")
+    ] = None,
+) -> None:
+    r"""Write the report of a results folder: one HTML file that needs nothing else.
+
+    \b
+    Of a run: why it was as fast as it was, and windows, round trips, goodput, queues and losses over time.
+    Of a comparison or a study: which algorithm is best and by how much, charts and tables.
+    """
+    from lightlag import comparison_report
+    from lightlag._writing import new_file
+    from lightlag.difference import read_result
+    from lightlag.results import Result
+    from lightlag.study import StudyResults
+
+    path = folder / "report.html" if out is None else out
+    # Links lead from the page to its neighbours.
+    beside = folder if path.parent.resolve() == folder.resolve() else None
+    result = read_result(folder)
+    if isinstance(result, Result):
+        page = result.report(beside)
+    else:
+        comparison = result.comparison() if isinstance(result, StudyResults) else result
+        page = comparison_report.report(comparison, folder=beside)
+    with new_file(path) as partial:
+        partial.write_text(page, "utf-8")
+    say(path)

@@ -1,0 +1,108 @@
+"""The report of a run: why it was as fast as it was, a timeline, tables, and what it takes to repeat it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
+from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
+from lightlag.report.slow import Account, account
+from lightlag.report.timeline import timeline
+
+if TYPE_CHECKING:
+    from lightlag._table import Row
+    from lightlag.results import Result
+
+__all__ = ["FILES", "run_page"]
+
+FILES = {
+    "flows.parquet": "a row a flow",
+    "links.parquet": "a row a link direction",
+    "trace.parquet": "the state of senders over time",
+    "queue.parquet": "packets that wait at links over time",
+    "drops.parquet": "every dropped packet",
+    "acks.parquet": "each ACK that a sender took",
+    "responses.parquet": "responses and pages",
+    "proxies.parquet": "a flow at a proxy",
+    "legs.parquet": "one connection on the way of a flow through proxies",
+    "radios.parquet": "a row a radio",
+    "paths.parquet": "the ways of flows, whenever they change",
+    "positions.parquet": "where nodes are over time",
+    "globe.html": "the ways of the first flows on a globe that plays",
+    "run.json": "the scenario with every default, seed, version and hash",
+}
+"""Files that a results folder may hold."""
+_PLACES = {
+    "why": "Why it was as fast as it was",
+    "timeline": "Timeline",
+    "tables": "Tables",
+    "repeat": "How to repeat it",
+}
+
+
+def run_page(result: Result, files: Mapping[str, str] | None = None) -> str:
+    """The report as HTML.
+
+    Parameters
+    ----------
+    files
+        The files beside the page, with what they hold.
+    """
+    charts = timeline(result)
+    ended = ", interrupted" if result.interrupted else ""
+    lead = f"seed {result.seed}, {result.simulated_s:.6g} s simulated{ended}"
+    nothing = "<p>The scenario records neither a trace, nor queues, nor drops.</p>"
+    body = [
+        f"<h1>{text(result.name)}</h1>",
+        f'<p class="lead">{text(lead)}</p>',
+        anchors(_PLACES),
+        _why(account(result)),
+        section("timeline", "Timeline", *([ZOOMING, *map(figure, charts)] if charts else [nothing])),
+        section("tables", "Tables", data_links(files or {}), *_tables(result), is_open=True),
+        section("repeat", "How to repeat it", _origin(result), is_open=True),
+    ]
+    return page(f"{result.name}: a run", body, charts)
+
+
+def _why(found: Account) -> str:
+    parts = []
+    for name, sentences in found.flows:
+        title = f"<h3>{text(name)}</h3>" if len(found.flows) > 1 else ""
+        parts.append(f"{title}<ul>{''.join(f'<li>{text(sentence)}</li>' for sentence in sentences)}</ul>")
+    inside = "".join(parts)
+    if len(found.flows) > 1:
+        inside = f"<details open><summary>The slowest flows</summary>{inside}</details>"
+    return (
+        f'<section class="answer"><h2 id="why">{_PLACES["why"]}</h2><p class="headline">{text(found.headline)}</p>'
+        f"{inside}</section>"
+    )
+
+
+def _tables(result: Result) -> list[str]:
+    summary = result.summary
+    kinds: dict[str, list[Row]] = {
+        "Flows": flow_rows(summary),
+        "Links": link_rows(summary),
+        "Proxies": proxy_rows(summary),
+        "Media": medium_rows(summary),
+        "Radios": radio_rows(summary),
+    }
+    return [f"<h3>{title}</h3>{_table(rows)}" for title, rows in kinds.items() if rows]
+
+
+def _table(rows: list[Row]) -> str:
+    return table(
+        list(rows[0]), [[Cell(value, is_number=value[:1].isdigit()) for value in row.values()] for row in rows]
+    )
+
+
+def _origin(result: Result) -> str:
+    facts = {"lightlag": result.version, "seed": str(result.seed), "hash": result.result_hash}
+    listed = "".join(f"<dt>{text(name)}</dt><dd><code>{text(value)}</code></dd>" for name, value in facts.items())
+    scenario = json.dumps(result.scenario, indent=2, ensure_ascii=False)
+    return (
+        f'<dl>{listed}</dl><details class="long"><summary>The scenario, with every default</summary>'
+        f'<pre tabindex="0">{text(scenario)}</pre></details>'
+    )
