@@ -34,6 +34,10 @@ PERMISSIVE = {
 OF_TOOLS = PERMISSIVE | {"MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
 
 
+# What metadata leave open, as the files in the packages say: axe itself is under the MPL, what drives it under MIT.
+BY_FILE = {"axe-playwright-python": {"MIT", "MPL-2.0"}}
+
+
 def needed(names: list[str]) -> dict[str, metadata.Distribution]:
     """Return the installed distributions of these names, with all that they need."""
     found: dict[str, metadata.Distribution] = {}
@@ -54,6 +58,8 @@ def needed(names: list[str]) -> dict[str, metadata.Distribution]:
 def licences(distribution: metadata.Distribution) -> set[str]:
     """Return the licences of a distribution: by its SPDX expression, its classifiers or a short name."""
     about = distribution.metadata
+    if distribution.name in BY_FILE:
+        return BY_FILE[distribution.name]
     if expressions := about.get_all("License-Expression"):
         return set(re.split(r" (?:AND|OR) ", expressions[0].replace("(", "").replace(")", "")))
     classifiers = [name for name in about.get_all("Classifier") or [] if name.startswith("License :: OSI Approved")]
