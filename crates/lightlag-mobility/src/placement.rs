@@ -75,7 +75,10 @@ impl Described for Grid {
         as many columns as the square root of the number of nodes, rounded up.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![length("spacing", |c: &mut Self| &mut c.spacing), length("height", |c: &mut Self| &mut c.height)]
+        vec![
+            length("spacing", |c: &mut Self| &mut c.spacing).about("The distance of neighbours, in metres."),
+            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
+        ]
     }
 }
 
@@ -83,7 +86,10 @@ impl Described for Line {
     const ABOUT: &'static str = "Nodes start in a line to the east, from the corner with the least coordinates on.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![length("spacing", |c: &mut Self| &mut c.spacing), length("height", |c: &mut Self| &mut c.height)]
+        vec![
+            length("spacing", |c: &mut Self| &mut c.spacing).about("The distance of neighbours, in metres."),
+            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
+        ]
     }
 }
 
@@ -93,9 +99,9 @@ impl Described for Circle {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            length("radius", |c: &mut Self| &mut c.radius),
-            length("height", |c: &mut Self| &mut c.height),
-            Setting::flag("hub", |c: &mut Self| &mut c.hub),
+            length("radius", |c: &mut Self| &mut c.radius).about("Its radius, in metres."),
+            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
+            Setting::flag("hub", |c: &mut Self| &mut c.hub).about("Whether the first node is in the middle."),
         ]
     }
 }

@@ -151,6 +151,8 @@ type Writing<C> = Box<dyn Fn(&mut C, Vec<Value>)>;
 pub struct Setting<C> {
     /// Its key in a scenario.
     pub key: &'static str,
+    /// Its meaning, with the unit of a plain number.
+    pub about: &'static str,
     /// The values that it may have.
     pub range: Range,
     /// Completes "is missing; " where it must be given.
@@ -167,7 +169,7 @@ const SHORTEST: Duration = Duration::from_micros(1);
 
 impl<C> Setting<C> {
     fn new(key: &'static str, range: Range, place: Place<C>) -> Self {
-        Self { key, range, required: None, is_quiet: false, check: |_| None, place }
+        Self { key, about: "", range, required: None, is_quiet: false, check: |_| None, place }
     }
 
     /// True or false.
@@ -290,6 +292,12 @@ impl<C> Setting<C> {
         Self::new(key, Range::Rows { columns, example }, Place::Rows(at))
     }
 
+    /// Its meaning, a sentence with the unit of a plain number.
+    #[must_use]
+    pub fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
     /// It must be given; `remedy` completes "is missing; ".
     #[must_use]
     pub fn required(self, remedy: &'static str) -> Self {
@@ -360,6 +368,8 @@ impl<C> Setting<C> {
 pub struct Parameter {
     /// Its key in a scenario.
     pub key: &'static str,
+    /// Its meaning, with the unit of a plain number.
+    pub about: &'static str,
     /// The values that it may have.
     pub range: Range,
     /// Its value where nothing is said.
@@ -497,8 +507,8 @@ pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Paramete
 pub fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
     let describe = |setting: Setting<C>| {
         let default = setting.get(defaults);
-        let Setting { key, range, required, is_quiet, .. } = setting;
-        Parameter { key, range, default, required, is_quiet }
+        let Setting { key, about, range, required, is_quiet, .. } = setting;
+        Parameter { key, about, range, default, required, is_quiet }
     };
     settings.into_iter().map(describe).collect()
 }

@@ -63,11 +63,16 @@ impl Described for Handover {
                 &["requeue", "keep", "drop"],
                 |c: &Self| FATES.iter().position(|fate| *fate == c.waiting).unwrap_or_default(),
                 |c, word| c.waiting = FATES[word],
-            ),
-            Setting::flag("lose_in_flight", |c: &mut Self| &mut c.loses_flight),
-            Setting::time_or_zero("pause", |c: &mut Self| &mut c.pause),
-            Setting::time_or_zero("burst", |c: &mut Self| &mut c.burst),
-            Setting::probability("probability", |c: &mut Self| &mut c.probability),
+            )
+            .about("The fate of packets that wait for the station at the old satellite."),
+            Setting::flag("lose_in_flight", |c: &mut Self| &mut c.loses_flight)
+                .about("Whether what is between the station and the old satellite is lost."),
+            Setting::time_or_zero("pause", |c: &mut Self| &mut c.pause)
+                .about("The time for which nothing leaves for the station or from it."),
+            Setting::time_or_zero("burst", |c: &mut Self| &mut c.burst)
+                .about("The time for which everything is lost that is sent to the station or from it."),
+            Setting::probability("probability", |c: &mut Self| &mut c.probability)
+                .about("Probability that a handover has the pause, the burst and the losses."),
         ]
     }
 }

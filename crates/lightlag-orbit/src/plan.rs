@@ -87,11 +87,11 @@ impl Described for Rules {
                 &["delay", "hops"],
                 |c: &Self| METRICS.iter().position(|metric| *metric == c.metric).unwrap_or_default(),
                 |c, word| c.metric = METRICS[word],
-            ),
-            Setting::count("interfaces", |c: &mut Self| &mut c.interfaces, 64, "a number of satellites", ""),
-            Setting::time("interval", |c: &mut Self| &mut c.interval),
-            Setting::flag("exact", |c: &mut Self| &mut c.exact),
-            Setting::time_or_zero("load_penalty", |c: &mut Self| &mut c.load_penalty).checked(|c| {
+            ).about("The measure by which the shortest way is chosen: its delay, or its number of links."),
+            Setting::count("interfaces", |c: &mut Self| &mut c.interfaces, 64, "a number of satellites", "").about("The most satellites that a station uses at once, where it selects some."),
+            Setting::time("interval", |c: &mut Self| &mut c.interval).about("Time between two looks."),
+            Setting::flag("exact", |c: &mut Self| &mut c.exact).about("Whether a change is found to the millisecond, and not at the next look."),
+            Setting::time_or_zero("load_penalty", |c: &mut Self| &mut c.load_penalty).about("The time by which a link between satellites counts as longer that was busy since the last look; one that was busy for a part of it counts as longer by this part. With zero the load does not matter.").checked(|c| {
                 (c.load_penalty > MOST_PENALTY).then_some("is above 50 ms; a busy link would count as none")
             }),
         ]

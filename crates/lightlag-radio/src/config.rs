@@ -65,8 +65,10 @@ impl Described for MediumConfig {
                 &Standard::NAMES,
                 |c: &Self| Standard::ALL.iter().position(|of| *of == c.standard).unwrap_or_default(),
                 |c, index| c.standard = Standard::ALL[index],
-            ),
+            )
+            .about("The amendment of 802.11."),
             Setting::quantity("frequency", |c: &mut Self| &mut c.frequency, Unit::Hertz, 1e9, 1e10)
+                .about("The centre frequency, in hertz.")
                 .checked(|c| Band::refusal(c.standard, c.frequency)),
             Setting::word(
                 "width",
@@ -75,6 +77,7 @@ impl Described for MediumConfig {
                 |c: &Self| Width::ALL.iter().position(|of| *of == c.width).unwrap_or_default(),
                 |c, index| c.width = Width::ALL[index],
             )
+            .about("The width of the channel.")
             .checked(|c| match (c.standard, c.width) {
                 (Standard::A | Standard::G, Width::Mhz40 | Width::Mhz80) => Some("needs 802.11n or 802.11ac"),
                 (Standard::N, Width::Mhz80) => Some("needs 802.11ac"),
@@ -87,6 +90,7 @@ impl Described for MediumConfig {
                 |c: &Self| Guard::ALL.iter().position(|of| *of == c.guard).unwrap_or_default(),
                 |c, index| c.guard = Guard::ALL[index],
             )
+            .about("The guard interval of HT and VHT.")
             .checked(|c| {
                 let is_legacy = matches!(c.standard, Standard::A | Standard::G);
                 (is_legacy && c.guard != Guard::Long)
@@ -98,11 +102,14 @@ impl Described for MediumConfig {
                 &ErrorModel::NAMES,
                 |c: &Self| ErrorModel::ALL.iter().position(|of| *of == c.errors).unwrap_or_default(),
                 |c, index| c.errors = ErrorModel::ALL[index],
-            ),
-            Setting::count("streams", |c: &mut Self| &mut c.streams, 4, "a number of streams", "").checked(|c| {
-                let is_legacy = matches!(c.standard, Standard::A | Standard::G);
-                (is_legacy && c.streams > 1).then_some("needs 802.11n or 802.11ac: OFDM has one stream")
-            }),
+            )
+            .about("The model of errors."),
+            Setting::count("streams", |c: &mut Self| &mut c.streams, 4, "a number of streams", "")
+                .about("Spatial streams of HT and VHT.")
+                .checked(|c| {
+                    let is_legacy = matches!(c.standard, Standard::A | Standard::G);
+                    (is_legacy && c.streams > 1).then_some("needs 802.11n or 802.11ac: OFDM has one stream")
+                }),
         ]
     }
 }
@@ -200,47 +207,63 @@ impl Described for Radio {
         let level = |key, at| Setting::quantity(key, at, Unit::Dbm, -150.0, 60.0);
         let ratio = |key, at, least, most| Setting::quantity(key, at, Unit::Decibel, least, most);
         vec![
-            level("power", |c: &mut Self| &mut c.power),
-            ratio("gain", |c: &mut Self| &mut c.gain, -50.0, 60.0),
-            ratio("noise_figure", |c: &mut Self| &mut c.noise_figure, 0.0, 50.0),
-            level("sensitivity", |c: &mut Self| &mut c.sensitivity),
+            level("power", |c: &mut Self| &mut c.power).about("Power that it sends, in dBm."),
+            ratio("gain", |c: &mut Self| &mut c.gain, -50.0, 60.0).about("Gain of its antenna, both ways, in dB."),
+            ratio("noise_figure", |c: &mut Self| &mut c.noise_figure, 0.0, 50.0)
+                .about("Noise that its receiver adds, in dB."),
+            level("sensitivity", |c: &mut Self| &mut c.sensitivity)
+                .about("The weakest signal that it notices at all, in dBm."),
             level("detection", |c: &mut Self| &mut c.detection)
+                .about("The weakest preamble that it detects, in dBm.")
                 .checked(|c| (c.detection < c.sensitivity).then_some("is below the sensitivity")),
-            ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0),
+            ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0)
+                .about("The ratio of signal to interference and noise that a preamble needs, in dB."),
             level("carrier_sense", |c: &mut Self| &mut c.carrier_sense)
+                .about("The power of frames that makes the medium busy, whether or not they are understood, in dBm.")
                 .checked(|c| (c.carrier_sense < c.sensitivity).then_some("is below the sensitivity")),
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
+                .about("The energy of any kind that makes the medium busy, in dBm.")
                 .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
-            Setting::flag("capture", |c: &mut Self| &mut c.capture),
-            ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0),
-            Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate"),
-            Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate"),
-            Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", ""),
-            Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", ""),
-            Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64),
+            Setting::flag("capture", |c: &mut Self| &mut c.capture)
+                .about("Whether a much stronger frame takes the place of one that has just started."),
+            ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0)
+                .about("How much stronger it has to be, in dB."),
+            Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate").about("The rate of data."),
+            Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate")
+                .about("The rate of broadcasts."),
+            Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", "")
+                .about("The transmissions of a frame after which it is given up."),
+            Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", "")
+                .about("The frames longer than this ask for the medium first, in bytes."),
+            Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64)
+                .about("The most bytes of an A-MPDU; 0 for none."),
             Setting::word(
                 "missing_block_ack",
                 "a way to go on",
                 &["repeat", "ask"],
                 |c: &Self| c.missing_block_ack as usize,
                 |c, index| c.missing_block_ack = [MissingBlockAck::Repeat, MissingBlockAck::Ask][index],
-            ),
+            )
+            .about("The reaction to a block acknowledgement that did not come."),
             Setting::word(
                 "access_class",
                 "an access class",
                 &Class::NAMES,
                 |c: &Self| c.access_class as usize,
                 |c, index| c.access_class = Class::ALL[index],
-            ),
+            )
+            .about("The access class of packets of flows, where the medium has classes."),
             Setting::table(
                 "edca",
                 |c: &mut Self| &mut c.edca,
                 Edca::settings,
                 || parameters(Edca::settings()),
                 "{ voice = { cw_min = 3, cw_max = 7 } }",
-            ),
-            Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", ""),
-            Setting::time("lifetime", |c: &mut Self| &mut c.lifetime),
+            )
+            .about("The parameters of the classes, where the medium has classes."),
+            Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", "")
+                .about("The frames that may wait."),
+            Setting::time("lifetime", |c: &mut Self| &mut c.lifetime).about("How long a frame may wait."),
         ]
     }
 }

@@ -29,7 +29,10 @@ impl Described for Config {
         each other, and costs no messages: the bound for protocols.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::time_or_zero("epoch", |c: &mut Self| &mut c.epoch)]
+        vec![
+            Setting::time_or_zero("epoch", |c: &mut Self| &mut c.epoch)
+                .about("How long paths are used before the graph is asked for again."),
+        ]
     }
 }
 

@@ -368,3 +368,28 @@ fn every_key_of_the_parser_is_in_the_schema() {
         assert_eq!(parser, schema, "{kind}");
     }
 }
+
+/// Every property below a schema, with its place.
+fn properties<'a>(schema: &'a Value, at: &str, found: &mut Vec<(String, &'a Value)>) {
+    match schema {
+        Value::Object(entries) => {
+            for (key, below) in entries.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                found.push((format!("{at}.{key}"), below));
+            }
+            entries.iter().for_each(|(key, below)| properties(below, &format!("{at}/{key}"), found));
+        }
+        Value::Array(items) => items.iter().for_each(|below| properties(below, at, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_is_described() {
+    let (root, mut found) = (schema(), Vec::new());
+    assert_eq!(root["$id"], "urn:lightlag:scenario");
+    properties(&root, "", &mut found);
+    assert!(found.len() > 800, "{}", found.len());
+    let silent = |(_, key): &&(String, &Value)| key["description"].as_str().is_none_or(|text| text.len() < 4);
+    let silent: Vec<&String> = found.iter().filter(silent).map(|(at, _)| at).collect();
+    assert_eq!(silent, Vec::<&String>::new());
+}

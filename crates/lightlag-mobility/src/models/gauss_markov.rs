@@ -97,21 +97,32 @@ impl Described for GaussMarkov {
         let pitch = |key, at| Setting::quantity(key, at, Unit::Degree, -90.0, 90.0);
         let variance = |key, at| Setting::quantity(key, at, Unit::Plain, 0.0, 10_000.0);
         vec![
-            Setting::quantity("alpha", |c: &mut Self| &mut c.alpha, Unit::Plain, 0.0, 1.0),
-            Setting::time("time_step", |c: &mut Self| &mut c.time_step),
-            speed("speed_least", |c: &mut Self| &mut c.speed_least),
+            Setting::quantity("alpha", |c: &mut Self| &mut c.alpha, Unit::Plain, 0.0, 1.0)
+                .about("Memory: 0 forgets at every step, 1 flies straight."),
+            Setting::time("time_step", |c: &mut Self| &mut c.time_step).about("The time between two changes."),
+            speed("speed_least", |c: &mut Self| &mut c.speed_least)
+                .about("The least mean speed, in metres per second."),
             speed("speed_most", |c: &mut Self| &mut c.speed_most)
+                .about("The largest mean speed, in metres per second.")
                 .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            angle("direction_least", |c: &mut Self| &mut c.direction_least),
+            angle("direction_least", |c: &mut Self| &mut c.direction_least)
+                .about("The least mean direction, in degrees counterclockwise from the east."),
             angle("direction_most", |c: &mut Self| &mut c.direction_most)
+                .about("The largest mean direction, in degrees.")
                 .checked(|c| (c.direction_most < c.direction_least).then_some("is below direction_least")),
-            pitch("pitch_least", |c: &mut Self| &mut c.pitch_least),
+            pitch("pitch_least", |c: &mut Self| &mut c.pitch_least)
+                .about("The least mean pitch, in degrees above the horizon."),
             pitch("pitch_most", |c: &mut Self| &mut c.pitch_most)
+                .about("The largest mean pitch, in degrees.")
                 .checked(|c| (c.pitch_most < c.pitch_least).then_some("is below pitch_least")),
-            variance("speed_variance", |c: &mut Self| &mut c.speed_variance),
-            variance("direction_variance", |c: &mut Self| &mut c.direction_variance),
-            variance("pitch_variance", |c: &mut Self| &mut c.pitch_variance),
-            Setting::quantity("bound", |c: &mut Self| &mut c.bound, Unit::Plain, 1.0, 10_000.0),
+            variance("speed_variance", |c: &mut Self| &mut c.speed_variance)
+                .about("The variance of the speed, in m²/s²."),
+            variance("direction_variance", |c: &mut Self| &mut c.direction_variance)
+                .about("The variance of the direction, in rad²."),
+            variance("pitch_variance", |c: &mut Self| &mut c.pitch_variance)
+                .about("The variance of the pitch, in rad²."),
+            Setting::quantity("bound", |c: &mut Self| &mut c.bound, Unit::Plain, 1.0, 10_000.0)
+                .about("The largest draw of noise; a larger one is drawn again. In m/s or rad."),
         ]
     }
 }

@@ -48,9 +48,12 @@ impl Described for Group {
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::text("leader", |c: &mut Self| &mut c.leader, "the name of a node")
+                .about("The name of the node that leads.")
                 .required("write the name of the node that leads"),
-            Setting::quantity("radius", |c: &mut Self| &mut c.radius, Unit::Metre, 0.001, 1e6),
-            Setting::quantity("speed", |c: &mut Self| &mut c.speed, Unit::MetrePerSecond, 0.0, 10_000.0),
+            Setting::quantity("radius", |c: &mut Self| &mut c.radius, Unit::Metre, 0.001, 1e6)
+                .about("The greatest distance from the leader, in metres."),
+            Setting::quantity("speed", |c: &mut Self| &mut c.speed, Unit::MetrePerSecond, 0.0, 10_000.0)
+                .about("The speed relative to the leader, in metres per second. Zero keeps a formation."),
         ]
     }
 }

@@ -78,20 +78,25 @@ impl Described for Paparazzi {
         let radius = |key, at| Setting::quantity(key, at, Unit::Metre, 0.1, 100_000.0);
         let weight = |key, at| Setting::quantity(key, at, Unit::Plain, 0.0, 1e6);
         vec![
-            speed("speed_least", |c: &mut Self| &mut c.speed_least),
+            speed("speed_least", |c: &mut Self| &mut c.speed_least).about("The lowest speed, in metres per second."),
             speed("speed_most", |c: &mut Self| &mut c.speed_most)
+                .about("The highest speed, in metres per second.")
                 .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            radius("radius_least", |c: &mut Self| &mut c.radius_least),
+            radius("radius_least", |c: &mut Self| &mut c.radius_least)
+                .about("The smallest radius of a turn, in metres."),
             radius("radius_most", |c: &mut Self| &mut c.radius_most)
+                .about("The largest radius of a turn, in metres.")
                 .checked(|c| (c.radius_most < c.radius_least).then_some("is below radius_least")),
-            Setting::time("stay_least", |c: &mut Self| &mut c.stay_least),
+            Setting::time("stay_least", |c: &mut Self| &mut c.stay_least)
+                .about("The shortest time for which a circle, an oval or an eight goes on."),
             Setting::time("stay_most", |c: &mut Self| &mut c.stay_most)
+                .about("The longest time for which they go on.")
                 .checked(|c| (c.stay_most < c.stay_least).then_some("is below stay_least")),
-            weight("stay_at", |c: &mut Self| &mut c.weights.stay_at),
-            weight("oval", |c: &mut Self| &mut c.weights.oval),
-            weight("scan", |c: &mut Self| &mut c.weights.scan),
-            weight("eight", |c: &mut Self| &mut c.weights.eight),
-            weight("waypoint", |c: &mut Self| &mut c.weights.waypoint).checked(|c| {
+            weight("stay_at", |c: &mut Self| &mut c.weights.stay_at).about("Circles about a place."),
+            weight("oval", |c: &mut Self| &mut c.weights.oval).about("Two half circles joined by straight lines."),
+            weight("scan", |c: &mut Self| &mut c.weights.scan).about("Parallel lines joined by half circles."),
+            weight("eight", |c: &mut Self| &mut c.weights.eight).about("Two circles joined by lines that cross."),
+            weight("waypoint", |c: &mut Self| &mut c.weights.waypoint).about("A straight flight.").checked(|c| {
                 (c.weights.all().iter().sum::<f64>() == 0.0).then_some("leaves no movement: all five weights are 0")
             }),
         ]

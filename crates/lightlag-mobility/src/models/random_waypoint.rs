@@ -50,14 +50,18 @@ impl Described for RandomWaypoint {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0),
+            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0)
+                .about("The lowest speed, in metres per second."),
             Setting::quantity("speed_most", |c: &mut Self| &mut c.speed_most, Unit::MetrePerSecond, 0.001, 10_000.0)
+                .about("The highest speed, in metres per second.")
                 .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            Setting::time_or_zero("pause_least", |c: &mut Self| &mut c.pause_least),
+            Setting::time_or_zero("pause_least", |c: &mut Self| &mut c.pause_least).about("The shortest pause."),
             Setting::time_or_zero("pause_most", |c: &mut Self| &mut c.pause_most)
+                .about("The longest pause.")
                 .checked(|c| (c.pause_most < c.pause_least).then_some("is below pause_least")),
-            Setting::flag("level", |c: &mut Self| &mut c.level),
-            Setting::flag("steady", |c: &mut Self| &mut c.steady),
+            Setting::flag("level", |c: &mut Self| &mut c.level).about("Whether a node keeps its height."),
+            Setting::flag("steady", |c: &mut Self| &mut c.steady)
+                .about("Whether nodes without a place start from the stationary distribution, not at rest somewhere."),
         ]
     }
 }

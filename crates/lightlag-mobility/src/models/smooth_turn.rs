@@ -37,11 +37,15 @@ impl Described for SmoothTurn {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0),
+            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0)
+                .about("The lowest speed, in metres per second."),
             Setting::quantity("speed_most", |c: &mut Self| &mut c.speed_most, Unit::MetrePerSecond, 0.001, 10_000.0)
+                .about("The highest speed, in metres per second.")
                 .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            Setting::time("turn_time", |c: &mut Self| &mut c.turn_time),
-            Setting::quantity("curvature", |c: &mut Self| &mut c.curvature, Unit::Plain, 0.0, 10.0),
+            Setting::time("turn_time", |c: &mut Self| &mut c.turn_time)
+                .about("The mean time between two changes of the curvature."),
+            Setting::quantity("curvature", |c: &mut Self| &mut c.curvature, Unit::Plain, 0.0, 10.0)
+                .about("The standard deviation of the curvature, in 1/m."),
         ]
     }
 }

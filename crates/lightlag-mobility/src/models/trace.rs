@@ -55,6 +55,7 @@ impl Described for Trace {
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::text("file", |c: &mut Self| &mut c.file, "the path of a file")
+                .about("The path of the file, from the folder of the scenario.")
                 .required("write the path of the file, such as \"flight.csv\""),
             Setting::word(
                 "format",
@@ -62,9 +63,13 @@ impl Described for Trace {
                 TraceFormat::NAMES,
                 |c: &Self| TraceFormat::ALL.iter().position(|format| *format == c.format).expect("all are listed"),
                 |c: &mut Self, word| c.format = TraceFormat::ALL[word],
-            ),
-            Setting::text("node", |c: &mut Self| &mut c.node, "the name of a node in the file").quiet(),
+            )
+            .about("The format of the file."),
+            Setting::text("node", |c: &mut Self| &mut c.node, "the name of a node in the file")
+                .about("The node of the file that it follows, if another than its own is named.")
+                .quiet(),
             Setting::count("dimension", |c: &mut Self| &mut c.dimension, 3, "a number of dimensions", "; write 2 or 3")
+                .about("The dimensions of a file by BonnMotion, 2 or 3.")
                 .quiet()
                 .checked(|c| (c.dimension < 2).then_some("is neither 2 nor 3")),
         ]

@@ -35,16 +35,21 @@ impl Described for Waypoints {
         const PLACES: &[&str] = &["x_m", "y_m", "z_m", "speed_m_per_s"];
         vec![
             Setting::rows("times", |c: &mut Self| &mut c.times, TIMES, "[[0, 0, 0, 20], [10, 100, 0, 20]]")
+                .about("Rows of time in seconds, x, y and z in metres.")
                 .quiet()
                 .checked(|c| refused_times(&c.times)),
             Setting::rows("places", |c: &mut Self| &mut c.places, PLACES, "[[0, 0, 20, 10], [100, 0, 20, 10]]")
+                .about("Rows of x, y and z in metres, and the speed to that place in metres per second.")
                 .quiet()
                 .checked(|c| refused_places(c)),
-            Setting::flag("repeat", |c: &mut Self| &mut c.repeats).quiet().checked(|c| {
-                let closes = |rows: &[Vec<f64>]| rows.len() > 1 && rows[0][1..] == rows[rows.len() - 1][1..];
-                (c.repeats && !c.times.is_empty() && !closes(&c.times))
-                    .then_some("needs a path that ends where it starts; add the first place with a time at its end")
-            }),
+            Setting::flag("repeat", |c: &mut Self| &mut c.repeats)
+                .about("Whether the path starts again at its end.")
+                .quiet()
+                .checked(|c| {
+                    let closes = |rows: &[Vec<f64>]| rows.len() > 1 && rows[0][1..] == rows[rows.len() - 1][1..];
+                    (c.repeats && !c.times.is_empty() && !closes(&c.times))
+                        .then_some("needs a path that ends where it starts; add the first place with a time at its end")
+                }),
         ]
     }
 }

@@ -27,13 +27,15 @@ impl Bursts {
 
 impl Law for Bursts {
     const ABOUT: &'static str =
-        "in bursts: the share of packets that is lost, and how many are lost in a row on average";
+        "in bursts (a Gilbert channel): the share of packets that is lost, and how many are lost in a row on average";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::probability("mean", |law: &mut Self| &mut law.mean)
+                .about("The share of packets that are lost.")
                 .required("say which share of packets is lost, such as 0.01"),
             Setting::at_least("burst", |law: &mut Self| &mut law.burst, 1, "a number of packets")
+                .about("Mean number of packets lost in a row.")
                 .required("say how many packets are lost in a row on average, such as 5"),
         ]
     }

@@ -23,7 +23,7 @@ impl Law for PacketErrors {
     const ALIAS: Option<&'static str> = Some("packet_error_rate");
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::probability("rate", |law: &mut Self| &mut law.rate)]
+        vec![Setting::probability("rate", |law: &mut Self| &mut law.rate).about("Probability that a packet is lost.")]
     }
 
     fn loss(&self) -> Loss {
@@ -42,7 +42,10 @@ impl Law for BitErrors {
     const ABOUT: &'static str = "each bit with this probability; one wrong bit loses the packet";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::probability("bit_error_rate", |law: &mut Self| &mut law.bit_error_rate)]
+        vec![
+            Setting::probability("bit_error_rate", |law: &mut Self| &mut law.bit_error_rate)
+                .about("Probability that a bit is wrong."),
+        ]
     }
 
     fn loss(&self) -> Loss {

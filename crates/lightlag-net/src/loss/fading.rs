@@ -22,8 +22,10 @@ impl ChannelState {
         let refusal = "0 s is no time; write how long the state lasts on average";
         vec![
             Setting::time_above_zero("mean_time", |state: &mut Self| &mut state.mean_time, refusal)
+                .about("Its mean duration.")
                 .required("say how long it lasts on average, such as \"200 ms\""),
-            Setting::probability("loss", |state: &mut Self| &mut state.loss),
+            Setting::probability("loss", |state: &mut Self| &mut state.loss)
+                .about("Probability that a packet is lost meanwhile."),
         ]
     }
 }
@@ -56,8 +58,10 @@ impl Law for Fading {
             || setting::parameters_of(ChannelState::settings(), &Fading::default().good),
             || setting::parameters_of(ChannelState::settings(), &Fading::default().bad),
         ];
-        let good = Setting::table("good", |law: &mut Self| &mut law.good, ChannelState::settings, states[0], EXAMPLE);
-        let bad = Setting::table("bad", |law: &mut Self| &mut law.bad, ChannelState::settings, states[1], EXAMPLE);
+        let good = Setting::table("good", |law: &mut Self| &mut law.good, ChannelState::settings, states[0], EXAMPLE)
+            .about("The good state: its mean duration, and its losses.");
+        let bad = Setting::table("bad", |law: &mut Self| &mut law.bad, ChannelState::settings, states[1], EXAMPLE)
+            .about("The bad state: its mean duration, and its losses.");
         vec![good.required(remedy), bad.required(remedy)]
     }
 

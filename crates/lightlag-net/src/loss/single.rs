@@ -20,7 +20,10 @@ impl Law for Times {
     const NAMES_PACKETS: bool = true;
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::times("at", |law: &mut Self| &mut law.at)]
+        vec![
+            Setting::times("at", |law: &mut Self| &mut law.at)
+                .about("Times at which the next packet is lost, in any order."),
+        ]
     }
 
     fn loss(&self) -> Loss {
@@ -43,7 +46,10 @@ impl Law for Numbers {
     const NAMES_PACKETS: bool = true;
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::packets("packets", |law: &mut Self| &mut law.packets, MOST_NUMBERS)]
+        vec![
+            Setting::packets("packets", |law: &mut Self| &mut law.packets, MOST_NUMBERS)
+                .about("Numbers of the packets with payload that are lost, counted from 1, in any order."),
+        ]
     }
 
     fn loss(&self) -> Loss {

@@ -50,12 +50,15 @@ impl Kind for AckFilterConfig {
         vec![
             Setting::count(
                 "every",
-                |config| &mut config.every,
+                |config: &mut Self| &mut config.every,
                 MOST_THINNED,
                 "a number of ACKs",
                 ", of which one is kept",
-            ),
-            Setting::flag("filter", |config: &mut Self| &mut config.filter).checked(keeps_all),
+            )
+            .about("One in this many joins the queue; 1 keeps all."),
+            Setting::flag("filter", |config: &mut Self| &mut config.filter)
+                .about("Whether a later one replaces one that waits.")
+                .checked(keeps_all),
         ]
     }
 

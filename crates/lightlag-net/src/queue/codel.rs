@@ -38,9 +38,11 @@ impl Kind for CoDelConfig {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("target", |config| &mut config.target),
-            Setting::time("interval", |config| &mut config.interval),
-            Setting::flag("ecn", |config| &mut config.ecn),
+            Setting::time("target", |config: &mut Self| &mut config.target)
+                .about("The acceptable persistent wait of packets."),
+            Setting::time("interval", |config: &mut Self| &mut config.interval)
+                .about("Time for which they may wait longer: about the largest round trip of the flows."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
         ]
     }
 

@@ -19,7 +19,11 @@ impl Kind for DropTailChoice {
     const ABOUT: &'static str = "Drops what does not fit.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::flag("count_in_service", |choice: &mut Self| &mut choice.count_in_service).quiet()]
+        vec![
+            Setting::flag("count_in_service", |choice: &mut Self| &mut choice.count_in_service)
+                .about("Whether the packet in transmission counts towards a limit in packets.")
+                .quiet(),
+        ]
     }
 
     fn on_link(self, _: Rate, _: Duration) -> Self {

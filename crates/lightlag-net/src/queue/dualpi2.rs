@@ -67,12 +67,18 @@ impl Kind for DualPi2Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::number("coupling", |config| &mut config.coupling, 1, LARGEST_COUPLING),
-            Setting::time("target", |config| &mut config.target),
-            Setting::time("max_rtt", |config| &mut config.max_rtt),
-            Setting::time_or_zero("min_threshold", |config| &mut config.min_threshold),
-            Setting::time_or_zero("range", |config| &mut config.range),
-            Setting::probability("classic_share", |config| &mut config.classic_share),
+            Setting::number("coupling", |config: &mut Self| &mut config.coupling, 1, LARGEST_COUPLING)
+                .about("k, at least 1."),
+            Setting::time("target", |config: &mut Self| &mut config.target)
+                .about("The target delay of classic packets."),
+            Setting::time("max_rtt", |config: &mut Self| &mut config.max_rtt)
+                .about("RTT_max, the largest round trip to expect; above zero."),
+            Setting::time_or_zero("min_threshold", |config: &mut Self| &mut config.min_threshold)
+                .about("Waiting time from which low-latency packets are marked, with a probability that grows from 0."),
+            Setting::time_or_zero("range", |config: &mut Self| &mut config.range)
+                .about("Additional waiting time from which all of them are marked."),
+            Setting::probability("classic_share", |config: &mut Self| &mut config.classic_share)
+                .about("The least share of the classic queue while both wait."),
         ]
     }
 

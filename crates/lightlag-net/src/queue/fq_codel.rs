@@ -45,11 +45,16 @@ impl Kind for FqCoDelConfig {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("target", |config| &mut config.codel.target),
-            Setting::time("interval", |config| &mut config.codel.interval),
-            Setting::flag("ecn", |config| &mut config.codel.ecn),
-            Setting::count("flows", |config| &mut config.flows, MOST_QUEUES, "a number of queues", ""),
-            Setting::size("quantum", |config| &mut config.quantum),
+            Setting::time("target", |config: &mut Self| &mut config.codel.target)
+                .about("The acceptable persistent wait of packets."),
+            Setting::time("interval", |config: &mut Self| &mut config.codel.interval)
+                .about("Time for which they may wait longer: about the largest round trip of the flows."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.codel.ecn)
+                .about("Whether packets are marked if possible."),
+            Setting::count("flows", |config: &mut Self| &mut config.flows, MOST_QUEUES, "a number of queues", "")
+                .about("Number of queues."),
+            Setting::size("quantum", |config: &mut Self| &mut config.quantum)
+                .about("Bytes that a queue may send in its turn."),
         ]
     }
 

@@ -58,10 +58,12 @@ impl Kind for PieConfig {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("target", |config| &mut config.target),
-            Setting::time("update", |config| &mut config.update),
-            Setting::time_or_zero("burst", |config| &mut config.burst),
-            Setting::flag("ecn", |config| &mut config.ecn),
+            Setting::time("target", |config: &mut Self| &mut config.target)
+                .about("QDELAY_REF: the target delay of packets."),
+            Setting::time("update", |config: &mut Self| &mut config.update).about("T_UPDATE, above zero."),
+            Setting::time_or_zero("burst", |config: &mut Self| &mut config.burst)
+                .about("MAX_BURST: duration of a burst that is allowed after quiet times."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
         ]
     }
 

@@ -43,7 +43,7 @@ impl Kind for PriorityMode {
 
     fn settings() -> Vec<Setting<Self>> {
         let words = &["push_out", "strict"];
-        vec![Setting::word("mode", "a mode", words, |mode| *mode as usize, |mode, index| *mode = Self::ALL[index])]
+        vec![Setting::word("mode", "a mode", words, |mode: &Self| *mode as usize, |mode, index| *mode = Self::ALL[index]).about("push_out: a packet that finds the buffer full takes the place of the youngest of low priority; strict: those of low priority also leave only when no other waits.")]
     }
 
     fn on_link(self, _: Rate, _: Duration) -> Self {

@@ -71,13 +71,19 @@ impl Kind for RedConfig<Limit> {
             None => Some("it is not in the unit of min_threshold; give both in packets, bytes or bdp"),
         };
         vec![
-            Setting::limit("min_threshold", |config| &mut config.min_threshold),
-            Setting::limit("max_threshold", |config: &mut Self| &mut config.max_threshold).checked(order),
-            Setting::chance("max_probability", |config| &mut config.max_probability),
-            Setting::chance("weight", |config| &mut config.weight),
-            Setting::flag("gentle", |config| &mut config.gentle),
-            Setting::flag("ecn", |config| &mut config.ecn),
-            Setting::size("mean_packet", |config| &mut config.mean_packet),
+            Setting::limit("min_threshold", |config: &mut Self| &mut config.min_threshold)
+                .about("Average queue from which packets are hit, in the unit of max_threshold."),
+            Setting::limit("max_threshold", |config: &mut Self| &mut config.max_threshold)
+                .about("Average queue at which the probability reaches max_probability; above min_threshold.")
+                .checked(order),
+            Setting::chance("max_probability", |config: &mut Self| &mut config.max_probability).about("max_p."),
+            Setting::chance("weight", |config: &mut Self| &mut config.weight)
+                .about("w, the weight of a new sample in the average."),
+            Setting::flag("gentle", |config: &mut Self| &mut config.gentle)
+                .about("Whether the probability grows to 1 between max and 2 max."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
+            Setting::size("mean_packet", |config: &mut Self| &mut config.mean_packet)
+                .about("The usual size of a packet, for the average after idle times."),
         ]
     }
 

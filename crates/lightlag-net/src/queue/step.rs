@@ -45,9 +45,9 @@ impl Kind for StepConfig<Limit> {
     fn settings() -> Vec<Setting<Self>> {
         let remedy = "say from which queue on packets are marked, such as \"65 packets\"";
         vec![
-            Setting::limit("threshold", |config: &mut Self| &mut config.threshold).required(remedy),
-            Setting::flag("drop_not_ect", |config| &mut config.drop_not_ect),
-            Setting::chance("weight", |config: &mut Self| &mut config.weight).quiet(),
+            Setting::limit("threshold", |config: &mut Self| &mut config.threshold).about("K: a packet is marked if more than this waits with it.").required(remedy),
+            Setting::flag("drop_not_ect", |config: &mut Self| &mut config.drop_not_ect).about("Whether packets that cannot be marked are dropped beyond the threshold, as in switches that make the step of a RED with equal thresholds."),
+            Setting::chance("weight", |config: &mut Self| &mut config.weight).about("w, the weight of a new sample in the average. With 1 the current queue decides.").quiet(),
         ]
     }
 

@@ -53,7 +53,7 @@ impl Described for Highest {
         this time, as a global scheduler does (every 15 s in Starlink), and when its satellite has set.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::time_or_zero("every", |c: &mut Self| &mut c.every)]
+        vec![Setting::time_or_zero("every", |c: &mut Self| &mut c.every).about("Time between two selections, counted from the start, as a global scheduler makes them; zero selects at every look. A satellite that has set is replaced at once.")]
     }
 }
 
@@ -61,7 +61,7 @@ impl Described for Hysteresis {
     const ABOUT: &'static str = "A station keeps its satellite until another stands higher by `margin`.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::quantity("margin", |c: &mut Self| &mut c.margin, Unit::Degree, 0.0, 90.0)]
+        vec![Setting::quantity("margin", |c: &mut Self| &mut c.margin, Unit::Degree, 0.0, 90.0).about("Degrees.")]
     }
 }
 
@@ -70,7 +70,10 @@ impl Described for Keep {
         stays longest.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::flag("longest", |c: &mut Self| &mut c.longest)]
+        vec![
+            Setting::flag("longest", |c: &mut Self| &mut c.longest)
+                .about("Whether the one that stays longest follows, and not the highest."),
+        ]
     }
 }
 

@@ -43,10 +43,12 @@ impl Parameters {
     fn settings() -> Vec<Setting<Self>> {
         let window = |key, at| Setting::count(key, at, WIDEST, "a contention window", "");
         vec![
-            Setting::count("aifsn", |of: &mut Self| &mut of.aifsn, AIFSN.1, "a number of slots", ""),
-            window("cw_min", |of: &mut Self| &mut of.cw_min),
-            window("cw_max", |of: &mut Self| &mut of.cw_max),
-            Setting::time_or_zero("txop", |of: &mut Self| &mut of.txop),
+            Setting::count("aifsn", |of: &mut Self| &mut of.aifsn, AIFSN.1, "a number of slots", "")
+                .about("Slots between SIFS and the first slot of a backoff."),
+            window("cw_min", |of: &mut Self| &mut of.cw_min).about("The least contention window."),
+            window("cw_max", |of: &mut Self| &mut of.cw_max).about("The largest contention window."),
+            Setting::time_or_zero("txop", |of: &mut Self| &mut of.txop)
+                .about("How long a station may send after it got the medium; zero for one exchange."),
         ]
     }
 
@@ -113,13 +115,14 @@ impl Edca {
             || parameters_of(Parameters::settings(), &Class::ALL[3].parameters()),
         ];
         let at: [fn(&mut Self) -> &mut Parameters; 4] = [
-            |of| &mut of.all_mut()[0],
-            |of| &mut of.all_mut()[1],
-            |of| &mut of.all_mut()[2],
-            |of| &mut of.all_mut()[3],
+            |of: &mut Self| &mut of.all_mut()[0],
+            |of: &mut Self| &mut of.all_mut()[1],
+            |of: &mut Self| &mut of.all_mut()[2],
+            |of: &mut Self| &mut of.all_mut()[3],
         ];
         let table = |class: usize| {
             Setting::table(Class::NAMES[class], at[class], Parameters::settings, defaults[class], EXAMPLE)
+                .about("The parameters of this access class (802.11 §10.2.3.2).")
         };
         (0..4).map(table).collect()
     }

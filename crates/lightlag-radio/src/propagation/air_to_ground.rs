@@ -66,14 +66,16 @@ impl Described for AirToGround {
                 Environment::NAMES,
                 |of: &Self| of.environment as usize,
                 |of, index| of.environment = Environment::ALL[index],
-            ),
+            )
+            .about("The buildings on the ground."),
             Setting::word(
                 "sight",
                 "a use of the line of sight",
                 Sight::NAMES,
                 |of: &Self| of.sight as usize,
                 |of, index| of.sight = Sight::ALL[index],
-            ),
+            )
+            .about("The way in which the line of sight enters."),
         ]
     }
 }

@@ -76,7 +76,10 @@ impl Described for Rician {
          between aircraft 10 to 15 dB (Rice 1948).";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::quantity("k", |of| &mut of.k, Unit::Decibel, -40.0, 60.0)]
+        vec![
+            Setting::quantity("k", |of: &mut Self| &mut of.k, Unit::Decibel, -40.0, 60.0)
+                .about("The power of the direct path over that of all others, in dB."),
+        ]
     }
 }
 
@@ -119,11 +122,13 @@ impl Described for Nakagami {
     fn settings() -> Vec<Setting<Self>> {
         let shape = |key, at| Setting::quantity(key, at, Unit::Plain, 0.5, 1e4);
         vec![
-            shape("m0", |of: &mut Self| &mut of.m0),
-            shape("m1", |of| &mut of.m1),
-            shape("m2", |of| &mut of.m2),
-            Setting::quantity("distance1", |of| &mut of.distance1, Unit::Metre, 0.0, 1e6),
+            shape("m0", |of: &mut Self| &mut of.m0).about("The shape m up to the first distance."),
+            shape("m1", |of: &mut Self| &mut of.m1).about("The shape between the two distances."),
+            shape("m2", |of: &mut Self| &mut of.m2).about("The shape from the second distance on."),
+            Setting::quantity("distance1", |of: &mut Self| &mut of.distance1, Unit::Metre, 0.0, 1e6)
+                .about("The first distance, in metres."),
             Setting::quantity("distance2", |of: &mut Self| &mut of.distance2, Unit::Metre, 0.0, 1e6)
+                .about("The second distance, in metres.")
                 .checked(|of| (of.distance2 < of.distance1).then_some("must not be below distance1")),
         ]
     }

@@ -35,9 +35,12 @@ impl Described for LogDistance {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::quantity("exponent", |of| &mut of.exponent, Unit::Plain, 0.5, 10.0),
-            Setting::quantity("reference_distance", |of| &mut of.reference_distance, Unit::Metre, 0.01, 1e5),
-            Setting::quantity("reference_loss", |of| &mut of.reference_loss, Unit::Decibel, 0.0, 300.0),
+            Setting::quantity("exponent", |of: &mut Self| &mut of.exponent, Unit::Plain, 0.5, 10.0)
+                .about("The exponent n of the distance."),
+            Setting::quantity("reference_distance", |of: &mut Self| &mut of.reference_distance, Unit::Metre, 0.01, 1e5)
+                .about("The reference distance d0, in metres."),
+            Setting::quantity("reference_loss", |of: &mut Self| &mut of.reference_loss, Unit::Decibel, 0.0, 300.0)
+                .about("The loss L0 at the reference distance, in dB."),
         ]
     }
 }

@@ -26,8 +26,10 @@ impl Described for Shadowing {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::quantity("deviation", |of| &mut of.deviation, Unit::Decibel, 0.0, 30.0),
-            Setting::time("epoch", |of| &mut of.epoch),
+            Setting::quantity("deviation", |of: &mut Self| &mut of.deviation, Unit::Decibel, 0.0, 30.0)
+                .about("The standard deviation of the loss in dB; 0 means none."),
+            Setting::time("epoch", |of: &mut Self| &mut of.epoch)
+                .about("The time for which a draw holds; that of a line of sight, too."),
         ]
     }
 }

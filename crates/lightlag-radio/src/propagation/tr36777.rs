@@ -46,15 +46,18 @@ impl Described for Tr36777 {
                 &["rma", "uma", "umi"],
                 |of: &Self| of.area as usize,
                 |of, index| of.area = [Area::Rural, Area::UrbanMacro, Area::UrbanMicro][index],
-            ),
+            )
+            .about("The area."),
             Setting::word(
                 "sight",
                 "a use of the line of sight",
                 Sight::NAMES,
                 |of: &Self| of.sight as usize,
                 |of, index| of.sight = Sight::ALL[index],
-            ),
-            Setting::flag("shadowing", |of| &mut of.shadowing),
+            )
+            .about("The way in which the line of sight enters."),
+            Setting::flag("shadowing", |of: &mut Self| &mut of.shadowing)
+                .about("Whether the shadowing of the area is drawn for each pair and epoch."),
         ]
     }
 }

@@ -31,7 +31,10 @@ impl Described for TwoRay {
          tenfold distance; antennas stand antenna-height above the z of their stations (Rappaport 1996).";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::quantity("antenna_height", |of| &mut of.antenna_height, Unit::Metre, 0.0, 1e4)]
+        vec![
+            Setting::quantity("antenna_height", |of: &mut Self| &mut of.antenna_height, Unit::Metre, 0.0, 1e4)
+                .about("The height of an antenna above the z of its station, in metres. The ground is at z = 0."),
+        ]
     }
 }
 

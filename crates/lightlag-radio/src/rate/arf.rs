@@ -29,9 +29,11 @@ impl Described for Arf {
     fn settings() -> Vec<Setting<Self>> {
         let count = |key, at| Setting::count(key, at, 1000, "a number of frames", "");
         vec![
-            count("successes", |c: &mut Self| &mut c.successes),
-            count("timer", |c: &mut Self| &mut c.timer),
-            count("failures", |c: &mut Self| &mut c.failures),
+            count("successes", |c: &mut Self| &mut c.successes)
+                .about("Successes in a row after which a faster rate is tried."),
+            count("timer", |c: &mut Self| &mut c.timer).about("Transmissions after which it is tried at the latest."),
+            count("failures", |c: &mut Self| &mut c.failures)
+                .about("Failures in a row after which a slower rate is taken."),
         ]
     }
 }

@@ -23,7 +23,10 @@ impl Described for Ideal {
          learns it at no cost, as in ns-3; until then it takes the slowest rate.";
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::quantity("bit_errors", |c: &mut Self| &mut c.bit_errors, Unit::Plain, 1e-9, 0.5)]
+        vec![
+            Setting::quantity("bit_errors", |c: &mut Self| &mut c.bit_errors, Unit::Plain, 1e-9, 0.5)
+                .about("The share of bits that may be wrong."),
+        ]
     }
 }
 

@@ -28,9 +28,12 @@ impl Described for MinstrelHt {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("window", |c: &mut Self| &mut c.window),
-            Setting::number("memory", |c: &mut Self| &mut c.memory, 0, 99.0),
-            Setting::count("sampling", |c: &mut Self| &mut c.sampling, 1000, "a number of frames", ""),
+            Setting::time("window", |c: &mut Self| &mut c.window)
+                .about("The time after which the statistics of a window join those before."),
+            Setting::number("memory", |c: &mut Self| &mut c.memory, 0, 99.0)
+                .about("The weight of those before, in percent."),
+            Setting::count("sampling", |c: &mut Self| &mut c.sampling, 1000, "a number of frames", "")
+                .about("Frames between two trials of other rates, besides two A-MPDUs (minstrel_ht_tx_status)."),
         ]
     }
 }

@@ -69,22 +69,31 @@ impl Described for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("periodic_update", |c: &mut Self| &mut c.periodic_update),
-            Setting::time_or_zero("settling", |c: &mut Self| &mut c.settling),
-            Setting::flag("weighted_settling", |c: &mut Self| &mut c.weighted_settling),
+            Setting::time("periodic_update", |c: &mut Self| &mut c.periodic_update)
+                .about("The time between two dumps of the whole table."),
+            Setting::time_or_zero("settling", |c: &mut Self| &mut c.settling)
+                .about("How long a new route settles before it is said, as long as nothing better is known."),
+            Setting::flag("weighted_settling", |c: &mut Self| &mut c.weighted_settling)
+                .about("Whether that time follows the mean of the times that routes took to settle."),
             Setting::word(
                 "advertise",
                 "a choice of news",
                 &["changed", "newer"],
                 |c: &Self| c.advertise as usize,
                 |c, index| c.advertise = [Advertise::Changed, Advertise::Newer][index],
-            ),
-            Setting::count("hold_times", |c: &mut Self| &mut c.hold_times, 1000, "a number of dumps", ""),
-            Setting::time_or_zero("first_dump", |c: &mut Self| &mut c.first_dump),
-            Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter),
-            Setting::flag("buffering", |c: &mut Self| &mut c.buffering),
-            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback),
-            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0),
+            )
+            .about("The news that a node passes on between two dumps."),
+            Setting::count("hold_times", |c: &mut Self| &mut c.hold_times, 1000, "a number of dumps", "")
+                .about("The dumps of a neighbour that may be missed."),
+            Setting::time_or_zero("first_dump", |c: &mut Self| &mut c.first_dump)
+                .about("The longest wait for the first dump."),
+            Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter).about("The longest random delay of a dump."),
+            Setting::flag("buffering", |c: &mut Self| &mut c.buffering)
+                .about("Whether packets without a route wait for one."),
+            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback)
+                .about("Whether a frame that the link layer gave up takes the routes over that neighbour away."),
+            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0)
+                .about("The least signal-to-noise ratio of an update that is taken for a sign of a link, in dB."),
         ]
     }
 }

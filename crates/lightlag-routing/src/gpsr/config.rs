@@ -67,29 +67,39 @@ impl Described for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("beacon_interval", |c: &mut Self| &mut c.beacon_interval),
-            Setting::time("neighbour_timeout", |c: &mut Self| &mut c.neighbour_timeout).checked(|c| {
-                let is_short = c.neighbour_timeout < c.beacon_interval * 3 / 2;
-                is_short.then_some("is below 1.5 beacon intervals, the longest wait for a beacon; choose more")
-            }),
+            Setting::time("beacon_interval", |c: &mut Self| &mut c.beacon_interval)
+                .about("The mean time between two beacons, B; each waits for 0.5 B to 1.5 B."),
+            Setting::time("neighbour_timeout", |c: &mut Self| &mut c.neighbour_timeout)
+                .about("The time after which a silent neighbour is lost.")
+                .checked(|c| {
+                    let is_short = c.neighbour_timeout < c.beacon_interval * 3 / 2;
+                    is_short.then_some("is below 1.5 beacon intervals, the longest wait for a beacon; choose more")
+                }),
             Setting::word(
                 "planar",
                 "a planar graph",
                 &["gabriel", "rng"],
                 |c: &Self| c.planar as usize,
                 |c, index| c.planar = [Planar::Gabriel, Planar::RelativeNeighbourhood][index],
-            ),
+            )
+            .about("The planar graph around voids."),
             Setting::word(
                 "void",
                 "a way at a void",
                 &["perimeter", "drop"],
                 |c: &Self| c.void as usize,
                 |c, index| c.void = [Void::Perimeter, Void::Drop][index],
+            )
+            .about("The fate of a packet that no neighbour brings nearer to its destination."),
+            Setting::quantity("location_error", |c: &mut Self| &mut c.location_error, Unit::Metre, 0.0, 1e6)
+                .about("The standard deviation of each coordinate of a destination's position, in metres."),
+            Setting::time_or_zero("location_age", |c: &mut Self| &mut c.location_age)
+                .about("How long a destination's position is used before it is asked for again."),
+            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback).about(
+                "Whether a neighbour that the link layer could not reach is lost, and the packet goes another way.",
             ),
-            Setting::quantity("location_error", |c: &mut Self| &mut c.location_error, Unit::Metre, 0.0, 1e6),
-            Setting::time_or_zero("location_age", |c: &mut Self| &mut c.location_age),
-            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback),
-            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0),
+            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0)
+                .about("The least signal-to-noise ratio of a beacon that is taken for a sign of a link, in dB."),
         ]
     }
 }

@@ -61,22 +61,28 @@ impl Described for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("hello_interval", |c: &mut Self| &mut c.hello_interval),
-            Setting::time("tc_interval", |c: &mut Self| &mut c.tc_interval),
-            Setting::time("duplicate_hold", |c: &mut Self| &mut c.duplicate_hold),
-            Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter).checked(|c| {
-                // RFC 3626 §18.2 takes a quarter of the interval. Beyond a half, HELLOs could come in the wrong order.
-                (c.jitter > c.hello_interval / 2).then_some("is more than half of hello_interval; choose less")
-            }),
+            Setting::time("hello_interval", |c: &mut Self| &mut c.hello_interval).about("The time between two HELLOs."),
+            Setting::time("tc_interval", |c: &mut Self| &mut c.tc_interval).about("The time between two TCs."),
+            Setting::time("duplicate_hold", |c: &mut Self| &mut c.duplicate_hold)
+                .about("How long a message is remembered."),
+            Setting::time_or_zero("jitter", |c: &mut Self| &mut c.jitter)
+                .about("The longest random delay of a message. Messages that are due in the meantime share its packet.")
+                .checked(|c| {
+                    // RFC 3626 §18.2 takes a quarter of the interval. Beyond a half, HELLOs could come in the wrong order.
+                    (c.jitter > c.hello_interval / 2).then_some("is more than half of hello_interval; choose less")
+                }),
             Setting::word(
                 "willingness",
                 "a willingness",
                 WILLINGNESS,
                 |c: &Self| usize::from(c.willingness),
                 |c, index| c.willingness = index as u8,
-            ),
-            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback),
-            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0),
+            )
+            .about("The willingness to relay for others."),
+            Setting::flag("link_feedback", |c: &mut Self| &mut c.link_feedback)
+                .about("Whether a frame that the link layer gave up takes the link away (RFC 3626 §13)."),
+            Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0)
+                .about("The least signal-to-noise ratio of a packet that is taken for a sign of a link, in dB."),
         ]
     }
 }

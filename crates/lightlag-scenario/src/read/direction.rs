@@ -1,6 +1,6 @@
 //! Values of both directions of a link: one for both, or one each.
 
-use super::{Errors, FromValue, Path, Table, shown};
+use super::{Errors, FromValue, Path, Table, described, shown};
 use lightlag_core::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -107,7 +107,10 @@ impl<T: JsonSchema> JsonSchema for PerDirection<T> {
                 one,
                 {
                     "type": "object",
-                    "properties": { "forward": one, "backward": one },
+                    "properties": {
+                        "forward": described(&one, "From the first node of the link to the second."),
+                        "backward": described(&one, "From the second node of the link to the first.")
+                    },
                     "additionalProperties": false
                 }
             ]

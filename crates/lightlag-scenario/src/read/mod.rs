@@ -3,6 +3,7 @@
 //!
 //! - `text`: TOML and JSON become a tree.
 //! - `tree`: changes to a tree before it is read.
+//! - `steps`: the paths of such changes.
 //! - `reader`: typed values from a tree.
 //! - `quantity`, `name`, `direction`: types of values that many keys share.
 //! - `limit`, `setting`: parts of queues, and keys declared by a model.
@@ -20,17 +21,18 @@ pub mod path_file;
 mod quantity;
 mod reader;
 mod setting;
+mod steps;
 pub(crate) mod text;
 pub mod trace_file;
 pub(crate) mod tree;
 
 pub(crate) use direction::Omitted;
 pub use direction::PerDirection;
+pub use error::ScenarioError;
 pub(crate) use error::{Errors, Path, nearest, not_one_of, shortened};
-pub use error::{ScenarioError, Warning};
 pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
 pub(crate) use outside::FromOutside;
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
 pub(crate) use reader::{FromValue, Table, in_our_words, leaf, shown};
-pub(crate) use setting::{Key, quantity};
+pub(crate) use setting::{Key, described, quantity};

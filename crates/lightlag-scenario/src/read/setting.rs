@@ -153,8 +153,21 @@ impl Key<'_> {
         }
     }
 
-    /// The schema of its values.
+    /// The schema of its values, with its meaning.
     pub(crate) fn schema(self, generator: &mut SchemaGenerator) -> serde_json::Value {
+        described(self.form(generator), self.0.about)
+    }
+
+    /// As [`Self::schema`], with the default of a key that may be left out.
+    pub(crate) fn schema_with_default(self, generator: &mut SchemaGenerator) -> serde_json::Value {
+        let mut schema = self.schema(generator);
+        if self.0.required.is_none() {
+            schema["default"] = self.written(&self.0.default);
+        }
+        schema
+    }
+
+    fn form(self, generator: &mut SchemaGenerator) -> serde_json::Value {
         match self.0.range {
             Range::Flag => json!({ "type": "boolean" }),
             Range::Count { most, .. } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
@@ -187,6 +200,17 @@ impl Key<'_> {
             }),
         }
     }
+}
+
+/// A schema with a description, which a description of its own follows.
+pub(crate) fn described(schema: impl serde::Serialize, about: &str) -> serde_json::Value {
+    let mut schema = json!(schema);
+    if let Some(own) = schema.get_mut("description") {
+        *own = json!(format!("{} {}", about.trim(), own.as_str().unwrap_or_default()).trim());
+    } else {
+        schema["description"] = json!(about);
+    }
+    schema
 }
 
 /// The values of a table's parameters. What is wrong with a value of the right type is said behind what cannot be read.

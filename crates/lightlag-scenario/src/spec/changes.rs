@@ -1,7 +1,7 @@
 //! Links whose properties change, as asked for: a list of times, and what an outage does.
 
 use super::{LossModel, Propagation};
-use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, Table, described, not_one_of, shown};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::Outage;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -157,11 +157,11 @@ impl JsonSchema for Changes {
             "items": {
                 "type": "object",
                 "properties": {
-                    "at": time,
-                    "rate": generator.subschema_for::<Rate>(),
-                    "delay": generator.subschema_for::<Propagation>(),
+                    "at": described(time, "When it changes, from the start of the run."),
+                    "rate": described(generator.subschema_for::<Rate>(), "The rate from then on."),
+                    "delay": described(generator.subschema_for::<Propagation>(), "The delay from then on."),
                     "down": { "type": "boolean", "description": "whether an outage begins, or ends" },
-                    "loss": generator.subschema_for::<LossModel>()
+                    "loss": described(generator.subschema_for::<LossModel>(), "The losses from then on.")
                 },
                 "required": ["at"],
                 "minProperties": 2,

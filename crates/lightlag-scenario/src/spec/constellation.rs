@@ -2,7 +2,7 @@
 
 use super::model::Chosen;
 use super::{Model, settings};
-use crate::read::{Errors, FromOutside, FromValue, Path, Table, not_one_of, quantity, shown};
+use crate::read::{Errors, FromOutside, FromValue, Path, Table, described, not_one_of, quantity, shown};
 use lightlag_core::{Rate, Unit};
 use lightlag_net::setting::Described;
 use lightlag_orbit::own_ways::{Maker, OUTSIDE, Own};
@@ -313,7 +313,10 @@ impl JsonSchema for Constellation {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let line = json!(generator.subschema_for::<SkyLine>());
-        let shells = json!({ "type": "array", "items": generator.subschema_for::<ShellSpec>() });
+        let shells = json!({
+            "type": "array", "items": generator.subschema_for::<ShellSpec>(),
+            "description": "Walker shells, in the place of a file."
+        });
         let mut handover = Map::new();
         settings::properties::<Handover>(&mut handover, generator);
         let properties = json!({
@@ -328,13 +331,19 @@ impl JsonSchema for Constellation {
                         "items": { "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 }
                     }
                 ],
-                "default": "grid"
+                "default": "grid",
+                "description": "links between satellites: to the neighbours in the plane and beside it, none, or pairs of names"
             },
             "polar_limit": angle_schema("of latitude, beyond which links between planes are off"),
             "elevation": angle_schema("above the horizon, from which on a station uses a satellite"),
-            "visibility": { "enum": ["elevation", "slant"], "default": "elevation" },
-            "isl": line, "uplink": line, "downlink": line,
-            "selection": generator.subschema_for::<Model<Selection>>(),
+            "visibility": {
+                "enum": ["elevation", "slant"], "default": "elevation",
+                "description": "elevation: a satellite is seen from that elevation on; slant: up to the distance that it has there"
+            },
+            "isl": described(&line, "The transmitters between satellites."),
+            "uplink": described(&line, "The transmitters of stations."),
+            "downlink": described(&line, "The transmitters of satellites to the ground."),
+            "selection": described(generator.subschema_for::<Model<Selection>>(), "How a station selects its satellites."),
             "handover": {
                 "type": "object", "description": Handover::ABOUT, "properties": handover, "additionalProperties": false
             },

@@ -1,6 +1,6 @@
 //! Bandwidth on demand as asked for.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table};
+use crate::read::{Errors, FromValue, Omitted, Path, Table, described};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::Demand;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -97,7 +97,13 @@ impl JsonSchema for OnDemand {
         let (time, rate) = (generator.subschema_for::<Duration>(), generator.subschema_for::<Rate>());
         let table = json!({
             "type": "object",
-            "properties": { "frame": time, "latency": time, "constant": rate, "free": rate, "most": rate },
+            "properties": {
+                "frame": described(&time, "Time between two requests."),
+                "latency": described(&time, "Time from a request to the capacity that it is granted."),
+                "constant": described(&rate, "Capacity that needs no request."),
+                "free": described(&rate, "Capacity that comes without a request while others leave it."),
+                "most": described(&rate, "The largest rate that is granted; by default that of the link.")
+            },
             "required": ["latency"],
             "additionalProperties": false
         });

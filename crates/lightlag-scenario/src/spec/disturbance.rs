@@ -1,6 +1,6 @@
 //! Reordering and duplication on a link, as asked for.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, probability, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, Table, described, probability, shown};
 use lightlag_core::{Duration, Probability};
 use lightlag_net::Reordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -127,7 +127,7 @@ impl JsonSchema for Reorder {
                 {
                     "type": "object",
                     "properties": {
-                        "probability": generator.subschema_for::<Probability>(),
+                        "probability": described(generator.subschema_for::<Probability>(), "Probability that a packet is held back."),
                         "delay": {
                             "description": "the extra delay, or the least and the largest",
                             "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }]

@@ -1,6 +1,6 @@
 //! Rain fade and adaptive coding as asked for.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, leaf, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, Table, described, leaf, shown};
 use lightlag_core::{Decibels, Duration, SymbolRate};
 use lightlag_net::{AdaptiveLink, RainFade};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -161,13 +161,13 @@ impl JsonSchema for Fade {
             "properties": {
                 "mean": { "type": "number", "minimum": -50, "maximum": 10, "description": "mean of ln A, A in dB" },
                 "deviation": { "type": "number", "minimum": 0, "maximum": 10, "description": "standard deviation of ln A" },
-                "correlation_time": time,
-                "clear_sky": ratio,
-                "symbol_rate": generator.subschema_for::<SymbolRate>(),
-                "margin": ratio,
-                "hysteresis": ratio,
-                "loop_delay": time,
-                "step": time
+                "correlation_time": described(&time, "Time after which ln A has 1/e of its correlation."),
+                "clear_sky": described(&ratio, "Signal-to-noise ratio E_s/N_0 without rain."),
+                "symbol_rate": described(generator.subschema_for::<SymbolRate>(), "Symbols of DVB-S2 in a second."),
+                "margin": described(&ratio, "Reserve above the ratio that a mode needs."),
+                "hysteresis": described(&ratio, "Further ratio that a faster mode takes to be chosen."),
+                "loop_delay": described(&time, "Time from a measurement to the mode that follows from it."),
+                "step": described(&time, "Time between two values of the attenuation.")
             },
             "required": ["mean", "deviation", "clear_sky", "symbol_rate"],
             "additionalProperties": false

@@ -1,6 +1,6 @@
 //! Jitter as asked for.
 
-use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, probability};
+use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, described, not_one_of, probability};
 use lightlag_core::{Duration, Probability};
 use lightlag_net::{Distribution, Jitter, Uniform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -104,7 +104,11 @@ impl JsonSchema for JitterSpec {
         let mut forms = vec![time.clone()];
         for distribution in Distribution::NAMES.iter().filter_map(|name| Distribution::named(name)) {
             let name = distribution.name();
-            let mut properties = json!({ "distribution": { "const": name }, "most": time, "correlation": correlation });
+            let mut properties = json!({
+                "distribution": { "const": name },
+                "most": described(&time, "The largest deviation from the delay of the link, in both senses."),
+                "correlation": described(&correlation, "Correlation with the deviation of the packet before.")
+            });
             let mut required = vec!["distribution"];
             for parameter in &distribution.parameters() {
                 properties[parameter.key] = Key(parameter).schema(generator);

@@ -2,7 +2,7 @@
 
 use super::model::Chosen;
 use super::{Model, router, settings};
-use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, shown};
+use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, described, shown};
 use lightlag_mobility::{Mobility, Placement};
 use lightlag_net::setting::{self, Described};
 use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
@@ -188,10 +188,19 @@ impl JsonSchema for MediumSpec {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (usual, mut properties) = (Self::default(), Map::new());
-        properties.insert("name".to_owned(), json!({ "type": "string", "default": AIR }));
+        properties.insert(
+            "name".to_owned(),
+            json!({ "type": "string", "default": AIR, "description": "the name of the medium" }),
+        );
         settings::properties::<MediumConfig>(&mut properties, generator);
-        properties.insert("propagation".to_owned(), json!(generator.subschema_for::<Model<Loss>>()));
-        properties.insert("fading".to_owned(), json!(generator.subschema_for::<Model<Fading>>()));
+        properties.insert(
+            "propagation".to_owned(),
+            described(generator.subschema_for::<Model<Loss>>(), "The loss of power with the distance."),
+        );
+        properties.insert(
+            "fading".to_owned(),
+            described(generator.subschema_for::<Model<Fading>>(), "Fast fading, from frame to frame."),
+        );
         let mut shadowing = Map::new();
         settings::properties::<Shadowing>(&mut shadowing, generator);
         let about = Shadowing::ABOUT;
@@ -200,10 +209,13 @@ impl JsonSchema for MediumSpec {
             json!({ "type": "object", "description": about, "properties": shadowing, "additionalProperties": false }),
         );
         settings::properties::<Radio>(&mut properties, generator);
-        properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
-        properties.insert("routing".to_owned(), router::schema(generator));
-        properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name() }));
-        properties.insert("elfn".to_owned(), json!({ "type": "boolean", "default": false }));
+        properties.insert(
+            "rate_control".to_owned(),
+            described(generator.subschema_for::<Model<RateControl>>(), "How a radio chooses the rate of data."),
+        );
+        properties.insert("routing".to_owned(), described(router::schema(generator), "How nodes find their ways."));
+        properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name(), "description": "address resolution: none, or as in ns-3" }));
+        properties.insert("elfn".to_owned(), json!({ "type": "boolean", "default": false, "description": "explicit link failure notification: whether a node that finds a broken route tells the sender, whose TCP then waits for the route" }));
         json_schema!({
             "description": "a radio medium: a channel, the radios on it, and the routing protocol of their nodes",
             "type": "object", "properties": properties, "additionalProperties": false
@@ -218,7 +230,10 @@ impl JsonSchema for RadioChanges {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut properties = Map::new();
         settings::properties::<Radio>(&mut properties, generator);
-        properties.insert("rate_control".to_owned(), json!(generator.subschema_for::<Model<RateControl>>()));
+        properties.insert(
+            "rate_control".to_owned(),
+            described(generator.subschema_for::<Model<RateControl>>(), "How a radio chooses the rate of data."),
+        );
         json_schema!({
             "description": "properties of a node's radios that differ from those of their media",
             "type": "object", "properties": properties, "additionalProperties": false

@@ -119,7 +119,7 @@ impl<T: Chosen> JsonSchema for Model<T> {
             let mut properties = json!({ T::KEY: { "const": model.name() } });
             let mut required = vec![T::KEY];
             for parameter in &model.parameters() {
-                properties[parameter.key] = Key(parameter).schema(generator);
+                properties[parameter.key] = Key(parameter).schema_with_default(generator);
                 required.extend(parameter.required.map(|_| parameter.key));
             }
             forms.push(json!({

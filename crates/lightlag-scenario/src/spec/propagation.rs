@@ -1,6 +1,6 @@
 //! Delays as asked for: a time, a distance that light travels, or an orbit seen from the ground.
 
-use crate::read::{Errors, FromValue, LONGEST, Omitted, Path, Table, leaf, nearest, shown};
+use crate::read::{Errors, FromValue, LONGEST, Omitted, Path, Table, described, leaf, nearest, shown};
 use lightlag_core::{Angle, Distance, Duration};
 use lightlag_net::{Elevation, Orbit, light_time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -274,7 +274,11 @@ impl JsonSchema for Propagation {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = generator.subschema_for::<Duration>();
         let distance = generator.subschema_for::<Distance>();
-        let orbit = generator.subschema_for::<OrbitSpec>();
+        let length = described(&distance, "The way of the light.");
+        let height = described(&distance, "The height of the orbit above the ground.");
+        let processing = described(&time, "Time that processing adds.");
+        let orbit =
+            described(generator.subschema_for::<OrbitSpec>(), "The orbit of the satellite, by a name or its height.");
         let one = |required: Value, properties: Value| {
             json!({
                 "type": "object",
@@ -283,18 +287,21 @@ impl JsonSchema for Propagation {
                 "additionalProperties": false
             })
         };
-        let elevation = generator.subschema_for::<Elevations>();
-        let neighbours = json!({ "type": "integer", "minimum": 2, "maximum": MOST_NEIGHBOURS });
+        let elevation = described(generator.subschema_for::<Elevations>(), "The elevations at the ends.");
+        let neighbours = json!({
+            "type": "integer", "minimum": 2, "maximum": MOST_NEIGHBOURS,
+            "description": "The satellites in a plane, of which two neighbours are joined."
+        });
         json_schema!({
             "description": "a time, or a way that light travels: a distance; from the ground to an orbit, or by two elevations up \
                             and down; or between neighbours in a plane of so many satellites",
             "anyOf": [
                 time,
-                one(json!(["distance"]), json!({ "distance": distance, "processing": time })),
-                one(json!(["orbit", "elevation"]), json!({ "orbit": orbit, "elevation": elevation, "processing": time })),
-                one(json!(["height", "elevation"]), json!({ "height": distance, "elevation": elevation, "processing": time })),
-                one(json!(["orbit", "satellites"]), json!({ "orbit": orbit, "satellites": neighbours, "processing": time })),
-                one(json!(["height", "satellites"]), json!({ "height": distance, "satellites": neighbours, "processing": time }))
+                one(json!(["distance"]), json!({ "distance": length, "processing": processing })),
+                one(json!(["orbit", "elevation"]), json!({ "orbit": orbit, "elevation": elevation, "processing": processing })),
+                one(json!(["height", "elevation"]), json!({ "height": height, "elevation": elevation, "processing": processing })),
+                one(json!(["orbit", "satellites"]), json!({ "orbit": orbit, "satellites": neighbours, "processing": processing })),
+                one(json!(["height", "satellites"]), json!({ "height": height, "satellites": neighbours, "processing": processing }))
             ]
         })
     }

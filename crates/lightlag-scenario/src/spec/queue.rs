@@ -2,7 +2,9 @@
 //!
 //! The disciplines and their keys are those that `lightlag-net` declares, or those of a user's discipline.
 
-use crate::read::{Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, not_one_of, written};
+use crate::read::{
+    Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, described, not_one_of, written,
+};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_net::queue::own::{Maker, OUTSIDE};
@@ -127,10 +129,10 @@ impl JsonSchema for Queue {
         let limit = json!(generator.subschema_for::<LimitForm>());
         let mut forms = vec![limit.clone()];
         for discipline in Choice::NAMES.iter().filter_map(|name| Choice::named(name)) {
-            let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": limit });
+            let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": described(&limit, "Upper limit of what waits for transmission.") });
             let mut required = vec!["discipline"];
             for parameter in &discipline.parameters() {
-                properties[parameter.key] = Key(parameter).schema(generator);
+                properties[parameter.key] = Key(parameter).schema_with_default(generator);
                 required.extend(parameter.required.map(|_| parameter.key));
             }
             forms.push(json!({
@@ -138,7 +140,9 @@ impl JsonSchema for Queue {
                 "additionalProperties": false,
             }));
         }
-        forms.extend(FROM_OUTSIDE.forms(&json!({ "limit": limit })));
+        forms.extend(
+            FROM_OUTSIDE.forms(&json!({ "limit": described(&limit, "Upper limit of what waits for transmission.") })),
+        );
         json_schema!({
             "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
             "anyOf": forms

@@ -1,6 +1,6 @@
 //! Routing, as asked for.
 
-use crate::read::{Errors, FromValue, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FromValue, Path, Table, described, not_one_of, shown};
 use lightlag_core::Duration;
 use lightlag_net::TTL;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -113,7 +113,7 @@ impl JsonSchema for Routing {
             json!({ "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false })
         };
         let follow = json!({
-            "convergence": time,
+            "convergence": described(time, "Time after which the nodes that are not at the link know of a change."),
             "ttl": {
                 "type": "integer", "minimum": 1, "maximum": 255,
                 "description": "how many links a packet crosses at most (64)"

@@ -35,10 +35,6 @@ pub(crate) fn write<C: Described>(of: &C, usual: &C, table: &mut Map<String, Val
 /// Adds the schema of these keys.
 pub(crate) fn properties<C: Described>(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
     for parameter in parameters::<C>(C::settings()) {
-        let mut schema = Key(&parameter).schema(generator);
-        if let Some(table) = schema.as_object_mut() {
-            table.insert("default".to_owned(), Key(&parameter).written(&parameter.default));
-        }
-        properties.insert(parameter.key.to_owned(), schema);
+        properties.insert(parameter.key.to_owned(), Key(&parameter).schema_with_default(generator));
     }
 }

@@ -1,6 +1,6 @@
 //! Messages of the stations at the ends of a link, as asked for.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, Table, described, not_one_of, shown};
 use lightlag_core::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -131,8 +131,8 @@ impl JsonSchema for Signals {
             "properties": {
                 "outage": { "type": "boolean", "description": "that the link is out, and that it is restored" },
                 "corruption": { "enum": TOLD, "description": "who is told that a packet was corrupted" },
-                "recent": time,
-                "interval": time
+                "recent": described(&time, "Who has sent data within this time is told of an outage at its start."),
+                "interval": described(&time, "Time after which the same is told again.")
             },
             "additionalProperties": false
         });

@@ -109,7 +109,7 @@ impl JsonSchema for LinkTrace {
                 {
                     "type": "object",
                     "properties": {
-                        "file": { "type": "string", "minLength": 1 },
+                        "file": { "type": "string", "minLength": 1, "description": "The path of the file, from the folder of the scenario." },
                         "format": {
                             "enum": FORMATS,
                             "description": "csv, or a time in milliseconds for each opportunity to deliver 1500 bytes"

@@ -1,6 +1,6 @@
 //! Sizes, times and counts that may differ from one to the next, as asked for.
 
-use crate::read::{Errors, FromValue, LARGEST, LONGEST, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FromValue, LARGEST, LONGEST, Path, Table, described, not_one_of, shown};
 use lightlag_core::{Bytes, Duration, Law, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -435,7 +435,9 @@ impl<Q: Quantity> JsonSchema for Varied<Q> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let value = generator.subschema_for::<Q>();
-        let number = json!({ "type": "number", "minimum": 0 });
+        let number = |about: &str| json!({ "type": "number", "minimum": 0, "description": about });
+        let (least, largest) = (described(&value, "The smallest value."), described(&value, "The largest value."));
+        let (mean, median) = (described(&value, "The mean."), described(&value, "The median."));
         let table = |name: &str, description: &str, keys: Value, required: &[&str]| {
             let mut properties = keys;
             properties["distribution"] = json!({ "const": name });
@@ -452,40 +454,46 @@ impl<Q: Quantity> JsonSchema for Varied<Q> {
             "description": format!("{}, or how it is drawn each time", Q::NAME),
             "anyOf": [
                 value,
-                table("uniform", "all values from min to max are equally likely", json!({ "min": value, "max": value }), &["min", "max"]),
+                table("uniform", "all values from min to max are equally likely", json!({ "min": least, "max": largest }), &["min", "max"]),
                 json!({
                     "type": "object",
                     "description": "short for uniform: from the first to the second",
-                    "properties": { "uniform": { "type": "array", "items": value, "minItems": 2, "maxItems": 2 } },
+                    "properties": { "uniform": {
+                        "type": "array", "items": value, "minItems": 2, "maxItems": 2,
+                        "description": "The smallest and the largest value."
+                    } },
                     "required": ["uniform"],
                     "additionalProperties": false
                 }),
                 json!({
                     "type": "object",
                     "description": "short for exponential, with this mean",
-                    "properties": { "exponential": value },
+                    "properties": { "exponential": mean },
                     "required": ["exponential"],
                     "additionalProperties": false
                 }),
-                table("exponential", "exponential", json!({ "mean": value }), &["mean"]),
+                table("exponential", "exponential", json!({ "mean": mean }), &["mean"]),
                 table(
                     "pareto",
                     "Pareto, of a mean or from a min on, cut off at max if there is one",
-                    json!({ "shape": number, "mean": value, "min": value, "max": value }),
+                    json!({ "shape": number("The exponent of the tail; the mean exists above 1."), "mean": mean, "min": least, "max": largest }),
                     &["shape"]
                 ),
                 table(
                     "lognormal",
                     "lognormal, of a mean or a median; sigma is the standard deviation of the logarithm",
-                    json!({ "sigma": number, "mean": value, "median": value }),
+                    json!({ "sigma": number("The standard deviation of the logarithm."), "mean": mean, "median": median }),
                     &["sigma"]
                 ),
                 table(
                     "empirical",
                     "one of these values, each as often as its weight says",
                     json!({
-                        "values": { "type": "array", "items": value, "minItems": 1 },
-                        "weights": { "type": "array", "items": number, "minItems": 1 }
+                        "values": { "type": "array", "items": value, "minItems": 1, "description": "The values." },
+                        "weights": {
+                            "type": "array", "items": { "type": "number", "minimum": 0 }, "minItems": 1,
+                            "description": "How often each comes; without weights all are equally likely."
+                        }
                     }),
                     &["values"]
                 ),

@@ -118,7 +118,8 @@ impl JsonSchema for ReceiveBuffer {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (size, bounds) = (generator.subschema_for::<Bytes>(), generator.subschema_for::<AutoBuffer>());
+        let (size, mut bounds) = (generator.subschema_for::<Bytes>(), generator.subschema_for::<AutoBuffer>());
+        bounds.insert("description".to_owned(), "The bounds between which it tunes itself.".into());
         schemars::json_schema!({
             "description": "The receive buffer: a size, or that it tunes itself.",
             "anyOf": [

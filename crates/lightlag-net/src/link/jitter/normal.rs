@@ -18,7 +18,8 @@ impl Shape for Normal {
     const ABOUT: &'static str = "normal with this standard deviation, cut off at the largest (three of them)";
 
     fn settings() -> Vec<Setting<Self>> {
-        let deviation = Setting::time_or_zero("deviation", |shape: &mut Self| &mut shape.deviation);
+        let deviation = Setting::time_or_zero("deviation", |shape: &mut Self| &mut shape.deviation)
+            .about("The standard deviation before truncation, not above the largest deviation.");
         vec![deviation.required("say how large the standard deviation is, such as \"2 ms\"")]
     }
 

@@ -1,7 +1,7 @@
 //! Transmitters in the sky and to it.
 
 use super::{angle_schema, degrees};
-use crate::read::{Errors, Path, Table, quantity, shown};
+use crate::read::{Errors, Path, Table, described, quantity, shown};
 use crate::spec::{Fade, JitterSpec, LossModel, Queue};
 use lightlag_core::{Duration, Rate, Unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -150,7 +150,7 @@ impl JsonSchema for SkyLine {
             "description": "a transmitter in the sky or to it",
             "type": "object",
             "properties": {
-                "rate": rate,
+                "rate": described(&rate, "Rate at which bits leave."),
                 "rates": {
                     "type": "array", "minItems": 1,
                     "description": "elevations with the rate from there on, in the place of one rate; not between satellites",
@@ -158,11 +158,11 @@ impl JsonSchema for SkyLine {
                         "type": "array", "prefixItems": [angle_schema("above the horizon"), rate], "minItems": 2, "maxItems": 2
                     },
                 },
-                "delay": generator.subschema_for::<Duration>(),
-                "jitter": generator.subschema_for::<JitterSpec>(),
-                "fade": generator.subschema_for::<Fade>(),
-                "queue": generator.subschema_for::<Queue>(),
-                "loss": generator.subschema_for::<LossModel>(),
+                "delay": described(generator.subschema_for::<Duration>(), "Time beside that of the light, such as processing."),
+                "jitter": described(generator.subschema_for::<JitterSpec>(), "Differences in delay from packet to packet."),
+                "fade": described(generator.subschema_for::<Fade>(), "Rain that drives the rate."),
+                "queue": described(generator.subschema_for::<Queue>(), "The queue in front of it."),
+                "loss": described(generator.subschema_for::<LossModel>(), "Losses other than those for want of room."),
                 "shared": {
                     "type": "boolean", "default": true,
                     "description": "whether all stations share the transmitter of a satellite; only of the downlink"

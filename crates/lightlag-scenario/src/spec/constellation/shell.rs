@@ -129,7 +129,8 @@ impl JsonSchema for ShellSpec {
         "Shell".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let count = json!({ "type": "integer", "minimum": 1, "maximum": MOST_SATELLITES });
+        let count =
+            |about: &str| json!({ "type": "integer", "minimum": 1, "maximum": MOST_SATELLITES, "description": about });
         json_schema!({
             "description": "a Walker shell: circular orbits of one height and inclination, evenly spread",
             "type": "object",
@@ -138,14 +139,17 @@ impl JsonSchema for ShellSpec {
                 "height": { "type": "string", "description": "above the equator", "examples": ["550 km"] },
                 "revolutions": { "type": "number", "description": "a day, in the place of those that the height gives" },
                 "inclination": angle_schema("of the orbits to the equator"),
-                "planes": count,
-                "slots": count,
+                "planes": count("Orbital planes."),
+                "slots": count("Satellites in each plane."),
                 "phasing": {
                     "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": "alternating" }], "default": 0,
                     "description": "F of the Walker notation; \"alternating\" puts odd planes half a slot ahead"
                 },
                 "spread": angle_schema("of the planes' nodes: 360 deg for a delta pattern, 180 deg for a star"),
-                "propagator": { "enum": ["sgp4", "circular"], "default": "sgp4" },
+                "propagator": {
+                    "enum": ["sgp4", "circular"], "default": "sgp4",
+                    "description": "sgp4: orbits with the perturbations of SGP4; circular: circles about the centre of the Earth"
+                },
                 "may_collide": {
                     "type": "boolean", "default": false,
                     "description": "whether satellites may come within a kilometre of each other, as in published simulations"

@@ -2,7 +2,7 @@
 
 use super::line::Place;
 use super::{SkyLine, UPLINK, angle, angle_schema, degrees, metres};
-use crate::read::{Errors, FromValue, NodeName, Path, Table, nearest, quantity, shown};
+use crate::read::{Errors, FromValue, NodeName, Path, Table, described, nearest, quantity, shown};
 use lightlag_core::{Duration, Instant, Unit};
 use lightlag_orbit::{Site, Waypoint};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -197,15 +197,18 @@ impl JsonSchema for StationSpec {
             "height": { "type": "string", "description": "above the ellipsoid of WGS 84", "examples": ["400 m"] },
         });
         let mut waypoint = place.clone();
-        waypoint["at"] = json!(generator.subschema_for::<Duration>());
+        waypoint["at"] = described(generator.subschema_for::<Duration>(), "When it passes, from the start of the run.");
         let mut properties = place;
-        properties["name"] = json!({ "type": "string" });
+        properties["name"] = json!({ "type": "string", "description": "the name of its node" });
         properties["elevation"] = angle_schema("above the horizon, from which on it uses a satellite");
         properties["relay"] = json!({
             "type": "boolean", "default": false,
             "description": "whether it passes on packets from satellite to satellite: a gateway of bent pipes"
         });
-        properties["uplink"] = json!(generator.subschema_for::<SkyLine>());
+        properties["uplink"] = described(
+            generator.subschema_for::<SkyLine>(),
+            "Its transmitter, where it differs from that of the constellation.",
+        );
         properties["waypoints"] = json!({
             "type": "array", "minItems": 1,
             "description": "places that a ship or an aircraft passes, with great circles between them",

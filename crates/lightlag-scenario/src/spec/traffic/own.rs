@@ -1,6 +1,6 @@
 //! Traffic of a user's own: an application that says, message by message, when the next one comes and how large it is.
 
-use crate::read::{Errors, FromOutside, Path};
+use crate::read::{Errors, FromOutside, Path, described};
 use lightlag_core::own::{Fault, Outside, Registry};
 use lightlag_core::{Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -107,7 +107,7 @@ impl JsonSchema for OwnTraffic {
         "OwnTraffic".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let forms = FROM_OUTSIDE.forms(&json!({ "stop": generator.subschema_for::<Duration>() }));
+        let forms = FROM_OUTSIDE.forms(&json!({ "stop": described(generator.subschema_for::<Duration>(), "When it ends, from the start of the run.") }));
         json_schema!({ "anyOf": forms })
     }
 }

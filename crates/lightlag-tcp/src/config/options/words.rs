@@ -77,7 +77,10 @@ impl JsonSchema for Growth {
                 { "enum": ["per_ack", "per_segment"] },
                 {
                     "type": "object",
-                    "properties": { "abc": { "type": "integer", "minimum": 1, "maximum": 255 } },
+                    "properties": { "abc": {
+                        "type": "integer", "minimum": 1, "maximum": 255,
+                        "description": "L of appropriate byte counting (RFC 3465): segments by which an ACK grows the window at most."
+                    } },
                     "required": ["abc"],
                     "additionalProperties": false
                 }

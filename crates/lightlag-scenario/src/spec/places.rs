@@ -1,0 +1,128 @@
+//! The schema of a scenario, and the tables to which a key belongs.
+
+use super::Scenario;
+use crate::read::Errors;
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, VecDeque};
+
+/// The address by which editors and other schemas know this one. It is a name; nothing is loaded from there.
+const ID: &str = "urn:lightlag:scenario";
+
+/// The JSON Schema of a scenario.
+pub(crate) fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Scenario).to_value();
+    schema["$id"] = ID.into();
+    describe_tags(&mut schema);
+    schema
+}
+
+/// Describes each key that has one value, by which a table is told from others: `kind = "chain"`.
+fn describe_tags(schema: &mut Value) {
+    let Value::Object(entries) = schema else {
+        schema.as_array_mut().into_iter().flatten().for_each(describe_tags);
+        return;
+    };
+    let about = entries.get("description").and_then(Value::as_str).map(first_sentence).unwrap_or_default();
+    for property in entries.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        let (_, Value::Object(property)) = property else { continue };
+        if let Some(name) = property.get("const").and_then(Value::as_str)
+            && !property.contains_key("description")
+        {
+            let description =
+                if about.is_empty() { format!("Chooses {name}.") } else { format!("Chooses {name}: {about}") };
+            property.insert("description".to_owned(), description.into());
+        }
+    }
+    entries.values_mut().for_each(describe_tags);
+}
+
+fn first_sentence(text: &str) -> String {
+    text.split_once(". ").map_or(text.to_owned(), |(first, _)| format!("{first}."))
+}
+
+/// Adds to each error about a key that its table does not have where that key belongs.
+pub(crate) fn say_where_keys_belong(tree: &Value, errors: &mut Errors) {
+    let tables = OnceCell::new();
+    errors.say_where(|key, at| {
+        let tables: &Vec<Table> = tables.get_or_init(|| all_tables(&schema()));
+        let having = tables.iter().filter(|table| table.keys.iter().any(|own| own == key));
+        // Tables that the scenario has come first, then those nearest to its root.
+        let best = having.min_by_key(|table| (shown(tree, &table.path).is_none(), table.depth()))?;
+        // Another form of the same table has the key: the error names the keys of the form that was chosen.
+        if last_key(best.path.iter().rev().map(String::as_str)) == last_key(at.rsplit(['.', '[']).skip(1)) {
+            return None;
+        }
+        if best.path.is_empty() {
+            return Some(("the top of the file, before its first [table]".to_owned(), true));
+        }
+        let there = shown(tree, &best.path).map(|place| (place, true));
+        Some(there.unwrap_or_else(|| (best.path.join(".").replace(".[]", "[]"), false)))
+    });
+}
+
+/// The first of these steps that is a key, and not an entry of a list.
+fn last_key<'a>(mut steps: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    steps.find(|step| !step.ends_with(']'))
+}
+
+/// A table of a scenario: the keys that lead to it, `[]` for an entry of a list, and those that it has.
+struct Table {
+    path: Vec<String>,
+    keys: Vec<String>,
+}
+
+impl Table {
+    /// The number of keys that lead to it. Of two with the same number parts of the network come before settings.
+    fn depth(&self) -> (usize, bool) {
+        let keys = self.path.iter().filter(|step| *step != "[]").count();
+        (keys, self.path.last().is_none_or(|last| last != "[]"))
+    }
+}
+
+/// All tables of a scenario, those near its root first. Of a table that may stand at several places the first is listed.
+fn all_tables(root: &Value) -> Vec<Table> {
+    let mut found: Vec<Table> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut waiting = VecDeque::from([(Vec::new(), root)]);
+    while let Some((path, schema)) = waiting.pop_front() {
+        if let Some(target) = schema.get("$ref").and_then(Value::as_str)
+            && seen.insert(target.to_owned())
+            && let Some(target) = root.pointer(target.trim_start_matches('#'))
+        {
+            waiting.push_back((path.clone(), target));
+        }
+        for form in ["anyOf", "oneOf", "allOf"] {
+            for variant in schema.get(form).and_then(Value::as_array).into_iter().flatten() {
+                waiting.push_back((path.clone(), variant));
+            }
+        }
+        let below = |step: &str| [path.as_slice(), &[step.to_owned()]].concat();
+        if let Some(items) = schema.get("items") {
+            waiting.push_back((below("[]"), items));
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            waiting.extend(properties.iter().map(|(key, schema)| (below(key), schema)));
+            found.push(Table { path, keys: properties.keys().cloned().collect() });
+        }
+    }
+    found
+}
+
+/// The place in this scenario of the first table at a path, as errors write it: `links[0]`. `None` if there is none.
+fn shown(tree: &Value, path: &[String]) -> Option<String> {
+    let (mut at, mut text) = (tree, String::new());
+    for step in path {
+        if step == "[]" {
+            at = at.as_array()?.first()?;
+            text.push_str("[0]");
+        } else {
+            at = at.get(step)?;
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(step);
+        }
+    }
+    at.is_object().then_some(text)
+}
