@@ -19,7 +19,7 @@ pub use network::{
     CapturePlace, CapturePlan, Crossing, Flow, Hop, LinkDirection, Medium, Member, Network, Part, Proxy, Rerouted,
     SignalPlan, Space, Split, Weather,
 };
-pub use read::{PerDirection, ScenarioError, Warning, path_file, trace_file};
+pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
     Defaults, Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, Http,
@@ -29,6 +29,7 @@ pub use spec::{
     Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal,
     Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, own_traffic,
 };
+pub use warnings::{Kind as WarningKind, Warning};
 
 use read::{Errors, text, tree};
 use serde::{Deserialize, Deserializer};
@@ -73,30 +74,35 @@ pub fn parse_json_in(folder: &str, text: &str, sets: &[(String, String)]) -> Res
 
 /// The JSON Schema of a scenario.
 pub fn schema() -> Value {
-    schemars::schema_for!(Scenario).to_value()
+    spec::schema()
 }
 
 fn parse_tree(
-    tree: Option<Value>,
+    mut tree: Option<Value>,
     folder: &str,
     sets: &[(String, String)],
     mut errors: Errors,
 ) -> Result<Scenario, Vec<ScenarioError>> {
-    let scenario = tree.and_then(|mut tree| {
-        tree::expand_shorthands(&mut tree);
-        tree::resolve(&mut tree, folder);
+    if let Some(tree) = &mut tree {
+        tree::expand_shorthands(tree);
+        tree::resolve(tree, folder);
         for change in sets {
-            tree::set(&mut tree, change, &mut errors);
+            tree::set(tree, change, &mut errors);
         }
+    }
+    let scenario = tree.as_ref().and_then(|tree| {
         let before = errors.len();
-        let scenario = Scenario::read(&tree, &mut errors)?;
+        let scenario = Scenario::read(tree, &mut errors)?;
         if errors.len() == before {
             scenario.check(&mut errors);
         } else {
-            scenario.check_references(&tree, &mut errors);
+            scenario.check_references(tree, &mut errors);
         }
         Some(scenario)
     });
+    if let Some(tree) = &tree {
+        spec::say_where_keys_belong(tree, &mut errors);
+    }
     errors.or(scenario)
 }
 

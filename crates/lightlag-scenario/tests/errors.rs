@@ -874,3 +874,51 @@ fn a_capture_names_a_radio_by_its_node_and_medium() {
         assert!(errors[0].message.contains(message), "{}", errors[0]);
     }
 }
+
+#[test]
+fn a_key_at_the_wrong_place_is_told_where_it_belongs() {
+    for (key, at, message) in [
+        ("loss", "loss", "\"loss\" is not a key here: loss belongs to links[0]"),
+        ("flows.0.delay", "flows[0].delay", "\"delay\" is not a key here: delay belongs to links[0]"),
+        ("flows.0.tcp.queue", "flows[0].tcp.queue", "\"queue\" is not a key here: queue belongs to links[0]"),
+        ("links.0.seed", "links[0].seed", "\"seed\" is not a key here: seed belongs to the top of the file"),
+        ("links.0.crash", "links[0].crash", "\"crash\" is not a key here; write one of between"),
+        ("links.0.raet", "links[0].raet", "\"raet\" is not a key here; did you mean \"rate\"?"),
+        ("links.0.colour", "links[0].colour", "\"colour\" is not a key here; write one of between"),
+    ] {
+        let errors = parse_toml(GOOD, &[(key.to_owned(), "1".to_owned())]).unwrap_err();
+        assert!(
+            errors.iter().any(|error| error.path == at && error.message.starts_with(message)),
+            "{key}: {errors:#?}"
+        );
+    }
+}
+
+#[test]
+fn parts_have_names_and_an_empty_value_removes_a_key() {
+    let text = "duration = \"9 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\nloss = 0.1\n\
+                [[flows]]\nname = \"web\"\nfrom = \"a\"\nto = \"b\"\ntransfer = \"1 MB\"\ncongestion = \"bbr\"\n";
+    let with = |sets: &[(&str, &str)]| {
+        let sets: Vec<(String, String)> =
+            sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        parse_toml(text, &sets)
+    };
+    let named = [("links.b->a.loss", "0.2"), ("links.a-b.delay", "20 ms"), ("flows.web.tcp.mss", "500 B")];
+    let numbered = [("links.0.loss.backward", "0.2"), ("links.0.delay", "20 ms"), ("flows.0.tcp.mss", "500 B")];
+    assert_eq!(with(&named), with(&numbered));
+    assert!(with(&named).is_ok());
+    let without = with(&[("flows.web.transfer", ""), ("links.0.loss", ""), ("flows.0.congestion", "")]).unwrap();
+    let shorter =
+        text.replace("transfer = \"1 MB\"\n", "").replace("loss = 0.1\n", "").replace("congestion = \"bbr\"\n", "");
+    assert_eq!(without, parse_toml(&shorter, &[]).unwrap());
+    assert_eq!(with(&[("flows.0.start", ""), ("links.0.header", "")]), with(&[]), "what is not there is no mistake");
+    for (key, value, part) in [
+        ("flows.0.tarnsfer", "", "did you mean \"transfer\"?"),
+        ("flows.wbe.start", "1 s", "did you mean \"web\"?"),
+        ("links.0.rate", "", "is missing"),
+        ("links.3", "", "\"3\" is not an entry of links, which has 0 to 0"),
+    ] {
+        let errors = with(&[(key, value)]).unwrap_err();
+        assert!(errors.iter().any(|error| error.message.contains(part)), "{key}: {errors:#?}");
+    }
+}

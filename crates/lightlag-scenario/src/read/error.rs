@@ -13,21 +13,6 @@ pub struct ScenarioError {
     pub message: String,
 }
 
-/// A legal setting with a surprising effect.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Warning {
-    /// Its place: `links[2].queue`.
-    pub path: String,
-    /// The numbers, and their effect on the result.
-    pub message: String,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
-    }
-}
-
 /// A place in the tree of values. It stays on the stack until an error needs its text.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'a> {
@@ -55,6 +40,14 @@ const LISTED: usize = 50;
 pub(crate) struct Errors {
     listed: Vec<ScenarioError>,
     more: usize,
+    misplaced: Vec<Misplaced>,
+}
+
+/// An unknown key that is no slip of one of its table: it may belong elsewhere.
+struct Misplaced {
+    /// The number of its error.
+    error: usize,
+    key: String,
 }
 
 impl Errors {
@@ -63,6 +56,30 @@ impl Errors {
             self.listed.push(ScenarioError { path: at.to_string(), message: message.into() });
         } else {
             self.more += 1;
+        }
+    }
+
+    /// An unknown key at `at`; `known` are those of its table.
+    pub(crate) fn unknown_key(&mut self, at: impl fmt::Display, key: &str, known: &[&str]) {
+        let is_slip = nearest(key, known).is_some_and(|near| distance(&key.to_lowercase(), &near.to_lowercase()) < 2);
+        if !is_slip && self.listed.len() < LISTED {
+            self.misplaced.push(Misplaced { error: self.listed.len(), key: key.to_owned() });
+        }
+        self.push(at, not_one_of(key, "a key here", known));
+    }
+
+    /// Says of each key that is none of its table where it belongs. `place` knows it for the key and the place where it was
+    /// found, and whether the scenario has such a table.
+    pub(crate) fn say_where(&mut self, place: impl Fn(&str, &str) -> Option<(String, bool)>) {
+        for Misplaced { error, key } in std::mem::take(&mut self.misplaced) {
+            let error = &mut self.listed[error];
+            let Some((place, is_there)) = place(&key, &error.path) else { continue };
+            let key = shortened(&key);
+            if is_there {
+                error.message = format!("{key:?} is not a key here: {key} belongs to {place}");
+            } else {
+                error.message.push_str(&format!("; {key} belongs to {place}"));
+            }
         }
     }
 

@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
     pub(crate) fn finish(self, errors: &mut Errors) {
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.as_str())) {
             let name = shortened(key);
-            errors.push(Path::Key(self.at, &name), not_one_of(key, "a key here", &self.known));
+            errors.unknown_key(Path::Key(self.at, &name), key, &self.known);
         }
     }
 }
@@ -96,13 +96,14 @@ pub(crate) fn leaf<T: DeserializeOwned>(value: &Value, at: &Path, errors: &mut E
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(read) => Some(read),
         Err(error) => {
-            let inner = error.path().to_string();
-            let message = in_our_words(&error.inner().to_string());
-            match inner.as_str() {
-                "." => errors.push(at, message),
-                deeper => {
-                    errors.push(format_args!("{at}{}{deeper}", if deeper.starts_with('[') { "" } else { "." }), message)
-                }
+            let (inner, message) = (error.path().to_string(), error.inner().to_string());
+            let place = match inner.as_str() {
+                "." => at.to_string(),
+                deeper => format!("{at}{}{deeper}", if deeper.starts_with('[') { "" } else { "." }),
+            };
+            match unknown(&message, "unknown field ") {
+                Some((key, known)) => errors.unknown_key(place, key, &known),
+                None => errors.push(place, in_our_words(&message)),
             }
             None
         }
@@ -122,12 +123,9 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// Serde's fixed phrases, with the value first and a suggestion for a misspelt word.
 pub(crate) fn in_our_words(message: &str) -> String {
-    let quoted = |list: &str| -> Vec<String> { list.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     for (phrase, what) in [("unknown field ", "a key here"), ("unknown variant ", "known")] {
-        if let Some((word, expected)) = message.strip_prefix(phrase).and_then(|rest| rest.split_once(", expected ")) {
-            let candidates = quoted(expected);
-            let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
-            return not_one_of(word.trim_matches('`'), what, &candidates);
+        if let Some((word, candidates)) = unknown(message, phrase) {
+            return not_one_of(word, what, &candidates);
         }
     }
     for phrase in ["invalid type: ", "invalid value: "] {
@@ -139,6 +137,12 @@ pub(crate) fn in_our_words(message: &str) -> String {
         return format!("the key {} is missing", key.replace('`', "\""));
     }
     message.to_owned()
+}
+
+/// The word that serde does not know, and those that it expects.
+fn unknown<'a>(message: &'a str, phrase: &str) -> Option<(&'a str, Vec<&'a str>)> {
+    let (word, expected) = message.strip_prefix(phrase)?.split_once(", expected ")?;
+    Some((word.trim_matches('`'), expected.split('`').skip(1).step_by(2).collect()))
 }
 
 /// "integer `10`" is 10, "string \"x\"" is "x", a map is a table.

@@ -1,10 +1,12 @@
 //! Changes to a tree of plain values before it is read: values of `--set`, shorthands, and the folder of files.
 
+use super::steps::{DIRECTED, resolved, steps};
 use super::text::plain;
 use super::{Errors, Path, shortened, shown};
 use serde_json::{Map, Value, json};
 
-/// Replaces the value at a dotted path such as `flows.0.tcp.mss`. Missing tables on the path are created.
+/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; an empty text removes the key. Missing tables on the path
+/// are created. Entries of lists may be told by their names: `flows.web.transfer`, `links.a->b.loss`.
 pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut Errors) {
     let value = match text.parse::<toml::Value>() {
         Ok(value) => {
@@ -18,22 +20,63 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
         // Any text that is not a TOML value is a string without its quotes: --set duration="20 s".
         Err(_) => Value::String(text.clone()),
     };
-    let dotted = key.replace('[', ".").replace(']', "");
-    let mut steps: Vec<&str> = dotted.split('.').map(str::trim).collect();
-    if steps.iter().any(|step| step.is_empty()) {
+    let Some(steps) = steps(key) else {
         errors.push(shortened(key), "is not a path of keys; write one such as flows.0.tcp.mss");
         return;
-    }
+    };
+    let mut steps = match resolved(tree, steps) {
+        Ok(steps) => steps,
+        Err(reason) => {
+            errors.push(shortened(key), reason);
+            return;
+        }
+    };
     // A shorthand is resolved to the place of its value, so that it replaces the present one.
-    match steps.as_slice() {
-        ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => steps.insert(2, "tcp"),
-        ["topology", "terrestrial", "flow", "congestion", ..] => steps.insert(3, "tcp"),
-        _ => {}
+    let words: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let shorthand = match words.as_slice() {
+        ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => Some(2),
+        ["topology", "terrestrial", "flow", "congestion", ..] => Some(3),
+        _ => None,
+    };
+    if let Some(at) = shorthand {
+        steps.insert(at, "tcp".to_owned());
     }
-    match place(tree, &steps) {
-        Ok(place) => *place = value,
-        Err(reason) => errors.push(shortened(key), reason),
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let done =
+        if text.trim().is_empty() { remove(tree, &steps) } else { place(tree, &steps).map(|place| *place = value) };
+    if let Err(reason) = done {
+        errors.push(shortened(key), reason);
     }
+}
+
+/// Removes a key or an entry. A key that is not there becomes a null, which counts as absent, so that the reader refuses
+/// one that cannot be there.
+fn remove(tree: &mut Value, steps: &[&str]) -> Result<(), String> {
+    let mut at = tree;
+    for (depth, step) in steps.iter().enumerate() {
+        prepare(at, steps, depth);
+        let is_last = depth + 1 == steps.len();
+        at = match at {
+            Value::Object(entries) if is_last || !entries.contains_key(*step) => {
+                if entries.remove(*step).is_none() {
+                    entries.insert((*step).to_owned(), Value::Null);
+                }
+                return Ok(());
+            }
+            Value::Object(entries) => &mut entries[*step],
+            Value::Array(items) => {
+                let index = index(items, step, || steps[..depth].join("."))?;
+                if is_last {
+                    items.remove(index);
+                    return Ok(());
+                }
+                &mut items[index]
+            }
+            Value::Null => return Ok(()),
+            other => return Err(without_keys(other, step, &steps[..depth])),
+        };
+    }
+    Ok(())
 }
 
 /// The value at a path, created if it is missing.
@@ -41,24 +84,12 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
     let mut at = tree;
     for (depth, step) in steps.iter().enumerate() {
         let walked = || steps[..depth].join(".");
-        let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
-        if matches!(*step, "forward" | "backward")
-            && matches!(parent, "rate" | "delay" | "queue" | "loss" | "reorder" | "duplicate" | "fade" | "on_demand")
-        {
-            split_directions(at);
-        } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
-            // A queue with only a limit becomes a table, to take a discipline.
-            *at = json!({ "limit": *at });
-        }
+        prepare(at, steps, depth);
         at = match at {
             Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
             Value::Array(items) => {
-                let count = items.len();
-                let index = step.parse::<usize>().ok();
-                index.and_then(|index| items.get_mut(index)).ok_or_else(|| match count {
-                    0 => format!("{step:?} is not there: {} is empty", walked()),
-                    _ => format!("{step:?} is not an entry of {}, which has 0 to {}", walked(), count - 1),
-                })?
+                let index = index(items, step, walked)?;
+                &mut items[index]
             }
             absent @ Value::Null if !step.bytes().all(|byte| byte.is_ascii_digit()) => {
                 *absent = Value::Object(Map::new());
@@ -66,12 +97,34 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
                 entries.entry((*step).to_owned()).or_insert(Value::Null)
             }
             Value::Null => return Err(format!("there is no {}, so it has no entry {step}", walked())),
-            other => {
-                return Err(format!("{} is {}, which has no key {step:?}; end the path there", walked(), shown(other)));
-            }
+            other => return Err(without_keys(other, step, &steps[..depth])),
         };
     }
     Ok(at)
+}
+
+/// Turns a value into the form that has the next step: one value for both directions into two, and a queue with only a
+/// limit into a table, to take a discipline.
+fn prepare(at: &mut Value, steps: &[&str], depth: usize) {
+    let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
+    if matches!(steps[depth], "forward" | "backward") && DIRECTED.contains(&parent) {
+        split_directions(at);
+    } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
+        *at = json!({ "limit": *at });
+    }
+}
+
+/// The number of an entry of a list.
+fn index(items: &[Value], step: &str, walked: impl Fn() -> String) -> Result<usize, String> {
+    let index = step.parse::<usize>().ok().filter(|index| *index < items.len());
+    index.ok_or_else(|| match items.len() {
+        0 => format!("{step:?} is not there: {} is empty", walked()),
+        count => format!("{step:?} is not an entry of {}, which has 0 to {}", walked(), count - 1),
+    })
+}
+
+fn without_keys(value: &Value, step: &str, walked: &[&str]) -> String {
+    format!("{} is {}, which has no key {step:?}; end the path there", walked.join("."), shown(value))
 }
 
 /// Whether a path leads to the queue of a link, or to that of one of its directions.
@@ -83,12 +136,17 @@ fn is_queue_of_link(path: &[&str]) -> bool {
     path.last() == Some(&"queue") && path.first() != Some(&"record")
 }
 
-/// Turns one value for both directions of a link into one each.
+/// Turns one value for both directions of a link, or for the one that it names, into one each.
 fn split_directions(at: &mut Value) {
     let is_split = at.as_object().is_some_and(|sides| sides.contains_key("forward") || sides.contains_key("backward"));
-    if !is_split && !at.is_null() {
-        *at = json!({ "forward": *at, "backward": *at });
+    if is_split || at.is_null() {
+        return;
     }
+    let only = at.as_object_mut().and_then(|table| table.remove("direction"));
+    *at = match only {
+        Some(Value::String(side)) => json!({ side: *at }),
+        _ => json!({ "forward": *at, "backward": *at }),
+    };
 }
 
 /// Moves `congestion` of flows into their `tcp` table, unless both are given.
