@@ -36,7 +36,7 @@ mod steps;
 use crate::scenario::Read;
 use lightlag_control::congestion;
 use lightlag_core::{Duration, UnitError};
-use lightlag_scenario::ScenarioError as Fault;
+use lightlag_scenario::{ScenarioError as Fault, WarningKind};
 use lightlag_tcp::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -97,11 +97,12 @@ fn schema() -> String {
 }
 
 /// Everything that is chosen by name, as JSON: congestion-control algorithms with their equations and parameters,
-/// profiles.
+/// profiles, kinds of warnings.
 #[pyfunction]
 fn catalog() -> String {
     let profiles: Vec<_> = Profile::ALL.iter().map(|profile| (profile.name(), profile.config())).collect();
-    json!({ "congestion": congestion::catalog(), "profiles": profiles }).to_string()
+    let warnings: Vec<_> = WarningKind::ALL.iter().map(|kind| (kind.name(), kind.about())).collect();
+    json!({ "congestion": congestion::catalog(), "profiles": profiles, "warnings": warnings }).to_string()
 }
 
 /// The tables of results with their columns, as JSON: name, keys in the summary, type, unit and meaning of each.

@@ -130,4 +130,10 @@ impl Read {
         let warnings = self.about(py, Scenario::warnings)?;
         Ok(warnings.into_iter().map(|warning| (warning.path, warning.message)).collect())
     }
+
+    /// Warnings, each the name of its kind, a place and a message.
+    fn named_warnings(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String, String)>> {
+        let warnings = self.about(py, Scenario::warnings)?;
+        Ok(warnings.into_iter().map(|warning| (warning.kind.name(), warning.path, warning.message)).collect())
+    }
 }

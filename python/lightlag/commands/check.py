@@ -34,16 +34,17 @@ def check(
     from lightlag.scenario import checked
 
     try:
-        _, read, warnings = checked(file, changes(sets))
+        _, read, _ = checked(file, changes(sets))
+        warnings = read.named_warnings()
     except ScenarioError as error:
         if as_json:
             _print_json({"file": file, "valid": False, "errors": _places(error.errors)})
         raise
     if as_json:
-        _print_json({"file": file, "valid": True, "warnings": _places(warnings), "routes": _routes(read)})
+        _print_json({"file": file, "valid": True, "warnings": _named(warnings), "routes": _routes(read)})
         return
-    for place, message in warnings:
-        say(f"warning: {file}: {place}: {message}")
+    for name, place, message in warnings:
+        say(f"warning: {file}: {place}: {message} [{name}]")
     ways, more = read.ways(SHOWN_WAYS)
     for start, flow, nodes in ways:
         say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")
@@ -54,6 +55,10 @@ def check(
 
 def _places(found: list[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"place": place, "message": message} for place, message in found]
+
+
+def _named(found: list[tuple[str, str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "place": place, "message": message} for name, place, message in found]
 
 
 def _routes(read: _engine.Scenario) -> list[dict[str, Any]]:

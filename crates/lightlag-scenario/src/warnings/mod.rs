@@ -4,16 +4,17 @@
 //! at the slowest link. Flows that share a bottleneck are compared with their share.
 
 mod air;
+mod kind;
 mod outage;
 mod routers;
-
 mod scps;
 mod signals;
 mod sky;
 
+pub use kind::{Kind, Warning};
+
 use crate::expand::{Sizes, Way, flow_path};
 use crate::network::{Flow, LinkDirection, Network, Part};
-use crate::read::Warning;
 use crate::spec::{Scenario, Transport};
 use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::QueueLimit;
@@ -35,16 +36,16 @@ const SMALL_QUEUE: f64 = 0.1;
 #[derive(Default)]
 struct Found {
     warnings: Vec<(Warning, u64)>,
-    kinds: BTreeMap<&'static str, usize>,
+    kinds: BTreeMap<Kind, usize>,
 }
 
 impl Found {
-    fn flow(&mut self, kind: &'static str, path: &str, key: &str, message: impl FnOnce() -> String) {
-        match self.kinds.get(kind) {
+    fn flow(&mut self, kind: Kind, path: &str, key: &str, message: impl FnOnce() -> String) {
+        match self.kinds.get(&kind) {
             Some(at) => self.warnings[*at].1 += 1,
             None => {
                 self.kinds.insert(kind, self.warnings.len());
-                self.warnings.push((Warning { path: format!("{path}{key}"), message: message() }, 0));
+                self.warnings.push((Warning { kind, path: format!("{path}{key}"), message: message() }, 0));
             }
         }
     }
@@ -100,7 +101,7 @@ impl Scenario {
     fn time(&self, network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
         let left = (lightlag_core::Instant::ZERO + self.duration).since(flow.start);
         if left.is_zero() {
-            found.flow("start", path, ".start", || {
+            found.flow(Kind::LateStart, path, ".start", || {
                 format!("{} is not before the end of the run at {}: the flow sends nothing", flow.start, self.duration)
             });
             return;
@@ -112,7 +113,7 @@ impl Scenario {
         let Some(transfer) = flow.transfer.filter(|_| is_steady && is_one) else { return };
         let least = way.rate.time_to_send(transfer) + way.round_trip;
         if least > left {
-            found.flow("transfer", path, ".transfer", || {
+            found.flow(Kind::UnfinishedTransfer, path, ".transfer", || {
                 format!(
                     "{transfer} take at least {} at the {} of the slowest link, and the run ends {} after the flow \
                      starts: it stays unfinished",
@@ -143,10 +144,10 @@ impl Scenario {
             let link = &network.links[direction as usize];
             let path = self.queue_path(direction as usize);
             let unmarked = never_marks(link, markable.contains(&direction));
-            for (key, message) in disciplines(link, round_trip).into_iter().chain(unmarked) {
+            for (kind, key, message) in disciplines(link, round_trip).into_iter().chain(unmarked) {
                 let path = format!("{path}.{key}");
                 if places.insert(path.clone()) {
-                    found.warnings.push((Warning { path, message }, 0));
+                    found.warnings.push((Warning { kind, path, message }, 0));
                 }
             }
             let bdp = link.rate * round_trip;
@@ -168,13 +169,13 @@ impl Scenario {
                 link.rate,
                 seconds(round_trip)
             );
-            found.warnings.push((Warning { path, message }, 0));
+            found.warnings.push((Warning { kind: Kind::SmallQueue, path, message }, 0));
         }
     }
 }
 
 /// Step marking for flows that do not understand marks.
-fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, String)> {
+fn never_marks(link: &LinkDirection, markable: bool) -> Option<(Kind, &'static str, String)> {
     let is_step = matches!(link.discipline, DisciplineConfig::Step(StepConfig { drop_not_ect: false, .. }));
     (is_step && !markable).then(|| {
         let message = format!(
@@ -182,12 +183,12 @@ fn never_marks(link: &LinkDirection, markable: bool) -> Option<(&'static str, St
              congestion = \"dctcp\" or tcp = {{ ecn = \"classic\" }}",
             link.name
         );
-        ("discipline", message)
+        (Kind::UnmarkedStep, "discipline", message)
     })
 }
 
 /// Parameters of a queue discipline that do not suit the round trip: key and message.
-fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str, String)> {
+fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(Kind, &'static str, String)> {
     let time = seconds(round_trip);
     let name = &link.name;
     let codel = |config: &CoDelConfig| {
@@ -197,7 +198,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
                  the last drop, and the link runs empty; RFC 8289 §4.3 has an interval of about the largest round trip",
                 config.interval
             );
-            ("interval", message)
+            (Kind::CodelIntervalBelowRtt, "interval", message)
         })
     };
     let found = match &link.discipline {
@@ -210,7 +211,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
                  and the queue oscillates; raise it to the largest round trip",
                 config.max_rtt
             );
-            Some(("max_rtt", message))
+            Some((Kind::MaxRttBelowRtt, "max_rtt", message))
         }
         DisciplineConfig::Red(config) => {
             let most = match config.max_threshold {
@@ -229,7 +230,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(&'static str,
                     bytes(bdp),
                     link.rate
                 );
-                ("max_threshold", message)
+                (Kind::RedBelowBdp, "max_threshold", message)
             })
         }
         _ => None,
@@ -264,7 +265,7 @@ fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
     );
     let buffer = flow.tcp.receive_buffer.0;
     if buffer < share.0 {
-        found.flow("receive_buffer", path, ".tcp.receive_buffer", || {
+        found.flow(Kind::SmallReceiveBuffer, path, ".tcp.receive_buffer", || {
             let text = Bytes(buffer);
             let reached = if flow.tcp.window_scaling { buffer } else { buffer.min(UNSCALED) };
             let reached = ceiling(reached);
@@ -272,7 +273,7 @@ fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
         });
     }
     if !flow.tcp.window_scaling && share.0 > UNSCALED {
-        found.flow("window_scaling", path, ".tcp.window_scaling", || {
+        found.flow(Kind::NoWindowScaling, path, ".tcp.window_scaling", || {
             let reached = ceiling(UNSCALED.min(buffer));
             format!(
                 "it is off, so the receiver can advertise at most 65535 B, below {bdp}: goodput cannot exceed window \
@@ -286,7 +287,7 @@ fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
 fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
     let (rto, round_trip) = (&flow.tcp.rto, way.round_trip);
     if rto.max < round_trip {
-        found.flow("rto.max", path, ".tcp.rto.max", || {
+        found.flow(Kind::RtoMaxBelowRtt, path, ".tcp.rto.max", || {
             format!(
                 "{} is below the round trip of {}: every segment times out before its ACK can arrive, so the flow \
                  sends everything several times with a window of one segment; raise it well above the round trip",
@@ -301,7 +302,7 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
             true => ".tcp.rto.initial",
             false => ".tcp.rto.syn",
         };
-        found.flow("rto.syn", path, key, || {
+        found.flow(Kind::RtoSynBelowRtt, path, key, || {
             format!(
                 "{} is below the round trip of {}: the SYN times out before its answer can arrive and is sent again \
                  for nothing; after two such repeats the flow begins with a window of one segment (RFC 6928 §2); \
@@ -311,7 +312,7 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
             )
         });
     } else if rto.initial < round_trip {
-        found.flow("rto.initial", path, ".tcp.rto.initial", || {
+        found.flow(Kind::RtoInitialBelowRtt, path, ".tcp.rto.initial", || {
             format!(
                 "{} is below the round trip of {}: data sent before the first sample times out before its ACK can \
                  arrive and is sent again for nothing; raise it above the round trip",
@@ -336,7 +337,7 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
         return;
     }
     let key = if flow.tcp.sack { ".tcp.recovery" } else { ".tcp.sack" };
-    found.flow("sack", path, key, || {
+    found.flow(Kind::NoSack, path, key, || {
         let repair = way.round_trip * (segments / 2);
         format!(
             "without SACK one lost segment is repaired each round trip of {}, and up to {segments} segments are in \
@@ -361,7 +362,7 @@ fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found
     let useful = way.rate.as_bps() as f64 * sizes.payload as f64 / sizes.segment.0 as f64;
     if ceiling < 0.95 * useful {
         let counted = if per_ack == 1 { "each segment".to_owned() } else { format!("every {per_ack} segments") };
-        found.flow("acks", path, "", || {
+        found.flow(Kind::SlowReturnPath, path, "", || {
             format!(
                 "{} carries {:.0} ACKs a second; with one ACK for {counted} they clock out at most {} \
                  of data, {} of the {} of the slowest link, and a queue of ACKs adds its delay to the RTT",

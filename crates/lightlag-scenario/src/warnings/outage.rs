@@ -1,9 +1,8 @@
 //! Outages without an end, and the flows that they stop.
 
-use super::{Found, seconds};
+use super::{Found, Kind, Warning, seconds};
 use crate::expand::Way;
 use crate::network::{Flow, LinkDirection, Network};
-use crate::read::Warning;
 use crate::spec::{LinkTrace, Scenario};
 use lightlag_core::Instant;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +56,7 @@ impl Scenario {
             flow.name,
             flow.transfer.unwrap_or_default()
         );
-        Warning { path: format!("{}.{key}", self.table_of(direction / 2)), message }
+        Warning { kind: Kind::EndlessOutage, path: format!("{}.{key}", self.table_of(direction / 2)), message }
     }
 }
 

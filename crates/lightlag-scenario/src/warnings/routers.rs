@@ -1,6 +1,6 @@
 //! Router features that an algorithm needs and the network lacks.
 
-use super::Found;
+use super::{Found, Kind};
 use crate::expand::Way;
 use crate::network::{Flow, Network};
 use lightlag_tcp::ecn::Mode;
@@ -16,13 +16,13 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
     let link = &network.links[way.bottleneck.0 as usize];
     let slowest = &link.name;
     if flow.tcp.ecn == Mode::Off {
-        found.flow("jersey", path, ".tcp.congestion", || {
+        found.flow(Kind::JerseyWithoutMarks, path, ".tcp.congestion", || {
             format!(
                 "without ecn nobody can warn jersey of congestion, and it takes each loss as westwood does; {REMEDY}"
             )
         });
     } else if !link.discipline.marks() {
-        found.flow("jersey", path, ".tcp.congestion", || {
+        found.flow(Kind::JerseyWithoutMarks, path, ".tcp.congestion", || {
             format!("the queue of {slowest} marks nothing, so jersey takes each loss for an error and keeps it full; {REMEDY}")
         });
     }

@@ -1,6 +1,6 @@
 //! ACKs by the clock and rate control on a path that does not fit them.
 
-use super::{Found, percent, seconds, three_digits};
+use super::{Found, Kind, percent, seconds, three_digits};
 use crate::expand::{Sizes, Way, flow_path};
 use crate::network::{Flow, Network};
 use crate::spec::Transport;
@@ -19,7 +19,7 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
     if control.rate > way.rate {
         let of_route = flow.tcp.route.is_some_and(|route| route.rate == Some(control.rate));
         let key = if of_route { ".tcp.route.rate" } else { ".tcp.rate_control.rate" };
-        found.flow("rate_control", path, key, || {
+        found.flow(Kind::RateAboveLink, path, key, || {
             format!(
                 "{} are above the {} of the slowest link, {}: what is sent too much waits in its queue and is lost there; \
                  take about 95 % of the link",
@@ -30,7 +30,7 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
         });
     }
     if let Some(rate) = control.ack_rate.filter(|rate| *rate > way.return_rate) {
-        found.flow("ack_rate", path, ".tcp.rate_control.ack_rate", || {
+        found.flow(Kind::AckRateAboveLink, path, ".tcp.rate_control.ack_rate", || {
             format!(
                 "{rate} are above the {} of the slowest link on the way back: ACKs that wait in its queue tell what was; take \
                  about 90 % of the link, so that they wait for tokens and tell the newest state",
@@ -59,7 +59,7 @@ pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut
         let name = &network.links[link as usize].name;
         let together: u64 = buckets.iter().map(|(_, rate, _)| rate).sum();
         if together > rate.as_bps() {
-            found.flow("buckets", &flow_path(first), ".tcp.rate_control.rate", || {
+            found.flow(Kind::BucketsAboveLink, &flow_path(first), ".tcp.rate_control.rate", || {
                 format!(
                     "{} token buckets of together {} lead to {name}, which carries {rate}: what is sent too much waits in \
                      its queue and is lost there; divide its rate among them",
@@ -76,7 +76,7 @@ fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Durati
     let (tcp, round_trip) = (&flow.tcp, way.round_trip);
     let timeout = (round_trip * FIRST_TIMEOUT).max(tcp.rto.min).min(tcp.rto.max);
     if tcp.rto.max >= round_trip && tcp.rto.max < round_trip + interval {
-        found.flow("ack_interval", path, ".tcp.ack_interval", || {
+        found.flow(Kind::LateAcks, path, ".tcp.ack_interval", || {
             format!(
                 "{interval} and the round trip of {} are longer than rto.max, which is {}: segments time out before their \
                  ACK can arrive and are sent again for nothing; raise rto.max above the sum",
@@ -85,7 +85,7 @@ fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Durati
             )
         });
     } else if interval > timeout {
-        found.flow("ack_interval", path, ".tcp.ack_interval", || {
+        found.flow(Kind::LateAcks, path, ".tcp.ack_interval", || {
             format!(
                 "{interval} are longer than the retransmission timeout of {} that a round trip of {} asks for: the \
                  timeout grows to round trip and interval, {}, and losses are repaired that much later; two ACKs a \
@@ -99,7 +99,7 @@ fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Durati
     let header = network.links[way.return_bottleneck.0 as usize].header.0;
     let load = ((Sizes::of(tcp, network.ip).ack.0 + header) * 8) as f64 / interval.as_secs_f64();
     if load > way.return_rate.as_bps() as f64 {
-        found.flow("ack load", path, ".tcp.ack_interval", || {
+        found.flow(Kind::AckLoad, path, ".tcp.ack_interval", || {
             format!(
                 "an ACK each {interval} takes {} of the return path's {}: ACKs queue up there and are lost; make it \
                  longer",

@@ -1,9 +1,8 @@
 //! Stations without news, or without listeners.
 
-use super::Found;
 use super::outage::crossed;
+use super::{Found, Kind, Warning};
 use crate::network::{LinkDirection, Network, SignalPlan};
-use crate::read::Warning;
 use crate::spec::Scenario;
 use lightlag_net::{Loss, LossPlace};
 use std::collections::BTreeSet;
@@ -20,25 +19,27 @@ impl Scenario {
         for (link, directions) in network.links.chunks_exact(2).enumerate() {
             let Some(plan) = directions[0].signals else { continue };
             let name = &directions[0].name;
-            let message = if !directions.iter().any(|direction| has_news(direction, plan)) {
-                format!(
+            let (kind, message) = if !directions.iter().any(|direction| has_news(direction, plan)) {
+                let message = format!(
                     "stations at {name} have nothing to tell: the link has no {}; leave signals out, or give it some",
                     match (plan.outage, plan.to_receiver || plan.to_sender) {
                         (true, false) => "outages (changes with down = true, a trace with a rate of 0, or rain)",
                         (false, _) => "errors behind its queue (loss, or rain)",
                         (true, true) => "outages and no errors behind its queue",
                     }
-                )
+                );
+                (Kind::SilentStations, message)
             } else if !heard.contains(&link) {
-                format!(
+                let message = format!(
                     "no flow across {name} offers SCPS-TP, so nobody heeds what its stations tell; set tcp = {{ scps = true }}"
-                )
+                );
+                (Kind::UnheardStations, message)
             } else {
                 continue;
             };
             let path = format!("{}.signals", self.table_of(link));
             if places.insert(path.clone()) {
-                found.warnings.push((Warning { path, message }, 0));
+                found.warnings.push((Warning { kind, path, message }, 0));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Surprises of a constellation: old elements, stations below no orbit, satellites that two stations do not share.
 
-use super::Found;
+use super::{Found, Kind};
 use crate::network::Network;
 use crate::spec::{Grid, Scenario, ShellSpec};
 use lightlag_core::Instant;
@@ -17,7 +17,7 @@ impl Scenario {
     pub(super) fn skies(&self, network: &Network, found: &mut Found) {
         let (Some(spec), Some(space)) = (&self.constellation, &network.space) else { return };
         if space.oldest > OLD {
-            found.flow("old elements", "constellation", ".file", || {
+            found.flow(Kind::OldElements, "constellation", ".file", || {
                 format!(
                     "elements are up to {:.0} days away from the start, and SGP4 errs by kilometres a day: take newer ones, or a \
                      start near their epoch",
@@ -29,7 +29,7 @@ impl Scenario {
         let satellites = space.sky.satellites().len() as u32;
         let decayed: Vec<u32> = (0..satellites).filter(is_down(space.until)).collect();
         if let Some(first) = decayed.first() {
-            found.flow("decayed", "constellation", ".file", || {
+            found.flow(Kind::Decayed, "constellation", ".file", || {
                 format!(
                     "{} of {satellites} satellites have no orbit up to the end of the run, the first is {}: each leaves the sky when                      SGP4 finds it below the ground",
                     decayed.len(),
@@ -39,7 +39,7 @@ impl Scenario {
         }
         let relays = self.stations.iter().any(|station| station.relays);
         if spec.isls == Grid::None && !relays && !matches!(spec.selection.0, Selection::Shortest(_)) {
-            found.flow("own satellites", "constellation", ".selection", || {
+            found.flow(Kind::OwnSatellites, "constellation", ".selection", || {
                 "without links between satellites two stations exchange packets over one that both use, and each selects its \
                  own: they may have no way; \"shortest\" takes one that both see"
                     .to_owned()
@@ -50,7 +50,7 @@ impl Scenario {
             let site = station.site();
             let moves = station.course.len() > 1;
             if !moves && spec.shells.iter().all(|shell| is_beyond(shell, site.latitude, elevation)) {
-                found.flow("uncovered", &format!("stations[{index}]"), "", || {
+                found.flow(Kind::Uncovered, &format!("stations[{index}]"), "", || {
                     format!(
                         "no satellite ever stands {elevation} deg above {} at {} deg of latitude: it has no way to anybody",
                         station.name, site.latitude

@@ -4,10 +4,9 @@
 
 mod sight;
 
-use super::{Found, percent, seconds};
+use super::{Found, Kind, Warning, percent, seconds};
 use crate::expand::flow_path;
 use crate::network::{Crossing, Flow, Hop, Medium, Network};
-use crate::read::Warning;
 use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
@@ -87,7 +86,7 @@ impl Scenario {
             metres(range(medium, Pace::Slowest)),
             metres(apart)
         );
-        found.warnings.push((Warning { path: path.to_owned(), message }, 0));
+        found.warnings.push((Warning { kind: Kind::FewConnectedPairs, path: path.to_owned(), message }, 0));
     }
 
     /// Neighbours of whom routing knows by broadcasts, and whom data does not reach.
@@ -116,7 +115,7 @@ impl Scenario {
             percent(share),
             mode_name(medium, Pace::Slowest)
         );
-        found.warnings.push((Warning { path: format!("{path}.routing"), message }, 0));
+        found.warnings.push((Warning { kind: Kind::GreyZone, path: format!("{path}.routing"), message }, 0));
     }
 
     /// A length of aggregates that was set, or a standard with aggregates, at a rate that has none.
@@ -133,7 +132,7 @@ impl Scenario {
         if !is_set {
             message.push_str("; aggregation = 0 says that this is meant");
         }
-        found.warnings.push((Warning { path: format!("{path}.{key}"), message }, 0));
+        found.warnings.push((Warning { kind: Kind::NoAggregates, path: format!("{path}.{key}"), message }, 0));
     }
 
     /// The medium as the scenario says it: those of the list come first.
@@ -184,14 +183,14 @@ impl Scenario {
 fn doubts(network: &Network, found: &mut Found) {
     let (fast, short): (Vec<_>, Vec<_>) =
         network.doubts.iter().partition(|(doubt, _)| matches!(doubt, Doubt::Fast { .. }));
-    for doubts in [fast, short] {
+    for (kind, doubts) in [(Kind::FastNode, fast), (Kind::ShortPath, short)] {
         let Some(((first, path), more)) = doubts.split_first() else { continue };
         let more = match more.len() {
             0 => String::new(),
             1 => " (and one more node)".to_owned(),
             count => format!(" (and {count} more nodes)"),
         };
-        found.warnings.push((Warning { path: path.clone(), message: format!("{first}{more}") }, 0));
+        found.warnings.push((Warning { kind, path: path.clone(), message: format!("{first}{more}") }, 0));
     }
 }
 
@@ -238,7 +237,7 @@ impl Watched<'_> {
         let rate = rate(medium, Pace::Slowest);
         if !self.meets {
             let Some((distance, at)) = self.closest else { return };
-            found.flow("never connected", &path, "", || {
+            found.flow(Kind::NeverConnected, &path, "", || {
                 let when = if times == 1 { "at the start".to_owned() } else { format!("at none of {times} times of the run") };
                 format!(
                     "{} and {} are {}connected{}, over any number of hops: {rate} reaches {}, and they come no nearer to each \
@@ -258,7 +257,7 @@ impl Watched<'_> {
             return;
         }
         let Some(StaticRoute { weakest: ([from, to], snr), broken, .. }) = &self.way else {
-            found.flow("static route", &path, "", || {
+            found.flow(Kind::BrokenStaticRoute, &path, "", || {
                 format!(
                     "there is no way from {} to {} at the start, where static routes are made: nothing of the flow can \
                      arrive, though they are connected later; take another routing protocol",
@@ -270,7 +269,7 @@ impl Watched<'_> {
         };
         let lost = 1.0 - success(medium, *snr);
         if lost > LOSSY {
-            found.flow("static hop", &path, "", || {
+            found.flow(Kind::LossyStaticHop, &path, "", || {
                 format!(
                     "its static route has the hop {}->{} with {snr:.1} dB, at which {} of the full frames at {rate} are lost: \
                      90 % arrive from {:.1} dB on; take a lower rate, or move the nodes",
@@ -281,7 +280,7 @@ impl Watched<'_> {
                 )
             });
         } else if let Some(([from, to], at)) = broken {
-            found.flow("static route", &path, "", || {
+            found.flow(Kind::BrokenStaticRoute, &path, "", || {
                 format!(
                     "its static route breaks: {} is out of the range of {} at {}, and the route stays as it is; take another \
                      routing protocol",
@@ -443,5 +442,5 @@ fn offered(
         percent(1.0 / airtime),
         super::three_digits(asked)
     );
-    found.warnings.push((Warning { path: path.to_owned(), message }, 0));
+    found.warnings.push((Warning { kind: Kind::AirtimeAboveOne, path: path.to_owned(), message }, 0));
 }
