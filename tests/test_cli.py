@@ -8,9 +8,12 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import lightlag as ll
@@ -45,6 +48,121 @@ def test_every_command_explains_itself(call: CliRunner, command: str) -> None:
     done = call.invoke(app, [command, "--help"])
     assert done.exit_code == 0
     assert "Usage: " in done.stdout
+
+
+def every_command(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All commands, with the words that call them."""
+    yield path, found
+    for name in getattr(found, "commands", {}):
+        yield from every_command(found.commands[name], (*path, name))
+
+
+def test_help_pages_are_as_they_were_written(call: CliRunner) -> None:
+    commands = dict(every_command(get_command(app)))
+    assert len(commands) > 25
+    for path in commands:
+        done = call.invoke(app, [*path, "--help"])
+        assert done.exit_code == 0, path
+        assert "\\b" not in done.stdout, path
+        assert "\b" not in done.stdout, path
+        assert max(map(len, done.stdout.splitlines())) <= 120, path
+    lines = call.invoke(app, ["inspect", "--help"]).stdout.splitlines()
+    assert "  lightlag inspect real.pcapng --flow 3              everything about one connection" in lines
+
+
+def test_a_command_alone_is_imported() -> None:
+    program = (
+        "import sys; from lightlag._start import main; sys.argv[1:] = {!r}\ntry: main()\nexcept SystemExit: pass\n"
+    )
+    shown = "print(*(one for one in sys.modules if one.startswith(('lightlag', 'typer', 'rich'))), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program.format(["--version"]) + shown], capture_output=True, text=True)
+    assert not {"lightlag.cli", "typer", "rich"} & set(done.stderr.split())
+    assert "lightlag._start" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(["list", "queues"]) + shown], capture_output=True, text=True
+    )
+    assert not {"lightlag.commands.study", "lightlag.commands.serve", "rich", "polars"} & set(done.stderr.split())
+
+
+def test_run_takes_a_duration_and_a_file_after_pcap(call: CliRunner) -> None:
+    done = call.invoke(app, ["run", "--pcap", "pair.toml", "-d", "1 s", "-o", "out", "-q"])
+    assert done.exit_code == 0, done.stderr
+    result = ll.load(Path("out"))
+    assert result.scenario["duration"] == "1 s"
+    assert len(result.captures) == 2
+    done = call.invoke(app, ["run", "pair.toml", "--pcap", "client", "-d", "1 s", "-o", "one", "-q"])
+    assert done.exit_code == 0, done.stderr
+    assert len(ll.load(Path("one")).captures) == 1
+    assert call.invoke(app, ["run", "--pcap"]).exit_code == 2
+    assert "soon" in call.invoke(app, ["run", "pair.toml", "-d", "soon"]).stderr
+
+
+def test_parts_are_changed_by_name(call: CliRunner) -> None:
+    sets = [
+        "-s",
+        "links.client->server.loss=0.01",
+        "-s",
+        "flows.client->server.transfer=",
+        "-s",
+        "links.client-server.rate=3 Mbit/s",
+    ]
+    done = call.invoke(app, ["run", "pair.toml", "--json", "-d", "1 s", *sets])
+    scenario = json.loads(done.stdout)["scenario"]
+    assert scenario["links"][0]["loss"] == {"forward": 0.01, "backward": 0.001}
+    assert scenario["links"][0]["rate"] == "3 Mbit/s"
+    assert "transfer" not in scenario["flows"][0]
+    result = ll.run(
+        "pair.toml", duration="1 s", sets={"links.server-client.delay": "7 ms", "flows.client->server.transfer": ""}
+    )
+    assert result.scenario["links"][0]["delay"] == "7 ms"
+    vary = ["--vary", "links.client->server.loss=0,0.1", "-c", "cubic", "-n", "1", "-d", "1 s"]
+    vary += ["--figures", "none", "-o", "varied"]
+    done = call.invoke(app, ["compare", "pair.toml", *vary])
+    assert done.exit_code == 0, done.stderr
+    assert ll.load_comparison(Path("varied")).runs["loss"].to_list() == ["0", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "geoo"], 'geoo: no such file; did you mean "geo"?'),
+        (["run", "geo.toml"], '"geo" without .toml is the preset'),
+        (["run", "pairr.toml"], 'did you mean "pair.toml"?'),
+        (["run", "pair.toml", "-c", "CUBIK"], '"CUBIK" is not a congestion control; did you mean "cubic"?'),
+        (["run", "pair.toml", "-s", "loss=0.1"], "loss: \"loss\" is not a key here: loss belongs to links[0]"),
+        (["run", "pair.toml", "-s", "links.client->sever.loss=1"], 'did you mean "client->server"?'),
+        (["list", "scenaros"], 'cannot list "scenaros"; did you mean "scenarios"?'),
+        (["reproduce", "hypatai"], 'no paper "hypatai"; did you mean "hypatia"?'),
+    ],
+)  # fmt: skip
+def test_slips_have_the_nearest_name_and_the_place(call: CliRunner, arguments: list[str], message: str) -> None:
+    done = call.invoke(app, arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_new_scenario_writes_a_commented_file_that_runs(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("geo", "lan", "moon"):
+        done = call.invoke(app, ["new", "scenario", f"my-{path}", "--path", path])
+        assert done.exit_code == 0, done.stderr
+        text = Path(f"my-{path}.toml").read_text()
+        assert text.startswith("#:schema ./lightlag.schema.json\n")
+        assert text.count("# ") > 8
+        done = call.invoke(app, ["run", f"my-{path}.toml", "-d", "20 s", "-q", "-o", path])
+        assert done.exit_code == 0, done.stderr
+    with monkeypatch.context() as patched:
+        patched.setattr("lightlag.commands.questions.is_asked", lambda: True)
+        done = call.invoke(app, ["new", "scenario", "asked"], input="leo\n50 Mbit/s\n60 ms\nCUBIC\n")
+    assert done.stdout.count("?") == 4
+    text = Path("asked.toml").read_text()
+    for line in ('rate = "50 Mbit/s"', 'delay = "29.8 ms"', 'congestion = "cubic"'):
+        assert line in text
+    for option, value in (("--rate", "50"), ("--rtt", "5"), ("--path", "goe"), ("-c", "cubik")):
+        done = call.invoke(app, ["new", "scenario", "wrong", option, value])
+        assert done.exit_code == 2
+        assert value in done.stderr
+    assert call.invoke(app, ["new", "scenario", "a/b"]).exit_code == 2
+    assert "exists already" in call.invoke(app, ["new", "scenario", "asked"]).stderr
 
 
 def test_without_a_command_there_is_help(call: CliRunner) -> None:

@@ -1,6 +1,6 @@
 """``python -m lightlag`` is the command ``lightlag``."""
 
-from lightlag.cli import main
+from lightlag._start import main
 
 if __name__ == "__main__":
     main()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import TypeAlias
+from unicodedata import combining, east_asian_width
 
 from lightlag._text import printable
 
@@ -20,33 +23,55 @@ DISPENSABLE += ("congestion", "start", "out of order", "dup ACKs", "packets")
 
 
 def print_rows(rows: list[Row], title: str) -> None:
-    """Prints rows under a title; all have the keys of the first."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    """Prints rows under a title; all have the keys of the first.
 
+    A table is all that most commands print, and a library that draws tables takes longer to load than they run.
+
+    Examples
+    --------
+    >>> print_rows([{"flow": "a->b", "goodput": "1.2 Mbit/s"}, {"flow": "c", "goodput": "5 bit/s"}], "pair")
+    pair
+    <BLANKLINE>
+     flow     goodput
+     ────────────────
+     a->b  1.2 Mbit/s
+     c        5 bit/s
+    <BLANKLINE>
+    """
     if not rows:
         return
     rows = [{printable(key): printable(cell) for key, cell in row.items()} for row in rows]
-    title = printable(title)
-    console = Console(markup=False, highlight=False)
-    keys = _fitting(rows, console.width if console.is_terminal else sys.maxsize)
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for key in keys:
-        is_number = rows[0][key][:1].isdigit() or rows[0][key] == "–"
-        table.add_column(key, justify="right" if is_number else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[key] for key in keys))
+    is_terminal = sys.stdout.isatty()
     # Wider than the terminal is better than cut off.
-    width = max(_width(rows, keys), len(title), console.width if console.is_terminal else 0)
-    Console(markup=False, highlight=False, width=width).print(table)
+    keys = _fitting(rows, shutil.get_terminal_size().columns if is_terminal else sys.maxsize)
+    widths = {key: max(_cells(key), *(_cells(row[key]) for row in rows)) for key in keys}
+    numbers = {key for key in keys if rows[0][key][:1].isdigit() or rows[0][key] == "–"}
+
+    def line(cells: Row) -> str:
+        padded = (_padded(cells[key], widths[key], is_number=key in numbers) for key in keys)
+        return f" {'  '.join(padded)}".rstrip()
+
+    bold = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    strong = "\x1b[1m{}\x1b[0m".format if bold else str
+    if title:
+        print(f"{strong(printable(title))}\n")
+    print(strong(line({key: key for key in keys})))
+    print(f" {'─' * (sum(widths.values()) + 2 * (len(keys) - 1))}")
+    for row in rows:
+        print(line(row))
+    print()
+
+
+def _padded(cell: str, width: int, *, is_number: bool) -> str:
+    blanks = " " * (width - _cells(cell))
+    return blanks + cell if is_number else cell + blanks
+
+
+def _cells(text: str) -> int:
+    """The columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def _fitting(rows: list[Row], width: int) -> list[str]:
@@ -59,7 +84,7 @@ def _fitting(rows: list[Row], width: int) -> list[str]:
 
 def _width(rows: list[Row], keys: list[str]) -> int:
     """Characters of a table: a blank in front, two between columns."""
-    return sum(2 + max(len(key), *(len(row[key]) for row in rows)) for key in keys)
+    return sum(2 + max(_cells(key), *(_cells(row[key]) for row in rows)) for key in keys)
 
 
 def html_table(rows: Sequence[Row]) -> str:

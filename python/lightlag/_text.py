@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
-__all__ = ["plain", "printable", "say"]
+__all__ = ["meant", "plain", "printable", "say"]
 
 _HIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
@@ -34,6 +35,21 @@ def printable(text: object, keep: str = "") -> str:
 def say(text: object, file: TextIO | None = None) -> None:
     """Prints a text, with what a terminal would act upon as escapes."""
     print(printable(text, keep="\n\t"), file=sys.stdout if file is None else file)
+
+
+def meant(word: str, names: Iterable[str]) -> str:
+    """The name that was most likely meant, as the start of a remedy; nothing where none is near.
+
+    Examples
+    --------
+    >>> meant("HYBAL", ["cubic", "hybla"]), meant("xyz", ["cubic", "hybla"])
+    ('did you mean "hybla"? ', '')
+    """
+    import difflib
+
+    shown = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(word.lower(), shown, n=1)
+    return f'did you mean "{printable(shown[near[0]])}"? ' if near else ""
 
 
 def plain(text: str) -> str:

@@ -7,36 +7,19 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
-from typer.core import TyperGroup
 
 from lightlag import _engine, _memory, _signals
+from lightlag._commands import Entry, Group, application
 from lightlag._table import print_rows
-from lightlag._text import plain, printable, say
+from lightlag._text import meant, plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import (
-    captures,
-    check,
-    compare_capture,
-    compared,
-    diff,
-    emulate,
-    inspect,
-    judge,
-    listing,
-    new,
-    orbit,
-    plot,
-    replay,
-    report,
-    serve,
-    study,
-)
+from lightlag.commands import captures, compared
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
@@ -47,56 +30,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 WRONG_INPUT, FAILED = 2, 1
-
-
-class Commands(TyperGroup):
-    """The commands. Errors on the command line are printed with control characters escaped."""
-
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        with _escaped():
-            return super().make_context(*args, **options)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _escaped():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _escaped() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        if isinstance(message := getattr(error, "message", None), str):
-            error.message = printable(message, keep="\n")  # type: ignore[attr-defined]
-        raise
-
-
-app = typer.Typer(
-    name="lightlag",
-    cls=Commands,
-    help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
-    epilog="""\b
-Examples:
-  lightlag run geo                             a preset; results go to results/geo
-  lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
-  lightlag run geo.toml --seed 7 --json        one JSON object on stdout
-                                               as do compare, diff, check, list, validate
-  lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
-  lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
-  lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
-                                               two that compete, at every point
-  lightlag report results/geo                  why it was slow, and what happened over time
-  lightlag plot results/geo -m cwnd -o cwnd.pdf
-  lightlag diff results/geo results/geo-2      what differs: input, then each measure
-  lightlag explain cubic                       equations, parameters, source
-  lightlag explain geo > mine.toml             a scenario file to start from
-""",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")]
 Set = Annotated[
@@ -110,6 +43,14 @@ Seed = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
+
+
+Duration = Annotated[
+    str | None,
+    typer.Option(
+        "--duration", "-d", metavar="TIME", help='Upper bound of the run, such as "20 s"; the scenario\'s own.'
+    ),
+]
 
 
 def _guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -156,20 +97,10 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command(short_help="Run a scenario, write its results.", cls=captures.OptionalPlaces)
-@_guarded
 def run(
     file: File,
     sets: Set = None,
+    duration: Duration = None,
     seed: Seed = None,
     out: Out = None,
     force: Force = False,
@@ -213,7 +144,7 @@ def run(
     from lightlag.scenario import read_scenario
 
     count = threads_of(threads)
-    changes = changes_of(sets, seed) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
     if congestion is not None:
@@ -228,7 +159,9 @@ def run(
     try:
         if folder is not None:
             check_folder(folder, force, space=scenario.results_size())
-        warnings = [] if quiet else scenario.warnings()
+        named = [] if quiet else scenario.named_warnings()
+        # By its name "lightlag explain" says more about it.
+        warnings = [(place, f"{message} [{name}]") for name, place, message in named]
     except ScenarioError as error:
         raise scenario_error(error.errors, file) from None
     _warn(warnings)
@@ -287,8 +220,6 @@ def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[
     return watch
 
 
-@app.command(short_help="Run several algorithms side by side.")
-@_guarded
 def compare(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Scenarios in TOML or JSON, or names of presets.")
@@ -300,6 +231,7 @@ def compare(
         typer.Option("--replications", "-n", min=1, help="Runs of each algorithm and point, with consecutive seeds."),
     ] = 10,
     sets: Set = None,
+    duration: Duration = None,
     seed: Annotated[
         int | None, typer.Option(min=0, max=LAST_SEED, help="The first seed; replaces the scenario's own.")
     ] = None,
@@ -322,7 +254,7 @@ def compare(
     """
     from lightlag.scenario import check as check_scenario
 
-    changes = changes_of(sets, seed)
+    changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
     with_report = figures is None or bool(formats)
     plan = compared.plan(files, congestion, vary or [], replications, changes)
@@ -375,13 +307,6 @@ def compare(
             )
 
 
-app.command(short_help="Draw a figure of results, of one or of several.")(_guarded(plot.plot))
-app.command(short_help="Write the report of results as a page.")(_guarded(report.report))
-app.command(short_help="Show what differs between two results or scenarios.")(_guarded(diff.diff))
-
-
-@app.command(short_help="Reproduce the figures of a paper.")
-@_guarded
 def reproduce(
     paper: Annotated[
         str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3; or all.')
@@ -411,7 +336,7 @@ def reproduce(
 
     papers = _papers()
     if paper != "all" and paper not in papers:
-        raise InputError(f'no paper "{paper}"; name one of {", ".join(papers)}, or all')
+        raise InputError(f'no paper "{paper}"; {meant(paper, papers)}name one of {", ".join(papers)}, or all')
     folder = out
     if folder is None and not as_json:
         folder = Path("results") / ("papers" if paper == "all" else paper)
@@ -424,8 +349,6 @@ def reproduce(
         print(plain(json.dumps(record)))
 
 
-@app.command(short_help="Compare lightlag with closed forms, papers and the kernel.")
-@_guarded
 def validate(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel or congestion.")],
     name: Annotated[
@@ -480,6 +403,7 @@ def validate(
     Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
     hold.
     """
+    from lightlag.commands import judge
     from lightlag.reproduce import validation
     from lightlag.running import processors
 
@@ -511,14 +435,14 @@ def validate(
         raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
 
 
-app.command(name="list", short_help="List congestion, queues, profiles, scenarios or papers.")(_guarded(listing.list_))
-
-
-@app.command(short_help="Explain a name.")
-@_guarded
 def explain(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a model of swarms, a profile or a preset.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="An algorithm, a queue, a model, a profile or a preset; a key such as links.loss, a value, a column, "
+            "a warning.",
+        ),
     ],
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Of a preset or a scenario file: where --threads cuts its network.")
@@ -526,6 +450,8 @@ def explain(
     threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: for so many threads.")] = "auto",
 ) -> None:
     """Explain an algorithm, a queue, a model of swarms, a profile or a preset: equations, parameters, source.
+
+    Explain also every key of a scenario, the words that a key takes, the columns of results, and the warnings.
 
     With --partitions: where a run on several threads cuts the network, and how much faster a trial says it could be.
     """
@@ -541,17 +467,9 @@ def explain(
     print(describe(read_scenario(name, []), threads_of(threads)))
 
 
-app.command(short_help="Check a scenario for errors.")(_guarded(check.check))
-
-
-@app.command(short_help="Print the JSON Schema of a scenario.")
-@_guarded
 def schema() -> None:
     """Print the JSON Schema of a scenario."""
     print(json.dumps(json.loads(_engine.schema()), indent=2))
-
-
-app.command(name="emulate", short_help="Forward real packets through a scenario.")(_guarded(emulate.emulate))
 
 
 def _warn(warnings: list[tuple[str, str]]) -> None:
@@ -605,48 +523,114 @@ def _papers() -> dict[str, Any]:
     return dict(PAPERS)
 
 
-app.command(short_help="Repeat a real run, packet by packet.")(_guarded(replay.replay))
-app.command("serve-tcp", short_help="A server on our TCP for real clients, on a TUN device.")(_guarded(serve.serve_tcp))
-app.command(short_help="Call a real server with our TCP, from a TUN device.")(_guarded(serve.connect))
-app.command(short_help="Look at a constellation without a run.")(_guarded(orbit.orbit))
-app.command(short_help="Say what a capture holds.")(_guarded(inspect.inspect))
-app.command("compare-capture", short_help="Lay a real connection beside a simulated one.")(
-    _guarded(compare_capture.compare_capture)
+STUDIES = Group(
+    "Many runs as one file, on one machine or a cluster.",
+    "Many runs as one file, on one machine or a cluster.",
+    {
+        "run": Entry("lightlag.commands.study:run", "Make the runs of a study, write its tables."),
+        "status": Entry("lightlag.commands.study:status", "Say how far a study is."),
+        "resume": Entry("lightlag.commands.study:resume", "Go on with a study that was interrupted."),
+        "add": Entry("lightlag.commands.study:add", "Add seeds, algorithms, values or scenarios."),
+        "merge": Entry("lightlag.commands.study:merge", "Copy the runs of stores into one."),
+        "export": Entry("lightlag.commands.study:export", "Write the tables and the report from the store."),
+        "repeat": Entry("lightlag.commands.study:repeat", "Make one run of a study again."),
+    },
+)
+NEWS = Group(
+    "Write the files of something of your own, to start from.",
+    "Write a scenario or an algorithm of your own, to start from.",
+    {
+        "scenario": Entry("lightlag.commands.new:scenario", "A scenario file, by four questions."),
+        "congestion": Entry("lightlag.commands.new:congestion", "A congestion control in Python, Rust or C."),
+    },
+)
+COMMANDS: dict[str, Entry | Group] = {
+    "run": Entry("lightlag.cli:run", "Run a scenario, write its results.", "lightlag.commands.captures:OptionalPlaces"),
+    "compare": Entry("lightlag.cli:compare", "Run several algorithms side by side."),
+    "plot": Entry("lightlag.commands.plot:plot", "Draw a figure of results, of one or of several."),
+    "report": Entry("lightlag.commands.report:report", "Write the report of results as a page."),
+    "diff": Entry("lightlag.commands.diff:diff", "Show what differs between two results or scenarios."),
+    "reproduce": Entry("lightlag.cli:reproduce", "Reproduce the figures of a paper."),
+    "validate": Entry("lightlag.cli:validate", "Compare lightlag with closed forms, papers and the kernel."),
+    "list": Entry("lightlag.commands.listing:list_", "List congestion, queues, profiles, scenarios or papers."),
+    "explain": Entry("lightlag.cli:explain", "Explain a name, a key, a column or a warning."),
+    "check": Entry("lightlag.commands.check:check", "Check a scenario for errors."),
+    "schema": Entry("lightlag.cli:schema", "Print the JSON Schema of a scenario."),
+    "emulate": Entry("lightlag.commands.emulate:emulate", "Forward real packets through a scenario."),
+    "replay": Entry("lightlag.commands.replay:replay", "Repeat a real run, packet by packet."),
+    "serve-tcp": Entry("lightlag.commands.serve:serve_tcp", "A server on our TCP for real clients, on a TUN device."),
+    "connect": Entry("lightlag.commands.serve:connect", "Call a real server with our TCP, from a TUN device."),
+    "orbit": Entry("lightlag.commands.orbit:orbit", "Look at a constellation without a run."),
+    "inspect": Entry("lightlag.commands.inspect:inspect", "Say what a capture holds."),
+    "compare-capture": Entry(
+        "lightlag.commands.compare_capture:compare_capture", "Lay a real connection beside a simulated one."
+    ),
+    "study": STUDIES,
+    "new": NEWS,
+    "import": Entry("lightlag.commands.imports:import_", "Make a scenario of measurements."),
+}
+app = application(
+    COMMANDS,
+    _guarded,
+    name="lightlag",
+    help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
+    epilog="""\b
+Examples:
+  lightlag run geo                             a preset; results go to results/geo
+  lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
+  lightlag run geo.toml --seed 7 --json        one JSON object on stdout
+                                               as do compare, diff, check, list, validate
+  lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
+  lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
+  lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
+                                               two that compete, at every point
+  lightlag report results/geo                  why it was slow, and what happened over time
+  lightlag plot results/geo -m cwnd -o cwnd.pdf
+  lightlag diff results/geo results/geo-2      what differs: input, then each measure
+  lightlag explain cubic                       equations, parameters, source
+  lightlag explain geo > mine.toml             a scenario file to start from
+""",
 )
 
 
-studies = typer.Typer(
-    cls=Commands,
-    help="Many runs as one file, on one machine or a cluster.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-studies.command(short_help="Make the runs of a study, write its tables.")(_guarded(study.run))
-studies.command(short_help="Say how far a study is.")(_guarded(study.status))
-studies.command(short_help="Go on with a study that was interrupted.")(_guarded(study.resume))
-studies.command(short_help="Add seeds, algorithms, values or scenarios.")(_guarded(study.add))
-studies.command(short_help="Copy the runs of stores into one.")(_guarded(study.merge))
-studies.command(short_help="Write the tables and the report from the store.")(_guarded(study.export))
-studies.command(short_help="Make one run of a study again.")(_guarded(study.repeat))
-app.add_typer(studies, name="study", short_help="Many runs as one file, on one machine or a cluster.")
+@_guarded
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        from lightlag import _completion
 
-news = typer.Typer(
-    cls=Commands,
-    help="Write the files of something of your own, to start from.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+        print(_completion.script(_completion.shell_of(shell)))
+        raise typer.Exit
 
 
-@news.callback()
-def _kinds() -> None:
+@_guarded
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        from lightlag import _completion
+
+        say(f"completion installed in {_completion.install(_completion.shell_of(shell))}; start a new shell")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[SHELL]",
+            help="Let bash, zsh or fish complete commands; default: the shell in use.",
+            is_eager=True,
+            callback=_install_completion,
+        ),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(metavar="[SHELL]", help="Print what that installs.", is_eager=True, callback=_show_completion),
+    ] = None,
+) -> None:
     pass
-
-
-news.command(short_help="A congestion control in Python, Rust or C.")(_guarded(new.congestion))
-app.add_typer(news, name="new", short_help="Write an algorithm of your own, to start from.")
 
 
 def main() -> None:

@@ -10,22 +10,24 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _memory, _signals, own
+from lightlag import _engine, _memory, _signals
 from lightlag._source import Live
 from lightlag._text import printable
 from lightlag._writing import check_room
-from lightlag.comparison import Comparison
 from lightlag.errors import AlgorithmError, InputError, Interrupted
-from lightlag.journal import Journal
-from lightlag.outcome import Outcome
-from lightlag.plan import Plan, Run, make
 from lightlag.results import Result
-from lightlag.scenario import Congestion, ScenarioLike, Sets, read_scenario
-from lightlag.variables import Competitor, Competitors, Vary, competitors, text_of
+from lightlag.scenario.reading import read_scenario
+
+if TYPE_CHECKING:
+    from lightlag.comparison import Comparison
+    from lightlag.journal import Journal
+    from lightlag.outcome import Outcome
+    from lightlag.plan import Plan, Run
+    from lightlag.scenario import Congestion, ScenarioLike, Sets
+    from lightlag.variables import Competitor, Competitors, Vary
 
 __all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read", "threads_of"]
 
@@ -127,6 +129,8 @@ def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
 
 def with_congestion(scenario: _engine.Scenario, congestion: Any) -> _engine.Scenario:
     """The scenario with this congestion control in its defaults; of several the flows take one in turn."""
+    from lightlag.variables import Competitor
+
     one = congestion if isinstance(congestion, Competitor) else _known(congestion)
     text = scenario.json()
     in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
@@ -135,6 +139,9 @@ def with_congestion(scenario: _engine.Scenario, congestion: Any) -> _engine.Scen
 
 def _known(congestion: Any) -> Competitor:
     """Algorithms that flows take in turn. A mapping from names to classes makes these known by the names."""
+    from lightlag import own
+    from lightlag.variables import competitors
+
     if isinstance(congestion, Mapping) and any(map(own.is_own, congestion.values())):
         congestion = [own.named(str(name), value) for name, value in congestion.items()]
     several = isinstance(congestion, (list, tuple))
@@ -238,6 +245,8 @@ def compare(
     >>> comparison.summary.filter(measure="goodput_bps").select("delay", "runs").rows()
     [('10 ms', 2), ('100 ms', 2)]
     """
+    from lightlag.plan import make
+
     jobs = processors() if jobs is None else _count(jobs, "jobs")
     replications = _count(replications, "replications")
     plan = make(scenario, congestion, vary, replications, changes_of(sets, duration=duration, seed=seed))
@@ -259,6 +268,9 @@ def carry_out(
     fresh
         Repeat the runs that the journal holds, too, and replace it.
     """
+    from lightlag.comparison import Comparison
+    from lightlag.journal import Journal
+
     outcomes: dict[str, Outcome] = {}
     _memory.check_network(_engine.parse(plan.cells[0].text, "json"), min(jobs, plan.run_count))
     if journal is None:
@@ -302,6 +314,8 @@ def threads_of(threads: int | str) -> int:
 
 def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:
     """Changes as text, with those that have an argument of their own at the end."""
+    from lightlag.variables import text_of
+
     given = [(key, value) for key, value in values.items() if value is not None]
     return [(key, text_of(value)) for key, value in [*_pairs(sets), *given]]
 
@@ -351,6 +365,10 @@ def _run_all(
     journal: Journal | None,
 ) -> bool:
     """Runs the rest and files the outcomes; returns whether all finished. Threads suffice: the engine holds no lock."""
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+    from lightlag.outcome import Outcome
+
     stop = threading.Event()
 
     look = _memory.watch()

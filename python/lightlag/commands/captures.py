@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,11 +51,15 @@ Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose heade
 
 
 class OptionalPlaces(TyperCommand):
-    """A command whose ``--pcap`` and ``--acks`` may stand alone: at the end or in front of another option."""
+    """A command whose ``--pcap`` and ``--acks`` may stand alone: at the end, before another option or before FILE."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        parsed: list[str] = super().parse_args(ctx, with_value(args))
+        parsed: list[str] = super().parse_args(ctx, with_value(with_file(args, self._with_value())))
         return parsed
+
+    def _with_value(self) -> frozenset[str]:
+        """The options that take a value."""
+        return frozenset(name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts)
 
 
 Acks = Annotated[
@@ -65,6 +70,38 @@ Acks = Annotated[
         help="Record each ACK that a sender takes: in the results folder, and in this CSV file if one is named.",
     ),
 ]
+
+
+ALONE = ("--pcap", "--acks")
+"""Options that may stand alone."""
+
+
+def with_file(args: list[str], with_value: Collection[str]) -> list[str]:
+    """The arguments, with an empty value for the ``--pcap`` or ``--acks`` that would else take the only FILE.
+
+    Parameters
+    ----------
+    with_value
+        Options whose next word is their value.
+
+    Examples
+    --------
+    >>> with_file(["--pcap", "geo.toml", "-s", "seed=2"], {"--pcap", "-s"})
+    ['--pcap', '', 'geo.toml', '-s', 'seed=2']
+    >>> with_file(["geo.toml", "--pcap", "client"], {"--pcap"})
+    ['geo.toml', '--pcap', 'client']
+    """
+    swallowed, at = None, 0
+    while at < len(args):
+        word = args[at]
+        if word == "--" or not word.startswith("-") or word == "-":
+            return args
+        if word in with_value and at + 1 < len(args) and not (word in ALONE and args[at + 1].startswith("-")):
+            if word in ALONE and args[at + 1] and swallowed is None:
+                swallowed = at
+            at += 1
+        at += 1
+    return args if swallowed is None else [*args[: swallowed + 1], EVERY_END, *args[swallowed + 1 :]]
 
 
 def with_value(args: list[str]) -> list[str]:
@@ -81,7 +118,7 @@ def with_value(args: list[str]) -> list[str]:
     for at, argument in enumerate(args):
         given.append(argument)
         alone = at + 1 == len(args) or args[at + 1].startswith("-")
-        if argument in ("--pcap", "--acks") and alone:
+        if argument in ALONE and alone:
             given.append(EVERY_END)
     return given
 

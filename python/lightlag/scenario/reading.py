@@ -6,14 +6,15 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightlag import _engine
-from lightlag._text import printable
+from lightlag._text import meant, printable
 from lightlag.errors import InputError, ScenarioError, scenario_error
-from lightlag.scenario.builder import Network
-from lightlag.scenario.document import Scenario
-from lightlag.scenario.plain import plain
+
+if TYPE_CHECKING:
+    from lightlag.scenario.builder import Network
+    from lightlag.scenario.document import Scenario
 
 ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
 """Any description of a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
@@ -74,17 +75,8 @@ def congestion_names() -> list[str]:
 
 def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     """Text, format and file of a scenario."""
-    if isinstance(scenario, Network):
-        scenario = scenario.scenario()
-    if isinstance(scenario, Scenario):
-        return json.dumps(scenario.to_dict()), "json", None
-    if isinstance(scenario, Mapping):
-        return json.dumps(plain(scenario)), "json", None
     if not isinstance(scenario, (str, os.PathLike)):
-        raise InputError(
-            f"{printable(repr(scenario)):.60} is not a scenario; give a Network, a Scenario, a mapping, the path of a "
-            "file or the name of a preset"
-        )
+        return _text_of(scenario), "json", None
     path = Path(scenario)
     if isinstance(scenario, str) and not _exists(path):
         from lightlag import presets
@@ -92,6 +84,24 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         if scenario in presets.PRESETS:
             return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
+
+
+def _text_of(scenario: Scenario | Network | Mapping[str, Any]) -> str:
+    """A scenario in Python as JSON."""
+    from lightlag.scenario.builder import Network
+    from lightlag.scenario.document import Scenario
+    from lightlag.scenario.plain import plain
+
+    if isinstance(scenario, Network):
+        scenario = scenario.scenario()
+    if isinstance(scenario, Scenario):
+        return json.dumps(scenario.to_dict())
+    if isinstance(scenario, Mapping):
+        return json.dumps(plain(scenario))
+    raise InputError(
+        f"{printable(repr(scenario)):.60} is not a scenario; give a Network, a Scenario, a mapping, the path of a "
+        "file or the name of a preset"
+    )
 
 
 def _exists(path: Path) -> bool:
@@ -113,7 +123,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
     except FileNotFoundError:
-        reason = 'no such file; name a scenario file, or one of "lightlag list scenarios"'
+        reason = f'no such file; {_guess(path)}name a scenario file, or one of "lightlag list scenarios"'
     except IsADirectoryError:
         reason = "is a folder; name a scenario file in it"
     except OSError as error:
@@ -121,3 +131,17 @@ def _read(path: Path) -> str:
     except ValueError as error:
         reason = f"cannot be read: {error}; name a scenario file"
     raise scenario_error([("", reason)], str(path))
+
+
+def _guess(path: Path) -> str:
+    """The preset or the file beside that was most likely meant, as the start of a remedy."""
+    from lightlag import presets
+
+    stem = path.name.removesuffix(".toml").removesuffix(".json")
+    if stem != path.name and stem in presets.PRESETS:
+        return f'"{stem}" without {path.suffix} is the preset; '
+    try:
+        beside = [one.name for one in sorted(path.parent.iterdir())[:1000] if one.suffix in (".toml", ".json")]
+    except OSError:
+        beside = []
+    return meant(path.name, beside) or meant(stem, presets.PRESETS) or meant(f"{stem}.toml", beside)

@@ -1,0 +1,158 @@
+"""Commands that are imported when they are invoked: most of the time of a short command would go to the others."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from lightlag._text import printable
+
+__all__ = ["HELP", "Commands", "Entry", "Group", "application"]
+
+ALONE = ("--install-completion", "--show-completion")
+"""Options of the program whose value may be left out."""
+HELP = {"help_option_names": ["-h", "--help"]}
+"""The settings of every command."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command."""
+
+    place: str
+    """Its function, as ``module:name``."""
+    short_help: str
+    cls: str | None = None
+    """The class of its command, as ``module:name``."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A command with commands of its own."""
+
+    help: str
+    short_help: str
+    entries: Mapping[str, Entry]
+
+
+class Commands(TyperGroup):
+    """The commands of a table. Errors on the command line are printed with control characters escaped."""
+
+    entries: ClassVar[Mapping[str, Entry | Group]] = {}
+    guard: ClassVar[Any] = staticmethod(lambda command: command)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Loaded(self.entries, self.guard)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.entries)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in self.entries.items()])
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _escaped():
+            return super().make_context(*args, **options)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        parsed: list[str] = super().parse_args(ctx, _with_values(args))
+        return parsed
+
+    def invoke(self, ctx: Any) -> Any:
+        with _escaped():
+            return super().invoke(ctx)
+
+
+class _Loaded(MutableMapping[str, Any]):
+    """Commands by name, each made when it is first asked for."""
+
+    def __init__(self, entries: Mapping[str, Entry | Group], guard: Callable[[Any], Any]) -> None:
+        self._entries, self._guard = entries, guard
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._command(name, self._entries[name])
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _command(self, name: str, entry: Entry | Group) -> Any:
+        if isinstance(entry, Group):
+            group = application(entry.entries, self._guard, help=entry.help)
+            group.callback()(_nothing)
+            made = typer.main.get_command(group)
+            made.name = name
+            return made
+        function = _named(entry.place)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
+        alone.command(
+            name=name,
+            cls=TyperCommand if entry.cls is None else _named(entry.cls),
+            short_help=entry.short_help,
+            # Paragraphs that keep their lines start with a backspace, which a raw docstring writes as \b.
+            help=(inspect.getdoc(function) or "").replace("\\b\n", "\b\n"),
+        )(self._guard(function))
+        return typer.main.get_command(alone)
+
+
+def application(
+    entries: Mapping[str, Any], guard: Callable[[Any], Any], *, help: str, name: str | None = None, epilog: str = ""
+) -> typer.Typer:
+    """A group of these commands; ``guard`` wraps the function of each."""
+    return typer.Typer(
+        name=name,
+        cls=type("Commands", (Commands,), {"entries": entries, "guard": staticmethod(guard)}),
+        help=help,
+        epilog=epilog or None,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings=HELP,
+    )
+
+
+def _with_values(args: list[str]) -> list[str]:
+    """The arguments, with an empty value for an option that may stand alone and does."""
+    if args[:1] and args[0] in ALONE and (len(args) == 1 or args[1].startswith("-")):
+        return [args[0], "", *args[1:]]
+    return args
+
+
+def _nothing() -> None:
+    pass
+
+
+def _named(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@contextmanager
+def _escaped() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = printable(message, keep="\n")  # type: ignore[attr-defined]
+        raise

@@ -1,0 +1,28 @@
+"""The start of the command ``lightlag``: what needs no command line is answered without it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+COMPLETING = "_LIGHTLAG_COMPLETE"
+"""The variable in which a shell that asks for completions names itself."""
+
+
+def main() -> None:
+    """The command ``lightlag``."""
+    if sys.argv[1:] == ["--version"]:
+        from lightlag import _engine
+
+        print(f"lightlag {_engine.__version__}")
+        return
+    if shell := os.environ.get(COMPLETING):
+        from lightlag._completion import answer
+
+        answer(shell)
+        return
+    from lightlag.cli import main
+
+    main()
