@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 from lightlag import _engine
+from lightlag._text import meant
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 
@@ -32,7 +32,8 @@ MODELS = {
 
 
 def explain(name: str) -> str:
-    """An algorithm by its name here or in the literature, a queue discipline, a model, a profile or a preset.
+    """An algorithm by its name here or in the literature, a queue discipline, a model, a profile, a preset; a key of a
+    scenario, a value of one, a column of results or a warning.
 
     Examples
     --------
@@ -46,15 +47,20 @@ def explain(name: str) -> str:
         (presets(), _preset),
         (models(), _models),
     )
+    from lightlag import _words
+
     for names, describe in kinds:
         if name in names:
-            return describe(name)
+            # A preset is a scenario file.
+            key = None if describe is _preset else _words.key(name)
+            return describe(name) + (f"\n\n{key}" if key else "")
     if algorithm := _engine.congestion_name(name):
         return _algorithm(algorithm)
+    if words := _words.explanation(name):
+        return words
     known = [known for names, _ in kinds for known in names]
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    guess = f'did you mean "{near[0]}"? There' if near else "there"
-    raise InputError(f'unknown name "{name}"; {guess} are {", ".join(known)}')
+    guess = f"{near}There" if (near := meant(name, [*known, *_words.known()])) else "there"
+    raise InputError(f'unknown name "{name}"; {guess} are {", ".join(known)}; and each key, column and warning')
 
 
 def algorithms() -> dict[str, str]:
@@ -185,9 +191,11 @@ def _shown(value: object) -> str:
 
 def _preset(name: str) -> str:
     """A scenario file with the description of the preset as a comment."""
+    from lightlag.commands.files import DIRECTIVE
     from lightlag.presets import PRESETS
 
-    head = f"# {presets()[name]}\n# Run it with: lightlag run {name}"
+    head = f"{DIRECTIVE}\n# {presets()[name]}\n# Run it with: lightlag run {name}"
+    head += "\n# Editors complete and check it with: lightlag schema > lightlag.schema.json"
     return f"{head}\n{PRESETS[name]().to_toml()}"
 
 
