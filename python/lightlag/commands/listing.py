@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import plain
+from lightlag._text import meant, plain
 from lightlag.errors import InputError
+
+LISTS = ("congestion", "queues", "profiles", "scenarios", "papers")
 
 
 def list_(
@@ -19,24 +21,29 @@ def list_(
     ] = False,
 ) -> None:
     """List the names of congestion controls, queues, profiles, scenarios or papers."""
+    if what not in LISTS:
+        raise InputError(f'cannot list "{what}"; {meant(what, LISTS)}name one of {", ".join(LISTS)}')
+    found = entries(what)
+    if as_json:
+        print(plain(json.dumps({what: [{"name": name, "about": about} for name, about in found.items()]})))
+        return
+    width = max(map(len, found), default=0)
+    for name, about in found.items():
+        print(f"{name:{width}}  {about}")
+
+
+def entries(what: str) -> dict[str, str]:
+    """The names of a list with a sentence each."""
     from lightlag import _explain
 
-    lists: dict[str, Callable[[], dict[str, str]]] = {
+    named: dict[str, Callable[[], dict[str, str]]] = {
         "congestion": lambda: _explain.first_sentences(_explain.algorithms()),
         "queues": lambda: _explain.first_sentences(_explain.queues()),
         "profiles": lambda: _explain.first_sentences(_explain.profiles()),
         "scenarios": lambda: _explain.first_sentences(_explain.presets()),
         "papers": _papers,
     }
-    if what not in lists:
-        raise InputError(f'cannot list "{what}"; name one of {", ".join(lists)}')
-    entries = lists[what]()
-    if as_json:
-        print(plain(json.dumps({what: [{"name": name, "about": about} for name, about in entries.items()]})))
-        return
-    width = max(map(len, entries), default=0)
-    for name, about in entries.items():
-        print(f"{name:{width}}  {about}")
+    return named[what]()
 
 
 def _papers() -> dict[str, str]:
