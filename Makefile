@@ -35,7 +35,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check soak bench peers peers-air packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
+.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -50,6 +50,9 @@ demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print t
 	@echo "20 Mbit/s, 595 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
 	@echo "Next: source $(BIN)/activate; lightlag --help"
+
+man: $(BIN)/.engine ## manual pages of every command, in target/man
+	$(BIN)/python -m lightlag._man target/man
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
