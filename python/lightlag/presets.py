@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from lightlag import _engine
+from lightlag.example_presets import asymmetric, deep_space, long_fat, lossy, siot, traffic
 from lightlag.scenario import (
     Changes,
     Congestion,
@@ -44,6 +45,8 @@ from lightlag.sky_presets import (
 __all__ = [
     "PRESETS",
     "adhoc_chain",
+    "asymmetric",
+    "deep_space",
     "dumbbell",
     "geo",
     "geo_leo",
@@ -51,6 +54,8 @@ __all__ = [
     "iridium",
     "kuiper_630",
     "leo",
+    "long_fat",
+    "lossy",
     "mars",
     "meo",
     "moon",
@@ -60,11 +65,13 @@ __all__ = [
     "scps_mars",
     "scps_moon",
     "search_and_rescue",
+    "siot",
     "starlink_550",
     "starlink_measured",
     "swarm",
     "swarm_default_radio",
     "telesat_1015",
+    "traffic",
 ]
 
 DRAWN_START = {"uniform": ["0 s", "1 s"]}
@@ -558,5 +565,11 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "geo-leo": geo_leo,
     "leo-iot": leo_iot,
     "starlink-measured": starlink_measured,
+    "asymmetric": asymmetric,
+    "deep-space": deep_space,
+    "long-fat": long_fat,
+    "lossy": lossy,
+    "siot": siot,
+    "traffic": traffic,
 }
 """Presets by name, with their defaults."""
