@@ -96,6 +96,7 @@ CLASSES: dict[str, tuple[Make, int]] = {
     "JSON": (lambda _: bad_inputs.jsons(), 70),
     "traces": (lambda _: bad_inputs.traces(), 60),
     "constellations": (lambda _: bad_inputs.skies(), 90),
+    "measurements": (lambda _: bad_inputs.imported(), 70),
     "captures": (lambda _: bad_inputs.captures(), 60),
     "folders": (
         lambda request: bad_inputs.damaged(request.getfixturevalue("kept"), request.getfixturevalue("compared")),

@@ -11,6 +11,40 @@ from lightlag._text import say
 from lightlag.errors import InputError
 
 
+def scenario(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, and that of the file NAME.toml.")],
+    path: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="geo, meo, leo, moon, wan or lan; sets the usual round trip and loss."),
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help='Of the slowest link, such as "20 Mbit/s".')] = None,
+    rtt: Annotated[
+        str | None, typer.Option(metavar="TIME", help='The round trip without queueing, such as "600 ms".')
+    ] = None,
+    congestion: Annotated[
+        str | None, typer.Option("--congestion", "-c", metavar="NAME", help="The congestion control of the flow.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The new file; by default NAME.toml.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that exists.")] = False,
+) -> None:
+    r"""Write a commented scenario that runs. On a terminal it asks what is not given; else it takes what is usual.
+
+    \b
+    lightlag new scenario mine                                  asks four questions
+    lightlag new scenario mine --path leo --rate "50 Mbit/s" --rtt "60 ms" -c bbr
+    """
+    from lightlag.commands import questions
+    from lightlag.commands.files import put
+
+    answers = questions.answers(path=path, rate=rate, rtt=rtt, congestion=congestion)
+    place = out or Path(f"{questions.named(name)}.toml")
+    for written in put({place: questions.text(name, answers)}, force=force):
+        say(written)
+    say(f"now: lightlag run {place}")
+
+
 def congestion(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name: lower-case letters, digits and _.")],
     language: Annotated[

@@ -1,0 +1,70 @@
+"""``lightlag import``: measurements as scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightlag._text import say
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A measurement: see above.")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="KIND",
+        help="iperf3, ping, irtt, mahimahi, csv, hypatia, ns2, ns3 or capture; default: by its contents.",
+    ),
+]
+
+
+def import_(
+    file: File,
+    kind: Kind = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The scenario; default: NAME.toml.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name; default: that of the file.")] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="KEY=COLUMN:UNIT",
+            help="Of a table: time, rate, delay, rtt or loss, as rate=rate_mbps:Mbit/s. May be repeated.",
+        ),
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help='The rate of the link, "20 Mbit/s".')] = None,
+    delay: Annotated[str | None, typer.Option(metavar="TIME", help='Its delay, one way, "20 ms".')] = None,
+    interval: Annotated[
+        float, typer.Option(min=1e-6, max=1e6, help="Seconds between two probes of a ping without times.")
+    ] = 1.0,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+) -> None:
+    r"""Make a scenario of a measurement: a commented file that runs, and the trace that it names.
+
+    \b
+    lightlag import test.json                       iperf3 --json, irtt
+    lightlag import ping.txt --rate "20 Mbit/s"     the output of ping
+    lightlag import cell.down --delay "20 ms"       mahimahi
+    lightlag import log.csv -c time=t:ms -c rate=dl_mbps:Mbit/s --delay "20 ms"
+    lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
+    lightlag import swarm.ns_movements              ns-2, ns-3
+    lightlag import real.pcapng                     the path of its largest connection
+    """
+    from lightlag import imports
+    from lightlag.commands.files import put
+
+    options = imports.Options(rate, delay, interval, tuple(columns or ()))
+    chosen = out.name.removesuffix(".toml") if name is None and out is not None else name
+    page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
+    scenario = out if out is not None else Path(f"{page.name}.toml")
+    files = {scenario.with_name(name): text for name, text in page.files.items()}
+    for path in put(files | {scenario: page.text}, force=force):
+        if not quiet:
+            say(path)
+    if not quiet:
+        say(f"now: lightlag run {scenario}")

@@ -1,0 +1,167 @@
+"""The four questions of ``lightlag new scenario``, and the file that follows from the answers."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+
+import typer
+
+from lightlag import _engine, _toml
+from lightlag._text import meant, printable
+from lightlag.errors import InputError
+from lightlag.variables import quantity
+
+__all__ = ["PATHS", "Answers", "answers", "named", "text"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of path, with what is usual on it."""
+
+    about: str
+    rtt: str
+    loss: str
+
+
+PATHS = {
+    "geo": Kind("a geostationary satellite", "600 ms", "1e-4"),
+    "meo": Kind("a satellite at 8000 km", "150 ms", "1e-4"),
+    "leo": Kind("a satellite of a low orbit, without handovers", "50 ms", "1e-4"),
+    "moon": Kind("a link to the Moon", "2.7 s", "1e-5"),
+    "wan": Kind("a path across a continent", "80 ms", "0"),
+    "lan": Kind("a local network", "1 ms", "0"),
+}
+FEW_PACKETS = 50
+"""A queue of fewer packets would drop the bursts of slow start."""
+ACCESS_S = 0.2e-3
+"""Delay of the link to the gateway, one way."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers: a kind of path, texts with units, and the name of an algorithm."""
+
+    path: str
+    rate: str
+    rtt_s: float
+    congestion: str
+
+
+def named(name: str) -> str:
+    """The name, if a file and a results folder can have it."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
+        raise InputError(f"{printable(name)!r:.60} is no name for a scenario: take letters, digits, - and _")
+    return name
+
+
+def answers(*, path: str | None, rate: str | None, rtt: str | None, congestion: str | None) -> Answers:
+    """The answers that were given, and on a terminal those to the questions that were not.
+
+    Raises
+    ------
+    InputError
+        If one is none.
+    """
+    chosen = _path(path or _ask(f"Which path? ({', '.join(PATHS)})", "geo"))
+    kind = PATHS[chosen]
+    fast = _rate(rate or _ask("How fast is its slowest link?", "20 Mbit/s"))
+    time = _time(rtt or _ask("How long is the round trip without queueing?", kind.rtt))
+    algorithm = _algorithm(congestion or _ask("Which congestion control? (lightlag list congestion)", "cubic"))
+    return Answers(chosen, fast, time, algorithm)
+
+
+def text(name: str, of: Answers) -> str:
+    """The scenario file."""
+    kind = PATHS[of.path]
+    delay_s = of.rtt_s / 2 - ACCESS_S
+    access = f"{ACCESS_S * 1000:g} ms" if delay_s > 0 else "0 s"
+    delay = f"{max(delay_s, 0) * 1000:.9g} ms" if delay_s > 0 else f"{of.rtt_s * 500:.9g} ms"
+    bits, _ = quantity(of.rate, "bit/s")
+    product = (bits or 0.0) * of.rtt_s / 8
+    queue = "1 bdp" if product >= FEW_PACKETS * 1500 else f"{FEW_PACKETS} packets"
+    timer = ""
+    if of.rtt_s >= 1:
+        timer = (
+            f'tcp = {{ rto = {{ initial = "{3 * of.rtt_s:.3g} s" }} }}  # the usual second is below this round trip\n'
+        )
+    return f"""\
+# {name}: a flow over {kind.about}.
+# Every key: lightlag explain KEY. Several algorithms: lightlag compare {name}.toml -c cubic,bbr,hybla
+
+name = "{name}"
+duration = "{max(60, round(60 * of.rtt_s))} s"  # at most; the run ends when every transfer has finished
+seed = 1  # another seed draws other losses
+
+# The user's own link: fast and short, so that it never limits the flow.
+[[links]]
+between = ["client", "gateway"]
+rate = "1 Gbit/s"
+delay = "{access}"
+
+# The link that decides.
+[[links]]
+between = ["gateway", "server"]
+rate = {_toml.one_line(of.rate)}
+delay = "{delay}"  # one way: half of the round trip, without the part of the other link
+queue = "{queue}"  # at most; "64 kB" and "1 bdp", a bandwidth-delay product, are limits, too
+loss = {kind.loss}  # of each packet; {{ mean = 0.01, burst = 5 }} loses them in bursts
+
+[[flows]]
+from = "client"
+to = "server"
+transfer = "{_size(of)}"  # without this line it sends until the end
+congestion = "{of.congestion}"
+{timer}"""
+
+
+def _size(of: Answers) -> str:
+    """About ten seconds of the link, but at least ten round trips."""
+    bits, _ = quantity(of.rate, "bit/s")
+    size = (bits or 0.0) / 8 * min(max(10.0, 10 * of.rtt_s), 30.0)
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{max(round(size), 1000)} B"
+
+
+def _ask(question: str, usual: str) -> str:
+    return str(typer.prompt(question, default=usual)) if is_asked() else usual
+
+
+def is_asked() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin.isatty()
+
+
+def _path(given: str) -> str:
+    if given not in PATHS:
+        raise InputError(
+            f"--path: no path {printable(given)!r:.40}; {meant(given, PATHS)}name one of {', '.join(PATHS)}"
+        )
+    return given
+
+
+def _rate(given: str) -> str:
+    bits, _ = quantity(given, "bit/s")
+    if bits is None or not 1 <= bits <= 1e15 or not re.search(r"bit/s\s*$", given):
+        raise InputError(f'--rate: {printable(given)!r:.40} is not a rate; write one such as "20 Mbit/s"')
+    return given.strip()
+
+
+def _time(given: str) -> float:
+    seconds, unit = quantity(given, "s")
+    if seconds is None or unit == "" or not 0 <= seconds <= 3600:
+        raise InputError(f'--rtt: {printable(given)!r:.40} is not a time up to an hour; write one such as "600 ms"')
+    return seconds
+
+
+def _algorithm(given: str) -> str:
+    name = _engine.congestion_name(given.strip())
+    if name is None:
+        from lightlag.scenario import congestion_names
+
+        guess = meant(given, congestion_names())
+        raise InputError(f'--congestion: no algorithm {printable(given)!r:.40}; {guess}see "lightlag list congestion"')
+    return name

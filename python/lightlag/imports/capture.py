@@ -1,0 +1,69 @@
+"""Captures: the path of the connection with the most data, as far as its packets show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lightlag.errors import Interrupted
+from lightlag.imports import texts
+from lightlag.imports.found import Found, Measured, Options
+
+__all__ = ["read"]
+
+_HEADERS = 52
+
+
+def read(path: Path, options: Options) -> Found:
+    """Round trip, rate and losses of the largest connection."""
+    from lightlag.captures import inspect
+
+    try:
+        capture = inspect(path)
+    except Interrupted:
+        raise
+    if not capture.connections:
+        texts.fail(path, "has no connection of TCP with both ends; take a capture with one")
+    connection = max(
+        (each.summary for each in capture.connections),
+        key=lambda one: one["forward"]["unique_bytes"] + one["backward"]["unique_bytes"],
+    )
+    is_backward = connection["backward"]["unique_bytes"] > connection["forward"]["unique_bytes"]
+    side: dict[str, Any] = connection["backward" if is_backward else "forward"]
+    found = Found(f"Connection {connection['number']} of a capture: {connection['client']} to {connection['server']}.")
+    found.is_backward = is_backward
+    _round_trip(path, found, connection, side)
+    goodput = side.get("goodput_bps")
+    if goodput:
+        payload = side["payload_bytes"] / max(side["data_segments"], 1)
+        found.rate = Measured(
+            goodput * (1 + _HEADERS / payload),
+            f"its goodput, with {_HEADERS} B of headers for each {payload:.0f} B: a lower bound",
+        )
+    elif options.rate is None:
+        texts.fail(path, 'has no connection with enough data for a rate; give one, as --rate "20 Mbit/s"')
+    _losses(found, side)
+    found.duration_s = max(2 * connection["duration_s"], 10.0)
+    if side["unique_bytes"]:
+        found.transfer = Measured(side["unique_bytes"], "its bytes, each counted once")
+    mss = (connection["backward" if not is_backward else "forward"].get("handshake") or {}).get("mss")
+    found.mss = None if not mss else Measured(mss, "the MSS that its receiver announced")
+    return found
+
+
+def _round_trip(path: Path, found: Found, connection: dict[str, Any], side: dict[str, Any]) -> None:
+    rtt = (side.get("rtt") or {}).get("min_s")
+    times = [time for time in (connection["initial_rtt_s"], rtt) if time]
+    if times:
+        least = min(times)
+        found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:.6g} ms")
+
+
+def _losses(found: Found, side: dict[str, Any]) -> None:
+    """Lost segments as a share; those of a full queue are among them."""
+    segments, again = side["data_segments"], side["retransmitted_segments"] - side["spurious_retransmissions"]
+    if segments and again > 0:
+        found.notes.append(
+            f"{again} of {segments} segments were sent again ({again / segments:.3g}). Losses of a full queue are "
+            "among them, so loss is left out; set it if the link is known to err."
+        )

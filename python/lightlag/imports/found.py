@@ -1,0 +1,87 @@
+"""What a file says of a path: numbers with their origin, and rows over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side"]
+
+Side = Literal["forward", "backward"]
+LONGEST_S = 480 * 3600.0
+FASTEST_BPS = 1e15
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user adds to a file."""
+
+    rate: str | None = None
+    """The rate of the link, where the file has none."""
+    delay: str | None = None
+    """The delay of the link, where the file has none."""
+    interval_s: float = 1.0
+    """The time between two probes, where the file does not tell it."""
+    columns: tuple[str, ...] = ()
+    """Columns of a table, as ``rate=rate_mbps:Mbit/s``."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number and where it comes from."""
+
+    value: float
+    origin: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A link from a time on, in seconds, bit/s and seconds; None where nothing is said."""
+
+    time_s: float
+    rate_bps: float | None = None
+    delay_s: float | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Nodes that move."""
+
+    nodes: tuple[str, ...]
+    file: str
+    """The text of the file of their paths."""
+    format: str
+    end_s: float
+    span_m: float
+    """The largest distance of two nodes at the start."""
+
+
+@dataclass
+class Found:
+    """What a file says."""
+
+    title: str
+    """A sentence about the file."""
+    rate: Measured | None = None
+    """bit/s."""
+    delay: Measured | None = None
+    """Seconds, one way."""
+    loss: dict[Side, Measured] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    """The link over time."""
+    side: Side | None = None
+    """The direction of the rows; None is both."""
+    opportunities: str | None = None
+    """A trace of mahimahi, in the place of rows."""
+    duration_s: float = 0.0
+    transfer: Measured | None = None
+    """Bytes."""
+    congestion: tuple[str, str] | None = None
+    """The congestion control, and its origin."""
+    is_udp: bool = False
+    is_backward: bool = False
+    """Whether the data flows from the server to the client."""
+    mss: Measured | None = None
+    motion: Motion | None = None
+    notes: list[str] = field(default_factory=list)

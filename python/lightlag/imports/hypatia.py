@@ -1,0 +1,67 @@
+"""Files of Hypatia: the round trip of a pair of stations over time, and its path through the satellites.
+
+Rows are ``time_ns,rtt_ns`` (``networkx_rtt_A_to_B.txt``) and ``time_ns,A-…-B`` (``networkx_path_A_to_B.txt``). A path
+has no lengths, so its round trips are read from the file beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lightlag.imports import texts
+from lightlag.imports.found import LONGEST_S, Found, Measured, Options, Row
+
+__all__ = ["read"]
+
+
+def read(path: Path, options: Options) -> Found:
+    """The delay over time; a time without a path is an outage."""
+    rows = texts.lines(path)
+    is_path = any("-" in line for _, line in rows)
+    times, partner = path, path.with_name(path.name.replace("path", "rtt"))
+    if is_path:
+        if partner == path or not partner.exists():
+            texts.fail(path, f"has no lengths; put the file of its round trips beside it, as {partner.name}")
+        times = partner
+    found = Found("Round trips of a pair of stations by Hypatia.")
+    for at, line in texts.lines(times):
+        when, rtt = _fields(times, line, at)
+        seconds = texts.number(times, when, "time_ns", line=at) / 1e9
+        if seconds > LONGEST_S:
+            texts.fail(times, f"{seconds:g} s is above 480 h; times are in nanoseconds", at)
+        if found.rows and seconds < found.rows[-1].time_s:
+            texts.fail(times, f"the time goes back from {found.rows[-1].time_s:g} s to {seconds:g} s", at)
+        delay = texts.number(times, rtt, "rtt_ns", line=at) / 2e9
+        if delay > LONGEST_S:
+            texts.fail(times, f"{2 * delay:g} s is no round trip; they are in nanoseconds", at)
+        # No way is a round trip of zero.
+        is_up = delay > 0
+        found.rows.append(Row(seconds, None if is_up else 0.0, delay if is_up else None))
+    up = [row.delay_s for row in found.rows if row.delay_s]
+    if not up:
+        texts.fail(times, "the stations never have a path: every round trip is 0; take another pair")
+    found.delay = Measured(up[0], f"half of the first round trip, {up[0] * 2000:.6g} ms")
+    found.duration_s = found.rows[-1].time_s + 1
+    if any(row.rate_bps == 0 for row in found.rows):
+        found.notes.append("Rows with a rate of 0 are times without a path.")
+    if is_path:
+        found.notes += _path_notes(path, rows)
+    return found
+
+
+def _fields(path: Path, line: str, at: int) -> tuple[str, str]:
+    fields = line.strip().split(",")
+    if len(fields) != 2:
+        texts.fail(path, f"{line.strip()!r:.60} is not a row time_ns,rtt_ns", at)
+    return fields[0], fields[1]
+
+
+def _path_notes(path: Path, rows: list[tuple[int, str]]) -> list[str]:
+    """The changes of the path, the first few of them."""
+    changes = []
+    for at, line in rows:
+        when, way = _fields(path, line, at)
+        changes.append(f"{texts.number(path, when, 'time_ns', line=at) / 1e9:g} s: {way.replace('-', ' ')}")
+    shown = changes[:8]
+    more = [f"and {len(changes) - 8} more changes"] if len(changes) > 8 else []
+    return ["Paths: " + "; ".join([*shown, *more]) + "."]

@@ -1,0 +1,66 @@
+"""Measurements by irtt as JSON (``irtt client -o``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lightlag.imports import texts
+from lightlag.imports.found import Found, Measured, Options, Side
+from lightlag.imports.ping import delays
+
+__all__ = ["read"]
+
+_LOST: tuple[tuple[Side, str], ...] = (
+    ("forward", "upstream_loss_percent"),
+    ("backward", "downstream_loss_percent"),
+)
+
+
+def read(path: Path, options: Options) -> Found:
+    """The delay over time, and the losses of each direction where the server counted."""
+    test = texts.parsed(path)
+    trips = texts.member(path, test, "round_trips")
+    if not isinstance(trips, list):
+        texts.fail(path, "is JSON, but no measurement by irtt: it has no round_trips; write it with irtt client -o")
+    probes, first = [], None
+    for at, trip in enumerate(trips):
+        rtt = texts.member(path, trip, "delay", "rtt")
+        if rtt is None:
+            continue
+        sent = _sent(path, trip, at)
+        first = sent if first is None else min(first, sent)
+        probes.append((sent, texts.number(path, rtt, f"round_trips[{at}].delay.rtt") / 1e9))
+    if first is None:
+        texts.fail(path, "no round trip in it was answered; repeat the measurement")
+    found = Found(f"{len(probes)} answers to {len(trips)} probes of irtt.")
+    delays(found, [(when - first, rtt) for when, rtt in probes])
+    _losses(path, test, found, 1 - len(probes) / len(trips))
+    return found
+
+
+def _sent(path: Path, trip: Any, at: int) -> float:
+    """When a probe was sent, in seconds from any start."""
+    stamp = texts.member(path, trip, "timestamps", "client", "send")
+    value = texts.member(path, stamp, "monotonic")
+    value = texts.member(path, stamp, "wall") if value is None else value
+    if value is None:
+        texts.fail(path, f"round_trips[{at}].timestamps.client.send: is missing; keep the timestamps of the client")
+    return texts.number(path, value, f"round_trips[{at}].timestamps.client.send", least=-1e19) / 1e9
+
+
+def _losses(path: Path, test: Any, found: Found, share: float) -> None:
+    stats = texts.member(path, test, "stats")
+    told = {side: texts.member(path, stats, key) for side, key in _LOST}
+    if all(value is not None for value in told.values()):
+        for side, key in _LOST:
+            loss = texts.number(path, told[side], f"stats.{key}") / 100
+            if loss > 1:
+                texts.fail(path, f"stats.{key}: {told[side]} is above 100")
+            if loss > 0:
+                found.loss[side] = Measured(loss, f"stats.{key}")
+    elif share > 0:
+        each = Measured(
+            1 - (1 - share) ** 0.5, f"{share:.3g} of the probes had no answer; the same share of each direction"
+        )
+        found.loss = {"forward": each, "backward": each}
