@@ -6,6 +6,7 @@ has no lengths, so its round trips are read from the file beside it.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from lightlag.imports import texts
@@ -13,11 +14,13 @@ from lightlag.imports.found import LONGEST_S, Found, Measured, Options, Row
 
 __all__ = ["read"]
 
+_WAY = re.compile(r"^\d+,(?:\d+(?:-\d+)+|Unreachable)$")
+
 
 def read(path: Path, options: Options) -> Found:
     """The delay over time; a time without a path is an outage."""
     rows = texts.lines(path)
-    is_path = any("-" in line for _, line in rows)
+    is_path = any(_WAY.match(line.strip()) for _, line in rows)
     times, partner = path, path.with_name(path.name.replace("path", "rtt"))
     if is_path:
         if partner == path or not partner.exists():

@@ -55,7 +55,8 @@ def _script(path: Path, rows: list[tuple[int, str]]) -> Motion:
                 when += math.hypot(x, y) / speed if speed > 0 and math.hypot(x, y) / speed < LONGEST_S else 0.0
             end = max(end, when)
         elif line.startswith(("$node_", "$ns_")):
-            texts.fail(path, f"{line!r:.60} is neither a place nor a movement", at)
+            usual = 'write lines such as $ns_ at 2.0 "$node_(0) setdest 90 44 5.0"'
+            texts.fail(path, f"{line!r:.60} is neither a place nor a movement; {usual}", at)
     if not places:
         texts.fail(path, "places no node; it has lines such as $node_(0) set X_ 12.5")
     if any("X" not in place or "Y" not in place for place in places.values()):

@@ -82,7 +82,7 @@ def _named(path: Path, name: str | None) -> str:
     if name is None:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0] or path.name).strip("-")[:60] or "imported"
     elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
-        raise InputError(f"--name {printable(name)!r:.60}: take letters, digits, - and _, because files are named so")
+        raise InputError(f"--name {printable(name)!r:.60}: files are named so; write letters, digits, - and _")
     return name
 
 

@@ -61,7 +61,7 @@ def head(path: Path, count: int) -> bytes:
         with path.open("rb") as file:
             return file.read(count)
     except FileNotFoundError:
-        fail(path, "no such file")
+        fail(path, "no such file; name a measurement")
     except IsADirectoryError:
         fail(path, "is a folder; name a file in it")
     except (OSError, ValueError) as error:
@@ -79,7 +79,7 @@ def text(path: Path) -> str:
     if len(data) > MOST_BYTES:
         fail(path, f"is larger than {MOST_BYTES >> 30} GiB; cut it into parts")
     if not data.strip():
-        fail(path, "is empty")
+        fail(path, "is empty; name a file with a measurement in it")
     found = _decoded(data)
     if found is None:
         at = len(data.decode("utf-8-sig", "ignore").encode()) if data else 0
@@ -99,7 +99,7 @@ def lines(path: Path) -> list[tuple[int, str]]:
     """The lines that are not empty, with their numbers from 1 on."""
     found = [(at, line) for at, line in enumerate(text(path).replace("\r\n", "\n").split("\n"), 1) if line.strip()]
     if not found:
-        fail(path, "is empty")
+        fail(path, "is empty; name a file with a measurement in it")
     return found
 
 
