@@ -77,19 +77,23 @@ def test_a_word_that_cannot_be_completed_is_no_error() -> None:
         assert isinstance(offered(line), list)
 
 
-def run_in_bash(tmp_path: Path, line: str) -> list[str]:
-    """What the function for bash leaves in COMPREPLY."""
+def with_program(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the command is found."""
     program = tmp_path / "lightlag"
     program.write_text(f"#!/bin/sh\nexec {sys.executable} -m lightlag\n")
     program.chmod(0o755)
+    return os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+
+def run_in_bash(tmp_path: Path, line: str) -> list[str]:
+    """What the function for bash leaves in COMPREPLY."""
     text = f"""{_completion.script("bash")}
 compopt() {{ :; }}
 COMP_LINE={line!r} COMP_POINT={len(line)}
 _lightlag_completion
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
-    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", text], env=with_program(tmp_path), capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
@@ -99,6 +103,20 @@ def test_bash_gets_what_follows_its_last_break(tmp_path: Path) -> None:
     assert run_in_bash(tmp_path, "lightlag run geo -s flows.0.transport=u") == ["udp"]
     # In quotes the word is whole.
     assert run_in_bash(tmp_path, 'lightlag run geo -s "flows.0.transport=u') == ["flows.0.transport=udp"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
+def test_fish_shows_what_a_candidate_stands_for(tmp_path: Path) -> None:
+    text = _completion.script("fish") + "complete -C 'lightlag reproduce scps'"
+    environment = with_program(tmp_path) | {"HOME": str(tmp_path)}
+    done = subprocess.run(["fish", "-c", text], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["scps-ns3\tAn Implementation and Analysis of SCPS-TP in ns-3"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
+def test_zsh_can_read_its_script(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(_completion.script("zsh"))
+    assert subprocess.run(["zsh", "-n", tmp_path / "script"], capture_output=True, check=True).stderr == b""
 
 
 def test_scripts_are_installed_for_each_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
