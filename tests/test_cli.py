@@ -119,7 +119,7 @@ def test_parts_are_changed_by_name(call: CliRunner) -> None:
     vary += ["--figures", "none", "-o", "varied"]
     done = call.invoke(app, ["compare", "pair.toml", *vary])
     assert done.exit_code == 0, done.stderr
-    assert ll.load_comparison(Path("varied")).runs["loss"].to_list() == ["0", "0.1"]
+    assert ll.load_comparison(Path("varied")).runs["loss"].to_list() == [0.0, 0.1]
 
 
 @pytest.mark.parametrize(

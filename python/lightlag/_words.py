@@ -52,7 +52,7 @@ def columns() -> dict[str, list[tuple[str, dict[str, Any]]]]:
     for table in json.loads(_engine.dictionary()):
         for column in table["columns"]:
             found.setdefault(column["name"], []).append((table["name"], column))
-            if (alone := ".".join(column["keys"])) != column["name"]:
+            if (alone := ".".join(column["keys"])) not in ("", column["name"]):
                 found.setdefault(alone, []).append((table["name"], column))
     return found
 
