@@ -79,7 +79,7 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             }
             "minItems" => require(value.as_array().unwrap().len() as u64 >= rule.as_u64().unwrap(), "too short".into()),
             "maxItems" => require(value.as_array().unwrap().len() as u64 <= rule.as_u64().unwrap(), "too long".into()),
-            "$defs" | "$schema" | "title" | "description" | "examples" | "default" | "format" => {}
+            "$defs" | "$schema" | "$id" | "title" | "description" | "examples" | "default" | "format" => {}
             "additionalProperties" => {}
             other => panic!("the schema uses {other}, which this test does not know"),
         }
