@@ -394,8 +394,8 @@ def test_films_and_pages_of_runs(tmp_path: Path) -> None:
     for metric, file, part in (
         ("cwnd", "x.gif", "there are globe, swarm"),
         ("swarm", "x.gif", "no node has a radio"),
-        ("globe", "x.avi", "end the name in .pdf, .svg, .png, .gif, .mp4, .html"),
-        ("swarm", "x", "end the name in .pdf, .svg, .png, .gif, .mp4, .html"),
+        ("globe", "x.avi", "end the name in .pdf, .svg, .png, .pgf, .gif, .mp4, .html"),
+        ("swarm", "x", "end the name in .pdf, .svg, .png, .pgf, .gif, .mp4, .html"),
         ("cwnd", "x.avi", "end the name in .pdf, .svg, .png"),
     ):
         done = call.invoke(app, ["plot", str(tmp_path / "run"), "-m", metric, "-o", str(tmp_path / file)])

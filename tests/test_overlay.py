@@ -76,7 +76,10 @@ def test_names_are_those_of_scenarios_where_these_differ(runs: list[ll.Result], 
 def test_more_flows_than_lines_are_a_median_for_each_result(four_flows: ll.Result, runs: list[ll.Result]) -> None:
     given = {"x": four_flows, "y": four_flows, "z": runs[0]}
     assert set(texts(plot.cwnd(given))) == {"x: median of 4 flows", "y: median of 4 flows", "z: client->server"}
-    assert set(texts(plot.goodput(given))) == {"x: all 4 flows", "y: all 4 flows", "z: client->server"}
+    assert set(texts(plot.goodput(given))) == {
+        *("x: all 4 flows", "y: all 4 flows", "z: client->server"),
+        *("x, y: link router-left->router-right: 10 Mbit/s", "z: link client->server: 5 Mbit/s"),
+    }
     assert len(texts(plot.rtt({"x": four_flows, "y": four_flows}))) == 8
 
 

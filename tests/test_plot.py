@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import comparison_plot, plot, style
+from lightlag import comparison_over_time, curves, plot, scales, style
 
 UNITS = {
     "cwnd": "(segments)",
@@ -95,7 +95,7 @@ def test_thinned_curves_keep_their_extremes() -> None:
     times = np.linspace(0, 1, 100_000)
     values = np.sin(50 * times)
     values[77_777] = 9.0
-    x, y = plot._thin(times, values, 1000)
+    x, y = curves.thin(times, values, 1000)
     assert len(x) <= 1000 + 4
     assert y.max() == 9.0
     assert (np.diff(x) > 0).all()
@@ -129,17 +129,17 @@ def test_notebooks_get_a_picture(result: ll.Result) -> None:
 def test_means_over_time_are_those_of_the_runs_still_going() -> None:
     import numpy as np
 
-    def run(end: float, rate: float) -> tuple[plot.Numbers, plot.Numbers]:
+    def run(end: float, rate: float) -> tuple[curves.Numbers, curves.Numbers]:
         times = np.linspace(0, end, 101)
         return times, times * rate / 8
 
-    times, mean, half = comparison_plot.mean_over_time([run(2.0, 100.0), run(4.0, 200.0)], 1.0)
+    times, mean, half = comparison_over_time.mean_over_time([run(2.0, 100.0), run(4.0, 200.0)], 1.0)
     assert times.tolist() == [0.0, 0.5, 1.5, 2.5, 3.5]
     assert mean.tolist() == pytest.approx([0, 150, 150, 200, 200])
     assert half[1] == pytest.approx(12.7062 * 50, rel=1e-4)  # s / √2 = 50
     assert half[3] == 0
     # Two of three are over after 2 s: less than half is left.
-    assert comparison_plot.mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5
+    assert comparison_over_time.mean_over_time([run(2.0, 1.0), run(2.0, 1.0), run(4.0, 1.0)], 1.0)[0][-1] == 1.5
 
 
 def test_a_lone_peak_is_cut_off_and_named() -> None:
@@ -150,7 +150,7 @@ def test_a_lone_peak_is_cut_off_and_named() -> None:
         axes = Figure().subplots()
         rows = pl.DataFrame({"time_s": [float(at) for at in range(len(windows))], "cwnd_segments": windows})
         axes.plot(rows["time_s"], rows["cwnd_segments"])
-        style.leave_out_peak(axes, [(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy())])
+        scales.tame_peak(axes, [(rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy())])
         return axes.get_ylim()[1], [text.get_text() for text in axes.texts]
 
     limit, texts = top([10.0, 60_000.0, *[100.0] * 30])

@@ -168,17 +168,19 @@ class CaptureComparison:
                 rows.append(row | {"ratio": "–" if found["ratio"] is None else f"{found['ratio']:.3f}"})
         return rows
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
         """A figure: sequence, bytes in flight and goodput over time.
 
         Parameters
         ----------
         path
-            Where to write it; the suffix decides the format (.pdf, .svg, .png).
+            Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
+        ax
+            Axes of a figure of yours to draw into, three of them.
         """
         from lightlag import capture_plot
 
-        figure = capture_plot.comparison(self)
+        figure = capture_plot.comparison(self, ax=ax)
         if path is not None:
             figure.save(path)
         return figure

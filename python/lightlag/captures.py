@@ -187,17 +187,19 @@ class Connection:
 
         return pl.DataFrame(_read(self.capture.path, trace=self.number, rows=rows).trace())
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
         """A figure: sequence over time with retransmissions, and bytes in flight.
 
         Parameters
         ----------
         path
-            Where to write it; the suffix decides the format (.pdf, .svg, .png).
+            Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
+        ax
+            Axes of a figure of yours to draw into: for the sequence and for the bytes in flight.
         """
         from lightlag import capture_plot
 
-        figure = capture_plot.connection(self)
+        figure = capture_plot.connection(self, ax=ax)
         if path is not None:
             figure.save(path)
         return figure

@@ -354,7 +354,7 @@ class Comparison:
                 found.append((name, point, algorithm, interval))
         return found
 
-    def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None) -> Chart:
+    def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
         """A figure; :attr:`figures` names those there are.
 
         Parameters
@@ -362,14 +362,16 @@ class Comparison:
         kind
             By default the first: ``"bars"``, or the goodput against the first variable.
         path
-            Where to write it; the suffix decides the format (.pdf, .svg, .png).
+            Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
+        ax
+            Axes of a figure of yours to draw into, one for each panel.
         """
         from lightlag import comparison_plot, plot
 
         kind = self.figures[0] if kind is None else kind
         if kind not in self.figures:
             raise InputError(f'no comparison figure "{kind}"; there are {", ".join(self.figures)}')
-        figure = comparison_plot.draw(self, kind)
+        figure = comparison_plot.draw(self, kind, ax)
         if path is not None:
             plot.save(figure, path)
         return figure

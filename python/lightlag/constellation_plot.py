@@ -18,8 +18,9 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.patheffects import withStroke
 
-from lightlag import _films, analyse, style
+from lightlag import _films, analyse, framing, looks, scales, style
 from lightlag._text import printable
 from lightlag.constellation import Floats, Sky, _geographic, _times
 from lightlag.errors import InputError
@@ -94,7 +95,12 @@ def _outline(corners: Floats) -> Floats:
 
 @style.styled
 def globe(
-    sky: Sky, time_s: float = 0.0, *, ways: Sequence[tuple[str, str]] = (), result: Result | None = None
+    sky: Sky,
+    time_s: float = 0.0,
+    *,
+    ways: Sequence[tuple[str, str]] = (),
+    result: Result | None = None,
+    ax: Axes | None = None,
 ) -> Chart:
     """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
 
@@ -106,8 +112,10 @@ def globe(
         Pairs of stations; by default the first station with each of the others.
     result
         A run through this sky, whose flows are drawn instead of pairs.
+    ax
+        Axes to draw into.
     """
-    figure, axes = style.chart(size=(6.4, 6.4))
+    figure, axes = style.chart(size=(6.4, 6.4), follow=1.0, ax=ax)
     courses = _courses(sky, ways, time_s + 0.1, result)
     _scene(axes, sky, time_s, view_of(sky.places(time_s)), courses)
     return figure
@@ -149,8 +157,8 @@ def film(
         raise InputError(f"every_s: {len(times)} pictures; {MOST_PICTURES} at most, so take a longer every_s")
     courses = _courses(sky, ways, until_s, result)
     eye = view_of(sky.places())
-    with matplotlib.rc_context(style.RC):
-        figure, axes = style.chart(size=(6.4, 6.4))
+    with matplotlib.rc_context(style.rc(looks.current())):
+        figure, axes = style.chart(size=(6.4, 6.4), follow=1.0)
 
         def draw(time_s: float) -> None:
             axes.clear()
@@ -215,14 +223,22 @@ def _scene(
     for name, point in zip(sky.stations, ground, strict=True):
         if point[2] > 0:
             axes.plot(point[0], point[1], marker="s", markersize=5, color=style.BLACK, zorder=7, linestyle="none")
-            axes.annotate(name, point[:2], xytext=(5, 4), textcoords="offset points", zorder=8)
+            axes.annotate(name, point[:2], xytext=(5, 4), textcoords="offset points", zorder=8, path_effects=_halo())
     reach = min(float(np.abs(points[seen, :2]).max()) if seen.any() else 1.0, 1.6) + 0.06
+    framing.finish(axes, f"{len(sky.satellites)} satellites", _moment(sky, time_s))
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-reach, reach)
     axes.set_aspect("equal")
     axes.axis("off")
-    axes.set_title(f"{len(sky.satellites)} satellites, {time_s:g} s after {sky.start}")
-    axes.legend(loc="lower left")
+
+
+def _halo() -> list[Any]:
+    """White around a name, so that it can be read on dots and lines."""
+    return [withStroke(linewidth=style.points(2.2), foreground="white")]
+
+
+def _moment(sky: Sky, time_s: float) -> str:
+    return f"{time_s:g} s after {sky.start}"
 
 
 def _way_at(courses: Sequence[tuple[float, list[int]]], time_s: float) -> list[int]:
@@ -235,15 +251,24 @@ def _way_at(courses: Sequence[tuple[float, list[int]]], time_s: float) -> list[i
 
 
 @style.styled
-def map_of(sky: Sky, time_s: float = 0.0, *, satellites: Sequence[str] = (), until_s: float = 6000.0) -> Chart:
+def map_of(
+    sky: Sky,
+    time_s: float = 0.0,
+    *,
+    satellites: Sequence[str] = (),
+    until_s: float = 6000.0,
+    ax: Axes | None = None,
+) -> Chart:
     """A flat map: stations, all satellites at a time, and the ground tracks of some.
 
     Parameters
     ----------
     satellites
         Those whose tracks are drawn, up to ``until_s``; by default the first.
+    ax
+        Axes to draw into.
     """
-    figure, axes = style.chart(size=(7.2, 3.9))
+    figure, axes = style.chart(size=(7.2, 3.9), follow=0.7, ax=ax)
     axes.set_facecolor(SEA)
     axes.grid(visible=False)
     for ring in _land():
@@ -267,33 +292,41 @@ def map_of(sky: Sky, time_s: float = 0.0, *, satellites: Sequence[str] = (), unt
     places = sky.places(time_s)
     axes.plot(places[:, 1], places[:, 0], marker="s", markersize=4, color=style.BLACK, linestyle="none", zorder=5)
     for name, (latitude, longitude) in zip(sky.stations, places, strict=True):
-        axes.annotate(name, (longitude, latitude), xytext=(4, 3), textcoords="offset points", zorder=6)
+        where: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "ha": "left"}
+        if longitude > 90:
+            where |= {"xytext": (-4, 3), "ha": "right"}
+        axes.annotate(name, (longitude, latitude), zorder=6, path_effects=_halo(), **where)
+    note = f"{_moment(sky, time_s)}, tracks up to {until_s:g} s"
+    framing.finish(axes, f"{len(sky.satellites)} satellites", note)
     axes.set_xlim(-180, 180)
     axes.set_ylim(-90, 90)
     axes.set_xticks(range(-180, 181, 60))
-    axes.set_yticks(range(-90, 91, 30))
+    axes.set_yticks(range(-90, 91, 30 if figure.get_figheight() > 3 else 45))
     axes.set_xlabel("longitude (°)")
     axes.set_ylabel("latitude (°)")
-    axes.set_title(f"satellites {time_s:g} s after {sky.start}, and ground tracks")
-    axes.legend(loc="lower left")
     return figure
 
 
 @style.styled
-def sky_view(sky: Sky, station: str, time_s: float = 0.0, *, until_s: float | None = None) -> Chart:
+def sky_view(
+    sky: Sky, station: str, time_s: float = 0.0, *, until_s: float | None = None, ax: Axes | None = None
+) -> Chart:
     """The sky of a station: the satellites that it may use, by azimuth and elevation, and where they move.
 
     Parameters
     ----------
     until_s
         The tracks reach up to this time; by default 60 s from ``time_s`` on.
+    ax
+        Polar axes to draw into.
     """
     if until_s is None:
         until_s = time_s + 60.0
     if until_s < time_s:
         raise InputError(f"the tracks end at {until_s:g} s, before they start at {time_s:g} s")
-    figure = Chart(figsize=(5.6, 5.6), layout="constrained")
-    axes: Any = figure.add_subplot(projection="polar")
+    figure, axes = style.chart(size=(5.6, 5.6), follow=1.0, ax=ax, subplot_kw={"projection": "polar"})
+    if axes.name != "polar":
+        raise InputError('ax: a sky needs polar axes; make them with subplot_kw={"projection": "polar"}')
     tracks: dict[str, list[tuple[float, float]]] = {}
     for at in np.linspace(time_s, until_s, 13):
         for name, azimuth, elevation, _ in sky.looks(station, float(at)).rows():
@@ -314,25 +347,35 @@ def sky_view(sky: Sky, station: str, time_s: float = 0.0, *, until_s: float | No
     axes.set_rlim(0, 90)
     axes.set_rticks([0, 30, 60], ["90°", "60°", "30°"])
     axes.grid(visible=True, axis="both")
-    axes.set_title(f"{station}: {now.height} satellites that it may use, {time_s:g} s after {sky.start}")
+    framing.head(figure, [axes], f"{station}: {now.height} satellites that it may use", _moment(sky, time_s), ax=ax)
     return figure
 
 
 @style.styled
-def timeline(sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5) -> Chart:
-    """The round trip of light between two stations over time, and the satellites at both ends of the way."""
+def timeline(
+    sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5, *, ax: Sequence[Axes] | None = None
+) -> Chart:
+    """The round trip of light between two stations over time, and the satellites at both ends of the way.
+
+    Parameters
+    ----------
+    until_s, step_s
+        The last time, and the distance between two, in seconds.
+    ax
+        Axes to draw into: for the round trip and for the satellites.
+    """
     way = sky.way(start, end, until_s, step_s)
-    figure, (above, below) = style.chart(2, 1, size=(6.4, 4.2), sharex=True, height_ratios=(3, 1))
+    figure, (above, below) = style.chart(2, 1, size=(6.4, 4.2), ax=ax, sharex=True, height_ratios=(3, 1))
     time = way["time_s"].to_numpy()
     above.plot(time, way["rtt_ms"].to_numpy(), **style.line_style(0))
     above.set_ylabel("round trip (ms)")
     changes = int(way["way"].max() or 0)  # type: ignore[arg-type]
     out = float(way["rtt_ms"].is_null().mean() or 0.0)  # type: ignore[arg-type]
     note = f", no way for {100 * out:.3g} % of the time" if out else ""
-    above.set_title(f"{start} – {end}: the way changes {changes} times in {until_s:g} s{note}")
     ways = [(since, [sky.name(node) for node in nodes]) for since, nodes in sky.courses(start, end, until_s)]
     _satellites(below, ways, until_s)
     below.set_yticks([0, 1], [f"at {start}", f"at {end}"])
+    framing.finish(above, f"{start} – {end}", f"the way changes {changes} times{note}", end_s=until_s)
     below.grid(visible=False)
     below.set_xlim(0, until_s)
     below.set_ylim(1.5, -0.5)
@@ -341,7 +384,7 @@ def timeline(sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5
 
 
 @style.styled
-def handovers(result: Result, flow: str | None = None) -> Chart:
+def handovers(result: Result, flow: str | None = None, *, ax: Sequence[Axes] | None = None) -> Chart:
     """A flow through a sky: its window and round trips, and below them the satellites at both ends of its way.
 
     A fine line is a change of the way; grey is time without a way.
@@ -350,6 +393,8 @@ def handovers(result: Result, flow: str | None = None) -> Chart:
     ----------
     flow
         Name of the flow; by default the first.
+    ax
+        Axes to draw into: for the window, the round trips and the satellites.
     """
     if not result.scenario.get("constellation"):
         raise InputError(f"{result.name}: no constellation; handovers are those of a flow through a sky")
@@ -368,20 +413,17 @@ def handovers(result: Result, flow: str | None = None) -> Chart:
         trace = trace.filter(trace["leg"] == 1)
     end_s = result.simulated_s
     courses = _names_of_nodes(result, flow)
-    figure, (window, delay, below) = style.chart(3, 1, size=(6.4, 5.2), sharex=True, height_ratios=(3, 3, 1.7))
+    figure, (window, delay, below) = style.chart(3, 1, size=(6.4, 5.2), ax=ax, sharex=True, height_ratios=(3, 3, 1.7))
     time = trace["time_s"].to_numpy()
     cwnd = trace["cwnd_segments"].to_numpy().astype(np.float64)
     look = style.line_style(0)
     window.plot(*analyse.thinned(time, cwnd, _POINTS), drawstyle="steps-post", zorder=3, **look)
     samples = analyse.thinned(time, 1e3 * trace["rtt_s"].to_numpy().astype(np.float64), _POINTS)
     dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "color": style.COLOURS[5]}
-    delay.plot(*samples, markersize=2.5, rasterized=len(samples[0]) > 2000, zorder=2, **dots)
-    delay.plot([], [], markersize=8, label="sample", **dots)
+    delay.plot(*samples, markersize=2.5, rasterized=len(samples[0]) > 2000, zorder=2, label="sample", **dots)
     smoothed = 1e3 * trace["srtt_s"].to_numpy().astype(np.float64)
     delay.plot(*analyse.thinned(time, smoothed, _POINTS), label="SRTT", zorder=3, **look)
     known = ~np.isnan(smoothed)
-    delay.set_ylim(bottom=0)
-    style.leave_out_peak(delay, [(time[known], smoothed[known])])
     changes = [since for since, _ in courses[1:]]
     for axes in (window, delay, below):
         for since in changes:
@@ -392,13 +434,15 @@ def handovers(result: Result, flow: str | None = None) -> Chart:
     _satellites(below, courses, end_s)
     out = sum(until - since for (since, nodes), until in zip(courses, [*changes, end_s], strict=True) if not nodes)
     many = f"{len(changes)} change{'s' * (len(changes) != 1)} of the way" + (f", {out:.3g} s without" if out else "")
-    style.finish(window, f"Handovers of {flow}", f"{many} · seed {result.seed}", legend=False, end_s=end_s)
-    window.set_ylabel("cwnd (segments)")
-    style.leave_out_peak(window, [(time, cwnd)])
-    delay.set_ylabel("round trip (ms)")
-    delay.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
     entry = result.summary["flows"][names.index(flow)]
     below.set_yticks([0, 1], [f"at {entry['from']}", f"at {entry['to']}"])
+    framing.finish(window, f"Handovers of {flow}", f"{many} · seed {result.seed}", legend=False, end_s=end_s)
+    window.set_ylabel("cwnd (segments)")
+    scales.tame_peak(window, [(time, cwnd)])
+    delay.set_ylabel("round trip (ms)")
+    framing.legend_above(delay, framing.entries([delay]))
+    delay.set_ylim(bottom=0)
+    scales.tame_peak(delay, [(time[known], smoothed[known])])
     below.grid(visible=False)
     below.set_ylim(1.5, -0.5)
     below.set_xlabel("time (s)")
@@ -427,5 +471,6 @@ def _satellites(axes: Axes, courses: Sequence[tuple[float, list[str]]], end_s: f
             axes.barh(
                 row, width, left=since, height=0.7, color=style.COLOURS[(number + 1) % 2 * 4], alpha=0.55, zorder=2
             )
-            if width / end_s > 0.013 * len(name):
-                axes.text(since + width / 2, row, name, ha="center", va="center", fontsize=7, zorder=3)
+            if width / end_s * framing.room_in(axes) > framing.width_in(name, style.points(7)) + 0.04:
+                middle = since + width / 2
+                axes.text(middle, row, name, ha="center", va="center", fontsize=style.points(7), zorder=3)

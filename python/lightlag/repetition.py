@@ -291,34 +291,45 @@ class Repetition:
             rows.append(row)
         return rows
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Chart:
-        """Sequence over time of both, with retransmissions and losses."""
-        import matplotlib
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
+        """Sequence over time of both, with retransmissions and losses.
 
+        Parameters
+        ----------
+        path
+            Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
+        ax
+            Axes of a figure of yours to draw into.
+        """
         from lightlag import style
 
-        with matplotlib.rc_context(style.RC):
-            figure, axes = style.chart()
-            for at, (name, sending) in enumerate((("real", self.real), ("ours", self.ours))):
-                packets = sending.packets
-                looks = style.line_style(at)
-                first, again = packets.filter(~packets["again"]), packets.filter(packets["again"])
-                end = (first["start"] + first["bytes"]).to_numpy() / 1e6
-                axes.plot(first["time_s"].to_numpy(), end, drawstyle="steps-post", label=name, **looks)
-                axes.plot(
-                    again["time_s"].to_numpy(),
-                    again["start"].to_numpy() / 1e6,
-                    marker="o" if at == 0 else "x",
-                    markersize=3.5,
-                    linestyle="none",
-                    color=looks["color"],
-                    label=f"{name}: sent again",
-                )
-            style.finish(axes, "Sequence, real and ours", self.capture.name)
-            axes.set_xlabel("time since the first data (s)")
-            axes.set_ylabel("payload (MB)")
+        figure = style.styled(self._figure)(ax=ax)
         if path is not None:
             style.save(figure, path)
+        return figure
+
+    def _figure(self, *, ax: Any) -> Chart:
+        from lightlag import framing, style
+
+        figure, axes = style.chart(ax=ax)
+        for at, (name, sending) in enumerate((("real", self.real), ("ours", self.ours))):
+            packets = sending.packets
+            looks = style.line_style(at)
+            first, again = packets.filter(~packets["again"]), packets.filter(packets["again"])
+            end = (first["start"] + first["bytes"]).to_numpy() / 1e6
+            axes.plot(first["time_s"].to_numpy(), end, drawstyle="steps-post", label=name, **looks)
+            axes.plot(
+                again["time_s"].to_numpy(),
+                again["start"].to_numpy() / 1e6,
+                marker="o" if at == 0 else "x",
+                markersize=3.5,
+                linestyle="none",
+                color=looks["color"],
+                label=f"{name}: sent again",
+            )
+        framing.finish(axes, "Sequence, real and ours", self.capture.name)
+        axes.set_xlabel("time since the first data (s)")
+        axes.set_ylabel("payload (MB)")
         return figure
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -253,7 +253,7 @@ class Result:
             ``"cwnd"``, ``"goodput"``, ``"sequence"``, ``"rtt"`` or ``"queue"``; with radio media also ``"swarm"``,
             ``"airtime"`` and ``"routes"``, with a constellation ``"globe"`` and ``"handovers"``.
         path
-            Where to write the figure; the suffix decides the format (.pdf, .svg, .png).
+            Where to write the figure; the suffix decides the format (.pdf, .svg, .png, .pgf).
         """
         from lightlag import plot
 

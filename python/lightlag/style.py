@@ -2,7 +2,8 @@
 
 Colours are those of Okabe and Ito (2008) without its yellow, which white paper swallows, and the wine of Tol's muted
 palette (2021) for an eighth line. Every line has a dash pattern of its own too, so that no figure depends on colour
-alone.
+alone. :mod:`lightlag.looks` has sizes and fonts, :mod:`lightlag.framing` titles and legends, :mod:`lightlag.scales`
+axes.
 """
 
 from __future__ import annotations
@@ -10,22 +11,21 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, cast
 
 import matplotlib
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag._quantities import scaled
 from lightlag._writing import new_file
 from lightlag.errors import InputError
+from lightlag.looks import DPI, FAMILIES, PLAIN, Look, current
 
-__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "finish", "leave_out_peak", "line_style", "save"]
-__all__ += ["in_rows", "legend_columns", "save_as", "settle", "styled", "unit_of"]
+__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "line_style", "points", "rc", "save"]
+__all__ += ["save_as", "settle", "styled"]
 
 P = ParamSpec("P")
 
@@ -42,7 +42,7 @@ DASHES: tuple[Any, ...] = (
     (0, (10, 3)),
     (0, (4, 1.2, 1.2, 1.2)),
 )
-SUFFIXES = (".pdf", ".svg", ".png")
+SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
 
 RC: dict[Any, Any] = {
     "axes.edgecolor": GREY,
@@ -76,7 +76,7 @@ RC: dict[Any, Any] = {
     "lines.solid_joinstyle": "round",
     "path.simplify_threshold": 0.3,
     "pdf.fonttype": 42,
-    "savefig.dpi": 200,
+    "savefig.dpi": DPI,
     "svg.fonttype": "path",
     "svg.hashsalt": "lightlag",
     "text.color": BLACK,
@@ -91,37 +91,111 @@ RC: dict[Any, Any] = {
 }
 
 
-LIMIT: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
+LIMIT: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (1, 2)), "zorder": 1.5}
 """A bound that curves cannot pass."""
+
+
+def limit(at: int) -> dict[str, Any]:
+    """The look of a bound with this number, of few."""
+    return LIMIT | {"linestyle": ((0, (1, 2)), (0, (5, 2)), (0, (5, 2, 1, 2)))[at % 3]}
+
+
+def rc(look: Look) -> dict[Any, Any]:
+    """Matplotlib's settings for a look."""
+    family = FAMILIES.get(look.font, look.font)
+    return RC | {
+        "axes.labelsize": look.size_pt,
+        "axes.titlesize": look.size_pt + 1.5 * (look.size_pt > look.small_pt),
+        # The second has the arrows that many text fonts lack.
+        "font.family": list(dict.fromkeys([family, FAMILIES["sans"]])),
+        "font.size": look.size_pt,
+        "legend.fontsize": look.small_pt,
+        "lines.linewidth": look.line_pt,
+        "mathtext.fontset": "stix" if look.font == "serif" else "dejavusans",
+        "xtick.labelsize": look.small_pt,
+        "ytick.labelsize": look.small_pt,
+    }
+
+
+def points(size: float) -> float:
+    """A length in points, given for the plain look, in that of the figures which are drawn now."""
+    return size * float(matplotlib.rcParams["font.size"]) / PLAIN.size_pt
 
 
 class Chart(Figure):
     """A figure that notebooks show without set-up."""
 
+    look: Look = PLAIN
+    """The look in which it was drawn, and is written."""
+
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the figure; the suffix decides the format (.pdf, .svg, .png)."""
+        """Writes the figure; the suffix decides the format (.pdf, .svg, .png, .pgf)."""
         return save(self, path)
 
     def _repr_png_(self) -> bytes:
-        buffer = io.BytesIO()
-        with matplotlib.rc_context(RC):
-            self.savefig(buffer, format="png")
-        return buffer.getvalue()
+        return save_as(self, "png")
 
 
-def chart(rows: int = 1, columns: int = 1, *, size: tuple[float, float] = (6.4, 3.5), **axes: Any) -> tuple[Chart, Any]:
-    """A figure with its axes. Call inside :func:`matplotlib.rc_context` with ``RC``."""
-    figure = Chart(figsize=size, layout="constrained")
+def chart(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    size: tuple[float, float] = (6.4, 3.5),
+    follow: float = 0.8,
+    ax: Any = None,
+    **axes: Any,
+) -> tuple[Chart, Any]:
+    """A figure with its axes. Call in a function that is :func:`styled`.
+
+    Parameters
+    ----------
+    size
+        Width and height in inches where the look has none.
+    follow
+        How the height follows a given width: the exponent of a power, 1 for a map, 0 for rows of text.
+    ax
+        Axes of a user's own figure, as many as there are panels, instead of a new figure.
+    axes
+        As for :meth:`matplotlib.figure.Figure.subplots`.
+    """
+    if ax is not None:
+        return _given(ax, rows, columns, bool(axes.get("squeeze", True)))
+    look, (width, height) = current(), size
+    if look.width_in is not None:
+        width, height = look.width_in, height * (look.width_in / width) ** follow
+    figure = Chart(figsize=(width, look.height_in or height), layout="constrained")
+    figure.look = look
     return figure, figure.subplots(rows, columns, **axes)
 
 
+def _given(ax: Any, rows: int, columns: int, squeeze: bool) -> tuple[Chart, Any]:
+    """A user's axes and their figure, which need not be a chart: it is the user's to write."""
+    panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    wrong = next((each for each in panels if not isinstance(each, Axes)), None)
+    if wrong is not None:
+        raise InputError(f"ax: {type(wrong).__name__} is not matplotlib's Axes; give those of your figure")
+    if len(panels) != rows * columns:
+        many = f"{rows * columns} panel{'s' * (rows * columns > 1)}"
+        raise InputError(f"ax: {len(panels)} axes, and this figure has {many}; give as many axes")
+    figure = cast(Chart, panels[0].get_figure(root=True))
+    if not squeeze:
+        return figure, panels.reshape(rows, columns)
+    return figure, panels[0] if len(panels) == 1 else panels.reshape(rows, columns).squeeze()
+
+
 def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
-    """Draws in this style."""
+    """Draws in the look that is current; what is drawn into a user's axes keeps their settings."""
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
-        with matplotlib.rc_context(RC):
+        if options.get("ax") is not None:
             return draw(*args, **options)
+        from lightlag import framing
+
+        with matplotlib.rc_context(rc(current())):
+            figure = draw(*args, **options)
+            framing.fit_labels(figure)
+            return figure
 
     return wrapper
 
@@ -130,73 +204,6 @@ def line_style(at: int) -> dict[str, Any]:
     """Colour and dash pattern of the line with this number; when all colours are used up, others of their pairs."""
     again, colour = divmod(at, len(COLOURS))
     return {"color": COLOURS[colour], "linestyle": DASHES[(colour + again) % len(DASHES)]}
-
-
-def unit_of(largest: float, unit: str) -> tuple[float, str]:
-    """A divisor and the resulting unit, with a prefix for bit/s and B."""
-    if unit in ("%", "ms"):
-        return {"%": 0.01, "ms": 1e-3}[unit], unit
-    if unit not in ("bit/s", "B"):
-        return 1.0, unit
-    value, prefix = scaled(largest)
-    return (largest / value if value else 1.0), f"{prefix}{unit}"
-
-
-def leave_out_peak(axes: Axes, curves: Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]) -> None:
-    """Cuts off a peak far above the 90th percentile of the curves, and notes its height."""
-    usual, peak = 0.0, (0.0, 0.0)
-    for times, window in curves:
-        order = np.argsort(window[:-1])
-        share = np.cumsum(np.diff(times)[order])
-        if len(share):
-            usual = max(usual, float(window[order[np.searchsorted(share, 0.9 * share[-1])]]))
-            peak = max(peak, (float(window.max()), float(times[window.argmax()])))
-    if peak[0] > 4 * usual > 0:
-        axes.set_ylim(top=1.6 * usual)
-        about: dict[str, Any] = {"xytext": (4, -2), "textcoords": "offset points", "va": "top", "color": GREY}
-        about |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.0}, "zorder": 5}
-        axes.annotate(f"up to {peak[0]:,.0f}", (peak[1], 1.6 * usual), fontsize=8, **about)
-
-
-def finish(axes: Axes, title: str, note: str = "", *, legend: bool = True, end_s: float | None = None) -> None:
-    """Title and note above the axes, the legend in rows between them, both axes from zero on."""
-    handles, labels = axes.get_legend_handles_labels() if legend else ([], [])
-    columns = _columns(axes, labels)
-    rows = -(-len(labels) // columns)
-    pad = 7 + 13.5 * rows
-    axes.set_title(title, loc="left", pad=pad, fontweight="bold")
-    axes.set_title(note, loc="right", pad=pad, fontsize=8.5, color=GREY)
-    if rows:
-        order = in_rows(len(labels), columns)
-        axes.legend(
-            [handles[at] for at in order],
-            [labels[at] for at in order],
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=columns,
-        )
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(0, end_s)
-
-
-def _columns(axes: Axes, labels: list[str]) -> int:
-    """The most columns of a legend that fit the axes."""
-    figure = axes.figure.get_figure(root=True)
-    return legend_columns((figure.get_figwidth() if figure else 6.4) - 0.8, labels)
-
-
-def in_rows(count: int, columns: int) -> list[int]:
-    """The order of a legend's entries, so that they read by rows: a legend fills column by column."""
-    return [at for column in range(columns) for at in range(column, count, columns)]
-
-
-def legend_columns(room: float, labels: Sequence[str], line: float = 0.6) -> int:
-    """The most columns of a legend in a width in inches: a character takes about 0.07, its line `line`."""
-    for columns in range(len(labels), 1, -1):
-        longest = [max(map(len, labels[column::columns])) for column in range(columns)]
-        if sum(line + 0.07 * width for width in longest) <= room:
-            return columns
-    return 1
 
 
 def settle(figure: Figure) -> None:
@@ -220,9 +227,14 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
 
 def save_as(figure: Figure, kind: str) -> bytes:
-    """A figure as the bytes of a file: pdf, svg or png."""
+    """A figure as the bytes of a file: pdf, svg, png or pgf."""
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     drawing = io.BytesIO()
-    with matplotlib.rc_context(RC):
-        figure.savefig(drawing, format=kind, metadata=undated)
+    with matplotlib.rc_context(rc(figure.look if isinstance(figure, Chart) else PLAIN)):
+        if kind == "pgf":
+            from lightlag import _pgf
+
+            drawing.write(_pgf.commands(figure).encode())
+        else:
+            figure.savefig(drawing, format=kind, metadata=undated)
     return drawing.getvalue()

@@ -72,7 +72,7 @@ def player(
         "nodes": swarm.nodes,
         "places": [np.round(swarm.at(time), 1).tolist() for time in times],
         "links": [[[a, b, round(snr, 1)] for a, b, snr in swarm.links(time, radio or Radio())] for time in times],
-        "ways": [current(swarm, paths, time, flows) for time in times],
+        "ways": [list(current(swarm, paths, time, flows).values()) for time in times],
         "low": swarm.low.tolist(),
         "high": swarm.high.tolist(),
         "least": (radio or Radio()).least_snr_db,

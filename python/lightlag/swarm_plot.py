@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from lightlag import _films, style
+from lightlag import _films, framing, looks, style
 from lightlag.analyse import mean_interval
 from lightlag.errors import InputError
 from lightlag.style import Chart
@@ -34,6 +34,8 @@ __all__ = ["airtime", "animate", "route_timeline", "snapshot", "sweep"]
 
 STRONG_DB = 30.0
 """SNR of the darkest links."""
+_MOST_WAYS = 6
+"""More ways than these have no names in a legend."""
 
 
 @style.styled
@@ -44,6 +46,7 @@ def snapshot(
     radio: Radio | None = None,
     paths: pl.DataFrame | None = None,
     flows: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Chart:
     """The swarm from above at a time: nodes by height, links by SNR, and the ways of flows.
 
@@ -57,9 +60,11 @@ def snapshot(
         Decides which links there are; by default that of ns-3.30.1.
     flows
         Those whose ways are drawn; by default all in ``paths``.
+    ax
+        Axes to draw into.
     """
     swarm = Swarm(positions)
-    figure, axes = style.chart(size=(6.4, 5.6))
+    figure, axes = style.chart(size=(6.4, 5.6), follow=1.0, ax=ax)
     _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
     dots = axes.collections[-1]
     figure.colorbar(dots, ax=axes, label="height (m)", shrink=0.7)
@@ -78,9 +83,11 @@ def _scene(
             [places[[a, b], :2] for a, b, _ in links], colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1
         )
     )
-    for at, nodes in enumerate(current(swarm, paths, time_s, flows)):
+    found = current(swarm, paths, time_s, flows)
+    for at, nodes in enumerate(found.values()):
         here = places[nodes, :2]
-        axes.plot(here[:, 0], here[:, 1], color=style.line_style(at)["color"], linewidth=2.0, zorder=2)
+        look = {"color": style.line_style(at)["color"], "linewidth": style.points(2.0)}
+        axes.plot(here[:, 0], here[:, 1], label=list(found)[at], zorder=2, **look)
     axes.scatter(
         places[:, 0],
         places[:, 1],
@@ -91,6 +98,11 @@ def _scene(
         s=26,
         zorder=3,
     )
+    there = sum(len(nodes) > 1 for nodes in found.values())
+    note = f"{time_s:.1f} s · {_counted(len(links), 'link')}" + (
+        f" · {_counted(there, 'way')}" if len(found) > _MOST_WAYS else ""
+    )
+    framing.finish(axes, "Swarm", note, legend=len(found) <= _MOST_WAYS, room=0.8 * framing.room_in(axes))
     axes.set_aspect("equal")
     axes.grid(visible=False)
     margin = 0.03 * max(float((swarm.high - swarm.low)[:2].max()), 1.0)
@@ -98,21 +110,20 @@ def _scene(
     axes.set_ylim(swarm.low[1] - margin, swarm.high[1] + margin)
     axes.set_xlabel("x (m)")
     axes.set_ylabel("y (m)")
-    axes.set_title("Swarm", loc="left", fontweight="bold")
-    axes.set_title(
-        f"{time_s:.1f} s · {len(links)} link{'' if len(links) == 1 else 's'}",
-        loc="right",
-        fontsize=8.5,
-        color=style.GREY,
-    )
 
 
-def current(swarm: Swarm, paths: pl.DataFrame | None, time_s: float, flows: Sequence[str] | None) -> list[list[int]]:
+def _counted(count: int, of: str) -> str:
+    return f"{count} {of}{'' if count == 1 else 's'}"
+
+
+def current(
+    swarm: Swarm, paths: pl.DataFrame | None, time_s: float, flows: Sequence[str] | None
+) -> dict[str, list[int]]:
     """The way of each flow at a time, as numbers of nodes; none for a flow of which nothing has arrived."""
     if paths is None:
-        return []
+        return {}
     index = {name: number for number, name in enumerate(swarm.nodes)}
-    return [[index[name] for name in way(paths, time_s, flow)] for flow in _known(paths, flows)]
+    return {flow: [index[name] for name in way(paths, time_s, flow)] for flow in _known(paths, flows)}
 
 
 def _known(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
@@ -150,8 +161,8 @@ def animate(
         raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
     swarm = Swarm(positions)
     times = np.arange(swarm.start_s, swarm.end_s + every_s / 2, every_s)
-    with matplotlib.rc_context(style.RC):
-        figure, axes = style.chart(size=(5.6, 5.6))
+    with matplotlib.rc_context(style.rc(looks.current())):
+        figure, axes = style.chart(size=(5.6, 5.6), follow=1.0)
 
         def draw(time_s: float) -> None:
             axes.clear()
@@ -162,7 +173,7 @@ def animate(
 
 
 @style.styled
-def airtime(radios: pl.DataFrame) -> Chart:
+def airtime(radios: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
     """The time on the air of each node, the busiest first; columns that end in ``airtime_s`` are parts of a bar."""
     kinds = [name for name in radios.columns if name.endswith("airtime_s")]
     if "node" not in radios.columns or not kinds:
@@ -170,16 +181,17 @@ def airtime(radios: pl.DataFrame) -> Chart:
     total = sum((radios[name].to_numpy().astype(np.float64) for name in kinds), np.zeros(radios.height))
     order = np.argsort(-total, kind="stable")
     names = [str(radios["node"][int(at)]) for at in order]
-    figure, axes = style.chart()
+    figure, axes = style.chart(ax=ax)
     base = np.zeros(len(order))
     for at, kind in enumerate(kinds):
         values = radios[kind].to_numpy().astype(np.float64)[order]
         label = kind.removesuffix("airtime_s").rstrip("_") or "all"
         axes.bar(range(len(order)), values, 0.85, bottom=base, color=style.COLOURS[at], label=label, linewidth=0)
         base = base + values
-    style.finish(axes, "Time on the air", f"{len(order)} nodes", legend=len(kinds) > 1)
+    framing.finish(axes, "Time on the air", f"{len(order)} nodes", legend=len(kinds) > 1)
     axes.set_xlim(-0.6, len(order) - 0.4)
-    shown = range(0, len(order), max(1, len(order) // 15))
+    room = float(figure.get_figwidth()) * 2.3  # a name takes 0.16 in with what is around it
+    shown = range(0, len(order), -(-len(order) // max(1, int(room))))
     axes.set_xticks(list(shown), [names[at] for at in shown], rotation=90)
     axes.set_ylabel("time (s)")
     axes.set_xlabel("node")
@@ -187,7 +199,9 @@ def airtime(radios: pl.DataFrame) -> Chart:
 
 
 @style.styled
-def route_timeline(paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | None = None) -> Chart:
+def route_timeline(
+    paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | None = None, ax: Axes | None = None
+) -> Chart:
     """The hops of each flow's way over time, from its first data on; a fine line is a change of the way.
 
     Parameters
@@ -200,7 +214,7 @@ def route_timeline(paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | 
     names = _known(paths, flows)
     if not names:
         raise InputError("paths: no flow; nothing arrived over a medium")
-    figure, axes = style.chart(size=(6.4, 1.1 + 0.22 * len(names)))
+    figure, axes = style.chart(size=(6.4, 1.1 + 0.17 * len(names)), follow=0.0, ax=ax)
     longest = 1
     for row, flow in enumerate(names):
         found = ways(paths, flow)
@@ -213,8 +227,8 @@ def route_timeline(paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | 
     for hops in range(1, most + 1):
         text = f"{hops} hop{'s' if hops > 1 else ''}" + (" or more" if hops == len(style.COLOURS) < longest else "")
         axes.barh(0, 0, color=_colour(hops), label=text)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
-    style.finish(axes, "Ways of flows", end_s=end_s)
+    axes.set_yticks(range(len(names)), names, fontsize=style.points(7))
+    framing.finish(axes, "Ways of flows", end_s=end_s)
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.set_xlabel("time (s)")
     return figure
@@ -225,7 +239,9 @@ def _colour(hops: int) -> str:
 
 
 @style.styled
-def sweep(points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label: str = "") -> Chart:
+def sweep(
+    points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label: str = "", ax: Axes | None = None
+) -> Chart:
     """The means of runs over something that varies, such as density or speed, with 95 % intervals.
 
     Parameters
@@ -240,7 +256,7 @@ def sweep(points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label
     for name in (x, y, by):
         if name not in points.columns:
             raise InputError(f"points: no column {name}; there are {', '.join(points.columns)}")
-    figure, axes = style.chart()
+    figure, axes = style.chart(ax=ax)
     for at, part in enumerate(points.partition_by(by, maintain_order=True)):
         groups = sorted(part.partition_by(x), key=lambda group: float(group[x][0]))
         found = [mean_interval(map(float, group[y])) for group in groups]
@@ -250,7 +266,7 @@ def sweep(points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label
         half = [0.0 if one.count < 2 else one.half_width for one in found]
         error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2}
         axes.errorbar(values, [one.mean for one in found], yerr=half, fmt="none", **error)
-    style.finish(axes, f"{label or y} by {x}", "means and 95 % intervals")
+    framing.finish(axes, f"{label or y} by {x}", "means and 95 % intervals")
     axes.set_xlim(float(points[x].min()), float(points[x].max()))  # type: ignore[arg-type]
     axes.set_xlabel(x.replace("_", " "))
     axes.set_ylabel(label or y)

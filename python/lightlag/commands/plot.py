@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +25,9 @@ def plot(
         typer.Option(
             "--metric",
             "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue; of one run also swarm, airtime or routes of radios,"
-            " globe or handovers of a constellation; of comparisons any of their figures.",
+            help="cwnd (default), goodput, sequence, rtt or queue, or several with commas as panels of one figure; of"
+            " one run also swarm, airtime or routes of radios, globe or handovers of a constellation; of comparisons"
+            " any of their figures.",
         ),
     ] = None,
     out: Annotated[
@@ -34,8 +36,36 @@ def plot(
             "--out",
             "-o",
             metavar="FILE",
-            help="Figure to write: .pdf, .svg or .png; of globe and swarm also a film, .gif or .mp4, or a page that"
-            " plays, .html. Default: DIR/METRIC.pdf; of several METRIC.pdf",
+            help="Figure to write: .pdf, .svg, .png or .pgf; of globe and swarm also a film, .gif or .mp4, or a page"
+            " that plays, .html. Default: DIR/METRIC.pdf; of several METRIC.pdf",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="pdf, svg, png or pgf where --out has no suffix. Default: pdf"),
+    ] = None,
+    style: Annotated[
+        str,
+        typer.Option(
+            "--style",
+            metavar="STYLE",
+            help="plain; ieee or acm: a column of their papers, serif, without titles; slide: a slide of 16:9.",
+        ),
+    ] = "plain",
+    width: Annotated[
+        str | None,
+        typer.Option("--width", metavar="LENGTH", help="3.5in, 88mm, 8.8cm, 252pt (TeX's points) or 700px."),
+    ] = None,
+    height: Annotated[
+        str | None, typer.Option("--height", metavar="LENGTH", help="Default: one that suits the width.")
+    ] = None,
+    font: Annotated[
+        str | None, typer.Option("--font", metavar="FONT", help="serif, sans, mono, or a font that is installed.")
+    ] = None,
+    titles: Annotated[
+        bool | None,
+        typer.Option(
+            "--titles/--no-titles", help="Titles and notes above. Default: not for papers", show_default=False
         ),
     ] = None,
 ) -> None:
@@ -44,38 +74,81 @@ def plot(
     \b
     lightlag plot results/geo -m cwnd -o cwnd.pdf
     lightlag plot results/cubic results/hybla -m goodput -o both.pdf    a line for each folder and flow
+    lightlag plot results/geo -m cwnd,rtt,goodput,queue                 2 x 2 panels over the same time
+    lightlag plot results/geo --style ieee --format pgf                 a column of a paper, for LaTeX
+    lightlag plot results/geo --width 3.5in --font serif -o cwnd.svg
     lightlag plot results/old-compare results/new-compare -m bars       the algorithms of both side by side
     """
-    from lightlag import overlay
+    from lightlag import looks, overlay
     from lightlag.comparison import Comparison
     from lightlag.difference import read_result
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
+    look = looks.of(style, width=width, height=height, font=font, titles=titles)
     read = [read_result(folder) for folder in folders]
     found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
-    if isinstance(found[0], Comparison):
-        _of_comparisons(overlay.named(found, Comparison), metric, out, folders)
-    else:
-        _of_runs(overlay.named(found, Result), "cwnd" if metric is None else metric, out, folders)
+    with looks.within(look):
+        if isinstance(found[0], Comparison):
+            _of_comparisons(overlay.named(found, Comparison), metric, _Target(out, format, folders))
+        else:
+            metric = "cwnd" if metric is None else metric
+            _of_runs(overlay.named(found, Result), metric, _Target(out, format, folders))
 
 
-def _of_comparisons(found: dict[str, Comparison], metric: str | None, out: Path | None, folders: list[Path]) -> None:
+@dataclass(frozen=True)
+class _Target:
+    """Where a figure is written, as the command says it."""
+
+    out: Path | None
+    format: str | None
+    folders: list[Path]
+
+    def path(self, metric: str) -> Path:
+        suffix = self._suffix()
+        if self.out is not None:
+            return self.out if self.out.suffix or suffix is None else self.out.with_name(self.out.name + suffix)
+        name = f"{metric.replace(',', '-')}{suffix or '.pdf'}"
+        return self.folders[0] / name if len(self.folders) == 1 else Path(name)
+
+    def _suffix(self) -> str | None:
+        """The suffix of a format, which that of a file must be if it has one."""
+        from lightlag.style import SUFFIXES
+
+        if self.format is None:
+            return None
+        suffix = f".{self.format.lower().removeprefix('.')}"
+        if suffix not in SUFFIXES:
+            names = ", ".join(each[1:] for each in SUFFIXES)
+            raise InputError(f'--format: "{printable(self.format)}" is not a format of figures; there are {names}')
+        if self.out is not None and self.out.suffix.lower() not in ("", suffix):
+            raise InputError(
+                f"--format {suffix[1:]}: {printable(self.out)} ends in {self.out.suffix}; leave one of them out"
+            )
+        return suffix
+
+
+def _of_comparisons(found: dict[str, Comparison], metric: str | None, target: _Target) -> None:
     from lightlag import overlay
 
     comparison = overlay.merged(found)
     metric = comparison.figures[0] if metric is None else metric
-    path = _path(metric, out, folders)
+    if "," in metric:
+        raise InputError(
+            f'"{printable(metric)}": panels over the same time are those of runs; of comparisons name one figure of '
+            f"{', '.join(comparison.figures)}"
+        )
+    path = target.path(metric)
     comparison.plot(metric, path)
     say(path)
 
 
-def _of_runs(found: dict[str, Result], metric: str, out: Path | None, folders: list[Path]) -> None:
+def _of_runs(found: dict[str, Result], metric: str, target: _Target) -> None:
     from lightlag import _progress, moving
-    from lightlag.plot import FIGURES
+    from lightlag.plot import FIGURES, facets
     from lightlag.style import save
 
-    path = _path(metric, out, folders)
+    path = target.path(metric)
     moving.check(metric, path)
     if moving.is_moving(path):
         if len(found) > 1:
@@ -83,14 +156,10 @@ def _of_runs(found: dict[str, Result], metric: str, out: Path | None, folders: l
         (result,) = found.values()
         with _progress.of_count(path.name, shown=True) as progress:
             moving.write(result, metric, path, progress)
+    elif "," in metric:
+        save(facets(found, [name.strip() for name in metric.split(",")]), path)
     else:
         if metric not in FIGURES:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
         save(FIGURES[metric](found), path)
     say(path)
-
-
-def _path(metric: str, out: Path | None, folders: list[Path]) -> Path:
-    if out is not None:
-        return out
-    return folders[0] / f"{metric}.pdf" if len(folders) == 1 else Path(f"{metric}.pdf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lightlag import style
+from lightlag import framing, style
 from lightlag.style import Chart
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def _response(label: str, rows: list[dict[str, Any]]) -> Chart:
         color=style.GREY,
         linewidth=0.8,
     )
-    style.finish(axes, label, "response to loss")
-    axes.set(xscale="log", yscale="log", xlabel="probability of loss", ylabel="mean window in segments")
+    framing.finish(axes, label, "response to loss")
+    axes.set(xscale="log", yscale="log", xlabel="probability of loss", ylabel="mean window (segments)")
     axes.autoscale()
     return figure
 
@@ -58,8 +58,8 @@ def _share(label: str, rows: list[dict[str, Any]]) -> Chart:
     figure, axes = style.chart()
     _line(axes, rows, "share", 0, None)
     axes.axhline(0.5, **style.LIMIT)
-    style.finish(axes, label, "share of the goodput against CUBIC", legend=False)
-    axes.set(xlabel="queue in BDP", ylabel="share", ylim=(0, 1))
+    framing.finish(axes, label, "share of the goodput against CUBIC", legend=False)
+    axes.set(xlabel="queue (BDP)", ylabel="share", ylim=(0, 1))
     return figure
 
 
@@ -68,8 +68,8 @@ def _delay(label: str, rows: list[dict[str, Any]]) -> Chart:
     figure, axes = style.chart()
     _line(axes, rows, "delay_mean_s", 0, "mean")
     _line(axes, rows, "delay_p95_s", 1, "95th percentile")
-    style.finish(axes, label, "wait at the bottleneck")
-    axes.set(xlabel="queue in BDP", ylabel="wait in s")
+    framing.finish(axes, label, "wait at the bottleneck")
+    axes.set(xlabel="queue (BDP)", ylabel="wait (s)")
     return figure
 
 

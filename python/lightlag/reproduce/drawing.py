@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from lightlag import style
 from lightlag.analyse import Interval
+from lightlag.looks import current
 
 P = ParamSpec("P")
 
@@ -21,7 +22,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
-        with matplotlib.rc_context(style.RC):
+        with matplotlib.rc_context(style.rc(current())):
             return draw(*args, **options)
 
     return wrapper

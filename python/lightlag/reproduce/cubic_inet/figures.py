@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import style
+from lightlag import framing, style
 from lightlag.reproduce.cubic_inet import equations
 from lightlag.reproduce.cubic_inet.dumbbell import LOSS, PATH
 from lightlag.reproduce.cubic_inet.growth import Growth
@@ -33,7 +33,7 @@ def growth(run: Growth) -> Figure:
     dots: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4, "markerfacecolor": "white"}
     dots |= {"color": style.COLOURS[1], "zorder": 4, "clip_on": False}
     axes.plot(run.t_s[step], run.window[step], label="simulated epoch", **dots)
-    style.finish(axes, "CUBIC's growth function", "β = 0.2, C = 0.4")
+    framing.finish(axes, "CUBIC's growth function", "β = 0.2, C = 0.4")
     axes.set_ylim(0.76 * w_max, float(theory[-1]) * 1.02)
     axes.set_xlim(0, float(t[-1]))
     low, high = axes.get_ylim()
@@ -65,7 +65,7 @@ def window(run: Forced) -> Figure:
     at = [epoch.reduction_s for epoch in run.epochs]
     mark: dict[str, Any] = {"marker": 6, "markersize": 6, "linestyle": "none", "color": style.COLOURS[4]}
     axes.plot(at, np.zeros(len(at)), label="reduction (Table 1)", clip_on=False, zorder=5, **mark)
-    style.finish(axes, "One CUBIC flow", "5 Mbit/s, RTT 80 ms, losses at the paper's times")
+    framing.finish(axes, "One CUBIC flow", "5 Mbit/s, RTT 80 ms, losses at the paper's times")
     axes.set_xlim(0, float(trace.time_s[-1]))
     labels(axes)
     return figure
@@ -87,7 +87,7 @@ def third_epoch(run: Forced) -> Figure:
     axes.plot(t, theory, label=r"$C\,(t-K)^3 + W_\mathrm{max}$", zorder=4, **(style.line_style(1) | {"linewidth": 1.2}))
     switch = epoch.reduction_s + k
     axes.axvline(switch, color=style.COLOURS[2], linewidth=1.4)
-    style.finish(axes, "Third epoch", "integers hold the window at Wmax around K")
+    framing.finish(axes, "Third epoch", "integers hold the window at Wmax around K")
     low = 0.94 * epoch.threshold
     axes.set_ylim(low, float(trace.cwnd[grown].max()) * 1.06)
     axes.set_xlim(epoch.reduction_s - 0.5, end + 0.3)
@@ -106,7 +106,7 @@ def four_flows(result: ll.Result) -> Figure:
         trace = WindowTrace.of(result.trace("cwnd"), flow["name"])
         for axes in panels:
             steps(axes, trace.time_s, trace.deflated(), at, label=f"flow {at + 1}", linewidth=1.1)
-    style.finish(above, "Four CUBIC flows", f"100 Mbit/s, RTT 84 ms, PER 5e-4, seed {result.seed}")
+    framing.finish(above, "Four CUBIC flows", f"100 Mbit/s, RTT 84 ms, PER 5e-4, seed {result.seed}")
     expected = equations.response(LOSS, PATH.rtt_s)
     below.axhline(expected, color=style.GREY, linewidth=1.0, linestyle=style.DASHES[1], zorder=1)
     label: dict[str, Any] = {"xytext": (0, -4), "textcoords": "offset points", "va": "top", "color": style.GREY}

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import style
+from lightlag import framing, style
 from lightlag.reproduce.cubic_inet import satellite
 from lightlag.reproduce.cubic_inet.rtt_sweep import RTTS_S, Sweep
 from lightlag.reproduce.cubic_inet.satellite import ALGORITHMS, FLOWS, PRINTED_WINDOW
@@ -33,7 +33,7 @@ def windows(results: dict[str, ll.Result]) -> Figure:
             mark: dict[str, Any] = {"marker": "v", "markersize": 6, "linestyle": "none", "clip_on": False}
             axes.plot([flow["finish_s"]], [0], color=style.COLOURS[at], zorder=5, **mark)
         first = name == "CUBIC"
-        style.finish(axes, name, f"RTT 400 ms, seed {result.seed}", legend=first)
+        framing.finish(axes, name, f"RTT 400 ms, seed {result.seed}", legend=first)
         axes.set_xlim(0, end)
         axes.set_ylabel("window (segments)")
     grey: dict[str, Any] = {"color": style.GREY, "linewidth": 0.9, "linestyle": style.DASHES[1], "zorder": 1}
@@ -54,7 +54,7 @@ def clients(sweep: Sweep) -> Figure:
         for at, client in enumerate(of_clients):
             shifted = [x + 6 * (at - (FLOWS - 1) / 2) for x in MS]
             intervals(axes, shifted, client, at, f"client {at + 1}", linewidth=1.0)
-        style.finish(axes, name, f"{sweep.seeds} seeds", legend=name == "CUBIC")
+        framing.finish(axes, name, f"{sweep.seeds} seeds", legend=name == "CUBIC")
         axes.set_xlim(0, 630)
         axes.set_xticks(MS)
         axes.set_ylabel("throughput (Mbit/s)")
@@ -74,7 +74,7 @@ def aggregate(sweep: Sweep) -> Figure:
         axes.plot(t * 1e3, steady, **thin)
     mark: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 7, "markeredgewidth": 1.6, "zorder": 5}
     axes.plot([600, 600], [7.5, 2.0], label="paper's text", color=style.BLACK, **mark)
-    style.finish(axes, "Throughput of four clients", f"15 MiB each, {sweep.seeds} seeds; dotted: response functions")
+    framing.finish(axes, "Throughput of four clients", f"15 MiB each, {sweep.seeds} seeds; dotted: response functions")
     axes.set_xlim(0, 630)
     axes.set_xticks(MS)
     labels(axes, "throughput (Mbit/s)", "round-trip time (ms)")
@@ -89,7 +89,7 @@ def variants(found: Variants) -> Figure:
     for at, label in enumerate(VARIANTS):
         shifted = [x + 5 * (at - middle) for x in MS]
         intervals(axes, shifted, [found.aggregate(label, rtt) for rtt in RTTS_S], at, label, linewidth=1.0)
-    style.finish(axes, "Every variant of CUBIC", f"four clients, 15 MiB each, {found.seeds} seeds")
+    framing.finish(axes, "Every variant of CUBIC", f"four clients, 15 MiB each, {found.seeds} seeds")
     axes.set_yscale("log")
     axes.set_ylim(5, 80)
     # An interval that reaches below zero has no end on this scale, and would push the axes off the page.

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import style
+from lightlag import framing, style
 from lightlag.analyse import mean_interval
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.fanet.claims import AXES, PAPER, Metric, Sweep, fairness, kbps
@@ -67,7 +67,7 @@ def lines(points: Sequence[float], found: Mapping[str, Sequence[Sequence[Outcome
     for at, (name, runs) in enumerate(found.items()):
         intervals(axes, points, [mean_interval(map(kbps, one)) for one in runs], at, name)
     labels(axes, "throughput of a flow (kbit/s)", x)
-    style.finish(axes, title)
+    framing.finish(axes, title)
     axes.set_xticks(points)
     axes.set_xlim(min(points), max(points))
     return figure
@@ -90,6 +90,6 @@ def _curves(axes: Axes, ours: Sweep, peer: Sweep | None, metric: Metric) -> None
 
 def _finish(axes: Axes, ours: Sweep, title: str, y: str) -> None:
     labels(axes, y, X[ours.varies])
-    style.finish(axes, title, f"crosses: the paper · by {AXES[ours.varies]}")
+    framing.finish(axes, title, f"crosses: the paper · by {AXES[ours.varies]}")
     axes.set_xticks(ours.points)
     axes.set_xlim(min(ours.points), max(ours.points))

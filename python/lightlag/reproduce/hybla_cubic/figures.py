@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import style
+from lightlag import framing, style
 from lightlag.analyse import mean_interval
 from lightlag.reproduce.cubic_inet import equations as cubic_equations
 from lightlag.reproduce.cubic_inet.growth import Growth
@@ -58,7 +58,7 @@ def bic(paper: BicGrowth, linux: BicGrowth) -> Figure:
     dots: dict[str, Any] = {"linestyle": "none", "markersize": 3.6, "markerfacecolor": "white", "zorder": 4}
     axes.plot(paper.window[: last + 1], label="simulated epoch", marker="o", color=style.COLOURS[1], **dots)
     axes.plot(linux.window[: last + 1], label="with Linux's numbers", marker="s", color=style.COLOURS[2], **dots)
-    style.finish(axes, "BIC's growth function", f"Wmax = {paper.w_max:.0f}, one loss")
+    framing.finish(axes, "BIC's growth function", f"Wmax = {paper.w_max:.0f}, one loss")
     axes.set_ylim(1550, 2600)
     axes.set_xlim(0, last)
     for at, (begin, name) in enumerate(zip(edges, ("additive", "binary search", "max probing"), strict=False)):
@@ -84,7 +84,7 @@ def cubic(paper: Growth, linux: Growth) -> Figure:
         step = np.searchsorted(run.t_s, moments).clip(0, len(run.t_s) - 1)
         dots: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 3.8, "markerfacecolor": "white"}
         axes.plot(run.t_s[step], run.window[step], label=name, color=style.COLOURS[at], zorder=4, **dots)
-    style.finish(axes, "CUBIC's growth function", f"β = {equations.BETA}, C = 0.4, Wmax = {w_max:.0f}")
+    framing.finish(axes, "CUBIC's growth function", f"β = {equations.BETA}, C = 0.4, Wmax = {w_max:.0f}")
     axes.set_ylim(0.76 * w_max, None)
     axes.set_xlim(0, float(t[-1]))
     low, _ = axes.get_ylim()
@@ -101,7 +101,7 @@ def windows(found: Comparison) -> Figure:
     for at, (name, sample) in enumerate((("Hybla", found.hybla[0]), ("CUBIC", found.cubic[0]))):
         for axes in panels:
             steps(axes, sample.time_s, sample.window, at, label=name, linewidth=1.0, linestyle="solid")
-    style.finish(panels[0], "Congestion windows", f"RTT 600 ms, PER 1e-4 a hop, queue {SMALL_QUEUE}, seed 1")
+    framing.finish(panels[0], "Congestion windows", f"RTT 600 ms, PER 1e-4 a hop, queue {SMALL_QUEUE}, seed 1")
     highest = max(float(found.cubic[0].window.max()), 1000.0)
     panels[1].set_ylim(0, 1.05 * highest)
     panels[1].set_xlim(0, SECONDS)
@@ -134,7 +134,7 @@ def _over_time(found: Comparison, title: str, quantity: str, value: Callable[[Sa
                 GRID_S, runs.min(axis=0), runs.max(axis=0), color=style.COLOURS[at], alpha=0.16, linewidth=0
             )
             axes.set_xlabel("time (s)")
-    style.finish(panels[0], title, f"queue {SMALL_QUEUE}, {found.seeds} seeds")
+    framing.finish(panels[0], title, f"queue {SMALL_QUEUE}, {found.seeds} seeds")
     early = 30.0
     inside = early >= GRID_S
     top = max(float(np.array([value(one)[inside] for one in half]).max()) for half in (found.hybla, found.cubic))
@@ -162,7 +162,7 @@ def queues(found: Goodputs) -> Figure:
         half = [0.0 if point.count < 2 else point.half_width for point in points]
         axes.errorbar(x, means, yerr=half, fmt="none", ecolor=style.BLACK, elinewidth=0.9, capsize=2)
     seeds = len(next(iter(found.values())))
-    style.finish(axes, "The queue decides", f"goodput of {JUDGED_S:.0f} s, {seeds} seeds")
+    framing.finish(axes, "The queue decides", f"goodput of {JUDGED_S:.0f} s, {seeds} seeds")
     axes.set_xlim(-0.5, len(QUEUES) - 0.5)
     axes.set_xticks(range(len(QUEUES)), [f"{name} ({count} packets)" for name, count in QUEUES.items()])
     axes.set_xticklabels(["50 packets", *(f"{name} ({QUEUES[name]} packets)" for name in list(QUEUES)[1:])])
@@ -214,7 +214,7 @@ def round_trips(found: Goodputs) -> Figure:
         settings = [Setting(algorithm, paced=paced, rtt_s=rtt, seconds=JUDGED_S) for rtt in RTTS_S]
         intervals(axes, x, [mean_interval(found[one]) for one in settings], at, _name(algorithm, paced))
     largest = max(statistics.fmean(values) for values in found.values())
-    style.finish(axes, "Goodput against the round-trip time", f"queue {SMALL_QUEUE} packets, PER 1e-4 a hop")
+    framing.finish(axes, "Goodput against the round-trip time", f"queue {SMALL_QUEUE} packets, PER 1e-4 a hop")
     axes.set_ylim(0, 1.15 * largest)
     axes.set_xlim(0, 620)
     labels(axes, "goodput (Mbit/s)", "round-trip time (ms)")

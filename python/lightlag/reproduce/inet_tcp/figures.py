@@ -8,7 +8,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import style
+from lightlag import framing, style
+from lightlag.looks import current
 from lightlag.reproduce.inet_tcp.bit_errors import (
     PAPER,
     PLAIN,
@@ -23,7 +24,7 @@ from lightlag.reproduce.inet_tcp.bit_errors import (
 
 def throughput(run: BitErrors) -> Figure:
     """Fig. 3: throughput against the bit error rate; below it the same with limited transmit."""
-    with matplotlib.rc_context(style.RC):
+    with matplotlib.rc_context(style.rc(current())):
         return _throughput(run)
 
 
@@ -39,8 +40,8 @@ def _throughput(run: BitErrors) -> Figure:
         above.plot(x, [run.ideal[ber][at] for ber in RATES], label="_" if at else "model", **thin)
         printed = [(ber * 1e6, pair[at]) for ber, pair in PAPER.items()]
         above.plot(*zip(*printed, strict=True), label="_" if at else "paper", **mark)
-    style.finish(above, "Reno over a link with bit errors", "10 Mbit/s, limited transmit off")
-    style.finish(below, "", "limited transmit on", legend=False)
+    framing.finish(above, "Reno over a link with bit errors", "10 Mbit/s, limited transmit off")
+    framing.finish(below, "", "limited transmit on", legend=False)
     below.set_xlabel("bit error rate (10⁻⁶)")
     for axes in (above, below):
         axes.set_ylabel("throughput (Mbit/s)")

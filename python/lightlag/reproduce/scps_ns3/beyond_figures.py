@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from lightlag import style
+from lightlag import framing, style
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.scps_ns3 import ack_intervals, compression, outages, repairs, satellite
 from lightlag.reproduce.scps_ns3.figures import MODEL_LINE, THROUGHPUT
@@ -32,7 +32,7 @@ def repair(run: repairs.Repairs) -> Figure:
         for at, one in enumerate(repairs.KINDS):
             points = [kbps(run.rates(one, delay, ber)) for ber in repairs.BERS]
             intervals(axes, range(len(points)), points, at, one.label)
-        style.finish(axes, f"Delay {delay * 1e3:.0f} ms", legend=False)
+        framing.finish(axes, f"Delay {delay * 1e3:.0f} ms", legend=False)
         _error_rates(axes, repairs.BERS)
     panels[0].set_ylim(0, 1400)
     panels[0].set_ylabel(THROUGHPUT)
@@ -49,7 +49,7 @@ def intervals_of_acks(run: ack_intervals.Intervals) -> Figure:
         for at, rate in enumerate(ack_intervals.RETURNS_BPS):
             points = [kbps(run.found[ack_intervals.point(one, t, rate)]) for t in ack_intervals.INTERVALS_S]
             intervals(axes, ack_intervals.INTERVALS_S, points, at, f"{rate / 1e3:g} kbit/s")
-        style.finish(axes, title, legend=False)
+        framing.finish(axes, title, legend=False)
         axes.set_xscale("log")
         axes.set_xlim(0.045, 0.9)
         axes.xaxis.set_major_locator(FixedLocator(ack_intervals.INTERVALS_S))
@@ -79,7 +79,7 @@ def outage(run: outages.Outages) -> Figure:
         axes.plot(gone, [250.0] * len(gone), linestyle="none", marker="x", markersize=5, color=style.COLOURS[at])
     lengths = [outages.OUTAGES_S[0], 2 * LATEST_S]
     axes.plot(lengths, [length / 2 for length in lengths], label="half of the outage", **MODEL_LINE)
-    style.finish(axes, "After an outage", "crosses: given up")
+    framing.finish(axes, "After an outage", "crosses: given up")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(3.5, 800)
@@ -101,7 +101,7 @@ def geo(run: satellite.Satellite) -> Figure:
     for at, name in enumerate(satellite.KINDS):
         intervals(axes, range(len(satellite.BERS)), [run.mean(name, ber) for ber in satellite.BERS], at, name)
     axes.plot([satellite.holes_mbps(ber) for ber in satellite.BERS], label="six holes a round trip", **MODEL_LINE)
-    style.finish(axes, "GEO with bit errors", "10 Mbit/s, 600 ms")
+    framing.finish(axes, "GEO with bit errors", "10 Mbit/s, 600 ms")
     _error_rates(axes, satellite.BERS)
     axes.set_ylim(0, 10)
     axes.set_ylabel("goodput (Mbit/s)")
@@ -126,7 +126,7 @@ def headers(run: compression.Compression) -> Figure:
             )
         ideal = [100 * (compression.data_gain(mtu) - 1) for mtu in compression.MTUS]
         axes.plot(compression.MTUS, ideal, label="data headers alone", **MODEL_LINE)
-        style.finish(axes, title, legend=False)
+        framing.finish(axes, title, legend=False)
         axes.set_xlim(0, 1550)
         axes.set_xlabel("MTU (bytes)")
     panels[0].set_ylim(-15, 70)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from lightlag import style
+from lightlag import framing, style
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.scps_ns3 import corruption, peer
 from lightlag.reproduce.scps_ns3.algorithms import ALGORITHMS, Algorithms
@@ -75,8 +75,8 @@ def asymmetry(run: Asymmetry) -> Figure:
     ):
         intervals(panels[1], RATIOS, [kbps(run.of(one, rate)) for rate in RETURNS_BPS], at and at + 2, name)
     panels[1].plot([300], [800], **PAPER_MARK)
-    style.finish(panels[0], "Asymmetric channel", legend=False)
-    style.finish(panels[1], "Readings of SCPS-TP", legend=False)
+    framing.finish(panels[0], "Asymmetric channel", legend=False)
+    framing.finish(panels[1], "Readings of SCPS-TP", legend=False)
     panels[1].legend(loc="lower left")
     for axes in panels:
         ratio_axis(axes)
@@ -94,7 +94,7 @@ def queues(run: Asymmetry) -> Figure:
         for at, queue in enumerate(QUEUES):
             points = [kbps(run.of(one, rate, queue)) for rate in RETURNS_BPS]
             intervals(axes, RATIOS, points, at + 3, f"{queue} packets")
-        style.finish(axes, one.label, legend=False)
+        framing.finish(axes, one.label, legend=False)
         ratio_axis(axes)
         axes.xaxis.set_major_locator(FixedLocator([1, 10, 100, 1000]))
     panels[0].set_ylim(0, 1400)
@@ -109,7 +109,7 @@ def sequences(found: dict[str, Sequence]) -> Figure:
     """Fig. 4: transmitted sequence numbers at 5 kbit/s."""
     figure, axes = style.chart(size=(6.4, 3.4))
     _sequences(axes, list(found.items()), 120.0)
-    style.finish(axes, "Sequence numbers sent", f"return link {TEXT_BPS / 1e3:.0f} kbit/s", end_s=120.0)
+    framing.finish(axes, "Sequence numbers sent", f"return link {TEXT_BPS / 1e3:.0f} kbit/s", end_s=120.0)
     labels(axes, "sequence number (MB)")
     return figure
 
@@ -128,7 +128,7 @@ def algorithms(run: Algorithms) -> Figure:
         for at, (make, label) in enumerate(((scps, "as SCPS-TP"), (tcp, "as TCP"))):
             points = [kbps(run.found[Setting(make(name), rate)]) for rate in RETURNS_BPS]
             intervals(axes, RATIOS, points, at, label)
-        style.finish(axes, name, legend=False)
+        framing.finish(axes, name, legend=False)
         ratio_axis(axes)
         axes.xaxis.set_major_locator(FixedLocator([1, 10, 100, 1000]))
     panels[0].set_ylim(0, 1400)
@@ -152,7 +152,7 @@ def delays(run: Sweep) -> Figure:
             axes.plot(x, [run.model(setting) for setting in settings], label="_" if at else "model", **MODEL_LINE)
             axes.plot(x, list(map(peer.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
         axes.plot([TEXT_S * 1e3] * 2, [PRINTED[rate, one] for one, _ in PAIR], label="paper", **PAPER_MARK)
-        style.finish(axes, title, legend=False)
+        framing.finish(axes, title, legend=False)
         axes.set_xlim(40, 310)
         axes.set_xlabel("delay of the channel (ms)")
     panels[0].set_ylim(0, 1400)
@@ -170,7 +170,7 @@ def sizes(run: Sweep) -> Figure:
         intervals(axes, MTUS, [kbps(run.found[setting]) for setting in settings], at, one.label)
         axes.plot(MTUS, [run.model(setting) for setting in settings], label="_" if at else "model", **MODEL_LINE)
         axes.plot(MTUS, list(map(peer.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
-    style.finish(axes, "Segment size", "return link 3 kbit/s")
+    framing.finish(axes, "Segment size", "return link 3 kbit/s")
     axes.set_xlim(0, 1550)
     labels(axes, THROUGHPUT, "MTU (bytes)")
     return figure
@@ -186,7 +186,7 @@ def errors(run: Corruption) -> Figure:
         for rate in (300.0, float(corruption.PAPER[NEWRENO][corruption.DELAYS_S.index(delay)])):
             end = min(150.0, 40e3 / rate)
             axes.plot([0, end], [0, end * rate / 8e3], label="paper" if rate == 300.0 else "_", **MODEL_LINE)
-        style.finish(axes, f"Fig. {number}: {delay * 1e3:.0f} ms", legend=False, end_s=150.0)
+        framing.finish(axes, f"Fig. {number}: {delay * 1e3:.0f} ms", legend=False, end_s=150.0)
         axes.set_xlabel("time (s)")
     panels[0].set_ylabel("sequence number (MB)")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
