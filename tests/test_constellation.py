@@ -107,8 +107,10 @@ def test_wrong_questions_are_refused(starlink: Sky) -> None:
 def test_figures_show_what_they_say(starlink: Sky) -> None:
     globe = constellation_plot.globe(starlink, ways=[("London", "New York")])
     assert [text.get_text() for text in globe.axes[0].get_legend().get_texts()] == ["London – New York"]  # type: ignore[union-attr]
-    assert "19 satellites that it may use" in constellation_plot.sky_view(starlink, "London").axes[0].get_title()
-    assert "the way changes" in constellation_plot.timeline(starlink, "London", "New York", 60.0).axes[0].get_title()
+    assert "19 satellites that it may use" in str(constellation_plot.sky_view(starlink, "London").get_suptitle())
+    timeline = constellation_plot.timeline(starlink, "London", "New York", 60.0).axes[0]
+    assert timeline.get_title(loc="left") == "London – New York"
+    assert "the way changes" in timeline.get_title(loc="right")
     assert constellation_plot.map_of(starlink).axes[0].get_xlim() == (-180, 180)
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import lightlag as ll
 from lightlag import cli
+from lightlag.capture_comparison import Side
 from lightlag.errors import InputError
 from lightlag.repetition import Sending, _receive_buffer, repeat
 
@@ -174,6 +175,14 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, content: bytes) ->
     capture.write_bytes(content)
     with pytest.raises(InputError, match="not a capture"):
         Sending(capture)
+
+
+def test_the_window_beside_a_capture_is_in_bytes(tmp_path: Path) -> None:
+    found = repeat(CUBIC)
+    side = Side.of_folder(found.save(tmp_path / "replay"))
+    assert side.cwnd is not None
+    # A segment of this capture has 1460 bytes, which the scenario writes as "1.46 kB".
+    assert side.cwnd.values.max() == pytest.approx(1460 * float(found.result.trace()["cwnd_segments"].max()))  # type: ignore[arg-type]
 
 
 def test_acks_are_recorded_where_somebody_asks(tmp_path: Path) -> None:

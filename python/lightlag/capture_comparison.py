@@ -15,6 +15,7 @@ from lightlag._table import Row
 from lightlag.captures import Connection
 from lightlag.errors import InputError
 from lightlag.results import load
+from lightlag.variables import meaning
 
 if TYPE_CHECKING:
     from lightlag.style import Chart
@@ -198,8 +199,9 @@ def _segment(scenario: dict[str, Any], flow: str) -> float:
     profile = next((table["profile"] for table in tables if "profile" in table), None)
     profiles = dict(json.loads(_engine.catalog())["profiles"])
     tables.append(profiles.get(profile) or next(iter(profiles.values())))
-    text = next((table["mss"] for table in tables if "mss" in table), 1448)
-    return float(str(text).split()[0])
+    found = meaning(str(next((table["mss"] for table in tables if "mss" in table), "1448 B")))
+    assert isinstance(found, tuple), "a scenario that has run has a size there"
+    return found[1]
 
 
 def _mean(curve: Curve) -> float | None:

@@ -127,10 +127,11 @@ def _place_values(axes: Axes, variable: Variable, axis: Axis) -> None:
         _turn_if_long(axes, list(variable.values))
     elif axis.scale == "log":
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scales.tick(value)))
+        texts = dict(zip(axis.places, variable.values, strict=True)) if not axis.unit else {}
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: texts.get(value, scales.tick(value))))
         if len(axis.places) <= 8:
             axes.xaxis.set_major_locator(FixedLocator(axis.places))
-            _turn_if_long(axes, [scales.tick(place) for place in axis.places])
+            _turn_if_long(axes, [texts.get(place, scales.tick(place)) for place in axis.places])
         axes.xaxis.set_minor_locator(NullLocator())
     else:
         axes.set_xlim(left=0 if 0 <= min(axis.places) < 0.5 * max(axis.places) else None)
@@ -278,10 +279,14 @@ def _rtt(comparison: Comparison, *, ax: Any = None) -> Chart:
             halves = np.nan_to_num(np.array([interval.half_width for _, interval in rows])) / factor
             look = style.line_style(at) | ({} if len(rows) <= 30 else {"linestyle": "none"})
             axes.errorbar(rtts, means, yerr=halves, label=name, marker="o", markersize=3, capsize=2, **look)
-        axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.set_xlabel("base round-trip time of the flow (ms)")
         axes.set_ylabel(f"goodput ({unit})")
+    every = [one for series in found for rows in series.values() for _, one in rows]
+    highest = max((one.mean + np.nan_to_num(one.half_width) for one in every), default=0.0)
+    top = scales.cut_intervals(all_of(panels), largest / factor, highest / factor, unit)
+    for axes in all_of(panels):
+        axes.set_ylim(0, top)
     framing.head(figure, all_of(panels), "Goodput against round-trip time", of_points(comparison, points), ax=ax)
     return figure
 

@@ -58,7 +58,7 @@ def draw(result: Results, metrics: Sequence[str], *, ax: Sequence[Axes] | None =
                 framing.say_empty(axes, str(error))
                 axes.set_ylabel(metric)
     for axes in panels:
-        axes.set_ylabel(_shortened(axes.get_ylabel()))
+        axes.set_ylabel(_shortened(axes.get_ylabel().replace("\n", " ")))
     if "goodput" in metrics:
         notes.append(f"goodput: means over {interval_s:g} s")
     for unused in list(grid.flat)[len(metrics) :]:

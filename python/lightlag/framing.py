@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context, rcParams
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -36,6 +36,15 @@ __all__ = [
 
 _ROW = 13.5
 """A row of a legend or a note, in points of the plain look."""
+_LEGEND: dict[str, Any] = {
+    "borderaxespad": 0.3,
+    "borderpad": 0.0,
+    "columnspacing": 1.6,
+    "frameon": False,
+    "handletextpad": 0.6,
+    "labelspacing": 0.5,
+}
+_HANDLE, _LONG_HANDLE = 2.4, 3.4
 _SPACE = 0.15
 """Between a title and the note beside it, in inches."""
 
@@ -144,11 +153,19 @@ def _beside(axes: Axes) -> float:
             continue
         texts = [label.get_text() for label in other.get_yticklabels()]
         widest = max(widest, *(width_in(text, points(8.5)) for text in texts if not text.endswith("}$")), 0.0)
-    return max(points(9) / 12, widest + points(22) / 72)
+    rows = place.get_gridspec().nrows if place is not None else 1
+    is_broken = width_in(axes.get_ylabel(), points(9)) > 0.55 * float(figure.get_figheight()) / rows
+    return max(points(9) / 12, widest + points(38) / 72) + is_broken * points(11) / 72
 
 
-def fit_labels(figure: Figure) -> None:
-    """Breaks labels of y axes before their unit where they are longer than the axis."""
+def fit_labels(figure: Figure, panels: Sequence[Axes] | None = None) -> None:
+    """Breaks labels of y axes before their unit where they are longer than the axis.
+
+    Parameters
+    ----------
+    panels
+        Whose labels; by default those of all axes.
+    """
     size = _size(rcParams["axes.labelsize"])
     around: dict[int, float] = {}
     for axes in figure.axes:
@@ -156,7 +173,7 @@ def fit_labels(figure: Figure) -> None:
             row = place.rowspan.start
             around[row] = max(around.get(row, 0.0), _above_and_below(axes))
     height = float(figure.get_figheight()) - sum(around.values()) - points(_ROW) / 72 * len(figure.legends)
-    for axes in figure.axes:
+    for axes in figure.axes if panels is None else panels:
         label, place = axes.get_ylabel(), axes.get_subplotspec()
         if place is None or " (" not in label or "\n" in label:
             continue
@@ -211,20 +228,26 @@ def legend_above(axes: Axes, handles: Mapping[str, Any]) -> int:
         if (legend := axes.get_legend()) is not None:
             legend.remove()
         return 0
-    columns, order = _arranged(handles, room_in(axes))
-    legend = axes.legend(
-        [handles[label] for label in order], order, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns
-    )
+    columns, order = _arranged(handles, room_in(axes), _HANDLE)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns}
+    look = _LEGEND | {"handlelength": _HANDLE, "fontsize": points(8.5)}
+    legend = axes.legend([handles[label] for label in order], order, **place, **look)
     _enlarge_dots(legend)
     return -(-len(handles) // columns)
 
 
-def _arranged(handles: Mapping[str, Any], room: float) -> tuple[int, list[str]]:
-    """The most columns that fit, and the labels in the order of a legend that fills them and reads by rows."""
+def _arranged(handles: Mapping[str, Any], room: float, handle: float) -> tuple[int, list[str]]:
+    """The most columns that fit, and the labels in the order of a legend that fills them and reads by rows.
+
+    Parameters
+    ----------
+    handle
+        The length of a line in the legend, in heights of its text.
+    """
     labels = list(handles)
-    size = _size(rcParams["legend.fontsize"])
-    line = (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"]) * size / 72
-    gap = rcParams["legend.columnspacing"] * size / 72
+    size = points(8.5)
+    line = (handle + _LEGEND["handletextpad"]) * size / 72
+    gap = _LEGEND["columnspacing"] * size / 72
     widths = [line + width_in(label, size) for label in labels]
     for columns in range(len(labels), 0, -1):
         if sum(max(widths[at::columns]) + gap for at in range(columns)) - gap <= room:
@@ -271,9 +294,10 @@ def head(
         rows += text.count("\n")
         figure.suptitle(text, x=0.01, ha="left", fontweight="bold", fontsize=points(10))
     if handles:
-        with rc_context({"legend.handlelength": 3.4}):
-            columns, order = _arranged(handles, width - 0.2)
-            legend = figure.legend([handles[label] for label in order], order, loc="outside lower left", ncols=columns)
+        columns, order = _arranged(handles, width - 0.2, _LONG_HANDLE)
+        look = _LEGEND | {"handlelength": _LONG_HANDLE, "fontsize": points(8.5)}
+        shown = [handles[label] for label in order]
+        legend = figure.legend(shown, order, loc="outside lower left", ncols=columns, **look)
         _enlarge_dots(legend)
         rows += -(-len(handles) // columns) - 1
     if rows:

@@ -188,10 +188,12 @@ def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
-        if options.get("ax") is not None:
-            return draw(*args, **options)
         from lightlag import framing
 
+        if (ax := options.get("ax")) is not None:
+            figure = draw(*args, **options)
+            framing.fit_labels(figure, np.atleast_1d(np.asarray(ax, dtype=object)).ravel().tolist())
+            return figure
         with matplotlib.rc_context(rc(current())):
             figure = draw(*args, **options)
             framing.fit_labels(figure)

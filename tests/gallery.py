@@ -1,0 +1,467 @@
+"""The gallery of figures: every kind, with the code that draws it. ``python -m gallery`` writes docs/figures.md anew.
+
+The pictures of the page are those with which tests compare each figure.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+from PIL import Image
+
+from lightlag import style
+from lightlag.looks import PLAIN
+from lightlag.style import Chart
+
+DOCS = Path(__file__).parents[1] / "docs"
+PICTURES = DOCS / "images" / "figures"
+DPI = 120
+CAPTURE = Path(__file__).parent / "data/captures/linux-cubic-sender.pcap"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure: its name, the sentence below it, the code that draws it and, if there is one, the command."""
+
+    name: str
+    text: str
+    code: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Figures of the same runs."""
+
+    title: str
+    text: str
+    code: str
+    commands: tuple[str, ...] = ()
+    figures: tuple[Shown, ...] = ()
+    needs: tuple[Section, ...] = ()
+
+
+RUNS = Section(
+    "A run",
+    "A download over a low orbit, and four flows that share a bottleneck.",
+    """\
+leo = ll.run("leo", duration="20 s", seed=1)
+shared = ll.run("dumbbell", duration="20 s", seed=1)
+""",
+    (
+        "lightlag run leo --set duration=20s --out results/leo",
+        "lightlag run dumbbell --set duration=20s --out results/shared",
+    ),
+    (
+        Shown(
+            "cwnd",
+            "The congestion window of one flow, with ssthresh and, of CUBIC, Wmax; triangles are fast recoveries.",
+            "figure = ll.plot.cwnd(leo)",
+            "lightlag plot results/leo -m cwnd",
+        ),
+        Shown(
+            "goodput",
+            "Goodput, with the rate of the slowest link as a dotted line.",
+            "figure = ll.plot.goodput(leo)",
+            "lightlag plot results/leo -m goodput",
+        ),
+        Shown(
+            "rtt",
+            "Round-trip times: each sample, and the smoothed one. The path changes after 15 s.",
+            "figure = ll.plot.rtt(leo)",
+            "lightlag plot results/leo -m rtt",
+        ),
+        Shown(
+            "queue",
+            "Packets that wait, at the link directions where many do.",
+            "figure = ll.plot.queue(leo)",
+            "lightlag plot results/leo -m queue",
+        ),
+        Shown(
+            "sequence",
+            "Payload sent and acknowledged.",
+            "figure = ll.plot.sequence(leo)",
+            "lightlag plot results/leo -m sequence",
+        ),
+        Shown(
+            "flows",
+            "Several flows of one run: a line each, and their sum.",
+            "figure = ll.plot.goodput(shared)",
+            "lightlag plot results/shared -m goodput",
+        ),
+        Shown(
+            "facets",
+            "Several figures as panels over the same time.",
+            'figure = ll.plot.facets(leo, ["cwnd", "rtt", "goodput", "queue"])',
+            "lightlag plot results/leo -m cwnd,rtt,goodput,queue",
+        ),
+    ),
+)
+
+SEVERAL = Section(
+    "Several runs in one figure",
+    "The same download over a geostationary satellite, by two algorithms.",
+    """\
+cubic = ll.run("geo", seed=1)
+hybla = ll.run("geo", seed=1, sets={"flows.0.congestion": "hybla"})
+both = {"CUBIC": cubic, "Hybla": hybla}
+""",
+    (
+        "lightlag run geo --out results/CUBIC",
+        "lightlag run geo --set flows.0.congestion=hybla --out results/Hybla",
+    ),
+    (
+        Shown(
+            "several",
+            "A line for each run and flow, named after the folders. Hybla's window is that far above the other for so "
+            "long that the axis is logarithmic.",
+            "figure = ll.plot.cwnd(both)",
+            "lightlag plot results/CUBIC results/Hybla -m cwnd",
+        ),
+        Shown(
+            "several-facets",
+            "Panels of several runs share one legend.",
+            'figure = ll.plot.facets(both, ["cwnd", "rtt", "goodput", "sequence"])',
+            "lightlag plot results/CUBIC results/Hybla -m cwnd,rtt,goodput,sequence",
+        ),
+    ),
+)
+
+PAPERS = Section(
+    "For papers and slides",
+    "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles, which "
+    "belong into the caption. `--width`, `--height`, `--font` and `--titles` change a part of a style. `--format pgf` "
+    "writes commands of LaTeX, whose texts are in the fonts of the paper; it needs no LaTeX.",
+    "",
+    (),
+    (
+        Shown(
+            "ieee",
+            "A column of an IEEE paper: 3.5 in.",
+            """\
+with ll.plot.using("ieee"):
+    figure = ll.plot.goodput(both)
+""",
+            "lightlag plot results/CUBIC results/Hybla -m goodput --style ieee -o goodput.pdf",
+        ),
+        Shown(
+            "acm",
+            "A column of an ACM paper: 241.15 pt.",
+            """\
+with ll.plot.using("acm"):
+    figure = ll.plot.facets(leo, ["cwnd", "rtt"])
+""",
+            "lightlag plot results/leo -m cwnd,rtt --style acm --format pgf",
+        ),
+        Shown(
+            "slide",
+            "A slide of 16:9: larger text and thicker lines.",
+            """\
+with ll.plot.using("slide"):
+    figure = ll.plot.goodput(shared)
+""",
+            "lightlag plot results/shared -m goodput --style slide --format svg",
+        ),
+        Shown(
+            "narrow",
+            "A width and a font of one's own.",
+            """\
+with ll.plot.using(width="3.5in", font="serif"):
+    figure = ll.plot.cwnd(leo)
+""",
+            "lightlag plot results/leo --width 3.5in --font serif",
+        ),
+        Shown(
+            "own-axes",
+            "Every function draws into axes of your own, with the settings that these have.",
+            """\
+figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+left, right = figure.subplots(1, 2)
+ll.plot.cwnd(leo, ax=left)
+ll.plot.rtt(leo, ax=right)
+""",
+        ),
+    ),
+    (RUNS, SEVERAL),
+)
+
+COMPARED = Section(
+    "A comparison",
+    "Two algorithms with the same seeds; then with several losses, against each other, and over several distances.",
+    """\
+compared = ll.compare("geo", ["cubic", "bbr"], replications=4)
+losses = ll.compare("geo", ["cubic", "bbr"], vary={"links.1.loss": ["1e-5", "1e-4", "1e-3"]}, replications=3)
+rivals = ll.compare("dumbbell", ["cubic/bbr", "cubic/hybla"], duration="20 s", replications=3)
+distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", replications=4)
+""",
+    (
+        "lightlag compare geo -c cubic,bbr -n 4 --out results/compared",
+        "lightlag compare geo -c cubic,bbr --vary links.1.loss=1e-5,1e-4,1e-3 -n 3 --out results/losses",
+        "lightlag compare dumbbell -c cubic/bbr,cubic/hybla -n 3 --set duration=20s --out results/rivals",
+        "lightlag compare heterogeneous -c newreno,hybla -n 4 --set duration=20s --out results/distances",
+    ),
+    (
+        Shown(
+            "bars",
+            "Means with 95 % intervals; a dot is one run.",
+            'figure = compared.plot("bars")',
+            "lightlag plot results/compared -m bars",
+        ),
+        Shown(
+            "compared-goodput",
+            "Goodput over time: means of the runs, with 95 % intervals as bands that end at the rate of the link.",
+            'figure = compared.plot("goodput")',
+            "lightlag plot results/compared -m goodput",
+        ),
+        Shown(
+            "compared-cwnd",
+            "Windows with the first seed.",
+            'figure = compared.plot("cwnd")',
+            "lightlag plot results/compared -m cwnd",
+        ),
+        Shown(
+            "completion",
+            "The share of the flows that had finished.",
+            'figure = compared.plot("completion")',
+            "lightlag plot results/compared -m completion",
+        ),
+        Shown(
+            "goodput-vs-loss",
+            "A measure against what varies. An interval that reaches far beyond the means is cut off, with a note.",
+            'figure = losses.plot("goodput-vs-loss")',
+            "lightlag plot results/losses -m goodput-vs-loss",
+        ),
+        Shown(
+            "queueing-vs-loss",
+            "Queueing delay against what varies: mean and 95th percentile.",
+            'figure = losses.plot("queueing-vs-loss")',
+            "lightlag plot results/losses -m queueing-vs-loss",
+        ),
+        Shown(
+            "shares",
+            "What each algorithm gets where several compete.",
+            'figure = rivals.plot("shares")',
+            "lightlag plot results/rivals -m shares",
+        ),
+        Shown(
+            "goodput-by-rtt",
+            "Goodput of each flow against its round-trip time.",
+            'figure = distances.plot("rtt")',
+            "lightlag plot results/distances -m rtt",
+        ),
+        Shown(
+            "comparisons",
+            "Several comparisons side by side. Studies have the same figures.",
+            'figure = ll.plot.comparisons({"before": compared, "after": compared}, "bars")',
+            "lightlag plot results/before results/after -m bars",
+        ),
+    ),
+)
+
+SWARM = Section(
+    "A swarm",
+    "Drones on one radio channel, whose flows find their ways over each other.",
+    """\
+swarm = ll.run("swarm", duration="6 s", seed=1)
+""",
+    ("lightlag run swarm --set duration=6s --out results/swarm",),
+    (
+        Shown(
+            "swarm",
+            "Nodes from above, links by SNR, and the ways of flows.",
+            'with ll.plot.using(width="4in"):\n    figure = ll.plot.swarm(swarm)',
+            "lightlag plot results/swarm -m swarm --width 4in",
+        ),
+        Shown(
+            "airtime",
+            "How long each radio sent, by what it sent.",
+            "figure = ll.plot.airtime(swarm)",
+            "lightlag plot results/swarm -m airtime",
+        ),
+        Shown(
+            "routes",
+            "The hops of each flow over time.",
+            "figure = ll.plot.routes(swarm)",
+            "lightlag plot results/swarm -m routes",
+        ),
+    ),
+)
+
+SKY = Section(
+    "A constellation",
+    "The first shell of Starlink, and a run through it.",
+    """\
+sky = ll.sky("starlink-550")
+starlink = ll.run("starlink-550", duration="20 s", seed=1)
+""",
+    ("lightlag run starlink-550 --set duration=20s --out results/starlink",),
+    (
+        Shown(
+            "globe",
+            "Satellites, the links between them, and the ways of flows.",
+            'with ll.plot.using(width="3.5in"):\n    figure = ll.plot.globe(starlink)',
+            "lightlag plot results/starlink -m globe --width 3.5in",
+        ),
+        Shown(
+            "handovers",
+            "Window and round trips of a flow, above the satellites at both ends of its way.",
+            "figure = ll.plot.handovers(starlink)",
+            "lightlag plot results/starlink -m handovers",
+        ),
+        Shown(
+            "timeline",
+            "The round trip of light between two stations, without a run.",
+            'figure = constellation_plot.timeline(sky, "London", "New York", until_s=60)',
+            'lightlag orbit starlink-550 --pair "London,New York" --seconds 60 --out results/orbit',
+        ),
+        Shown("map", "Stations, satellites and a ground track.", "figure = constellation_plot.map_of(sky)"),
+        Shown("sky", "The satellites that a station may use.", 'figure = constellation_plot.sky_view(sky, "London")'),
+    ),
+)
+
+CAPTURES = Section(
+    "A capture",
+    "A connection between two kernels, read from a file.",
+    """\
+capture = ll.inspect(CAPTURE)
+repetition = repeat(CAPTURE)
+replayed = Side.of_folder(repetition.save(RESULTS / "replay"))
+beside = CaptureComparison(Side.of_capture(capture.largest()), replayed)
+""",
+    (),
+    (
+        Shown(
+            "connection",
+            "Sequence with retransmissions, and bytes in flight.",
+            "figure = capture.largest().plot()",
+            "lightlag inspect real.pcapng -o connection.pdf",
+        ),
+        Shown(
+            "capture-comparison",
+            "A real connection and a simulated one over the same time.",
+            "figure = beside.plot()",
+            "lightlag compare-capture real.pcapng results/replay -o both.pdf",
+        ),
+        Shown(
+            "replay",
+            "A real connection and our repetition of it.",
+            "figure = repetition.plot()",
+            "lightlag replay real.pcapng --out results/replay",
+        ),
+    ),
+)
+
+SECTIONS = (RUNS, SEVERAL, PAPERS, COMPARED, SWARM, SKY, CAPTURES)
+
+
+def names() -> list[str]:
+    """The names of all figures."""
+    return [shown.name for section in SECTIONS for shown in section.figures]
+
+
+@dataclass
+class Gallery:
+    """Draws figures, and makes the runs of a section when its first figure is drawn."""
+
+    results: Path
+    names: dict[str, Any] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        setting = (
+            "import lightlag as ll\nfrom lightlag import constellation_plot\nfrom matplotlib.figure import Figure\n"
+        )
+        setting += "from lightlag.capture_comparison import CaptureComparison, Side\n"
+        setting += "from lightlag.repetition import repeat\n"
+        exec(setting, self.names)
+        self.names |= {"CAPTURE": CAPTURE, "RESULTS": self.results}
+
+    @staticmethod
+    def code(name: str) -> str:
+        """The code that draws a figure."""
+        return next(one.code for each in SECTIONS for one in each.figures if one.name == name)
+
+    def draw(self, name: str) -> Figure:
+        """The figure of this name."""
+        section, shown = next((each, one) for each in SECTIONS for one in each.figures if one.name == name)
+        for needed in (*section.needs, section):
+            if needed.title not in self.made:
+                exec(needed.code, self.names)
+                self.made.append(needed.title)
+        exec(shown.code, self.names)
+        figure = self.names["figure"]
+        assert isinstance(figure, Figure)
+        return figure
+
+
+def picture(figure: Figure) -> bytes:
+    """A figure as PNG of few colours, which is small."""
+    drawing = io.BytesIO()
+    with matplotlib.rc_context(style.rc(figure.look if isinstance(figure, Chart) else PLAIN)):
+        figure.savefig(drawing, format="png", dpi=DPI)
+    drawing.seek(0)
+    small = io.BytesIO()
+    Image.open(drawing).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
+_HEAD = """\
+# Figures
+
+Every figure that lightlag draws, with the code and the command that made it. `make figures` writes
+this page, and tests compare each figure with its picture here.
+
+- `--out FILE` names the file, whose suffix decides the format: `.pdf`, `.svg`, `.png` or `.pgf`. Without it, `--format`
+  does, and the figure stands in the results folder.
+- Colours are those of Okabe and Ito, and each line has a dash pattern of its own, so that figures can be read in grey.
+- A dotted line in a figure of goodput is the rate of the slowest link.
+- A short peak far above the rest is cut off, with a mark that says how high it is. Where values are that high for long,
+  the axis is logarithmic and says so.
+
+In Python, `import lightlag as ll` comes first; `figure.save("name.pdf")` writes a figure. Figures of papers that
+`lightlag reproduce` draws are in [Validation](validation.md).
+"""
+
+
+def page() -> str:
+    """The gallery as Markdown."""
+    parts = [_HEAD]
+    for section in SECTIONS:
+        parts.append(f"## {section.title}\n\n{section.text}\n")
+        if section.code:
+            parts.append(f"```python\n{_readable(section.code)}```\n")
+        if section.commands:
+            parts.append("```sh\n" + "\n".join(section.commands) + "\n```\n")
+        for shown in section.figures:
+            parts.append(f"### {shown.name}\n\n{shown.text}\n")
+            parts.append(f"```python\n{_readable(shown.code).rstrip()}\n```\n")
+            if shown.command:
+                parts.append(f"```sh\n{shown.command}\n```\n")
+            parts.append(f"![{shown.text}](images/figures/{shown.name}.png)\n")
+    return "\n".join(parts)
+
+
+def _readable(code: str) -> str:
+    return code.replace("CAPTURE", '"real.pcap"').replace('RESULTS / "', '"results/')
+
+
+def main() -> None:
+    """Writes the page and its pictures."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:] or names()
+    with tempfile.TemporaryDirectory() as folder:
+        gallery = Gallery(Path(folder))
+        for name in wanted:
+            (PICTURES / f"{name}.png").write_bytes(picture(gallery.draw(name)))
+    (DOCS / "figures.md").write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
