@@ -35,7 +35,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
+.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -85,6 +85,9 @@ test-instructions: $(BENCH)
 
 test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q
+
+figures: $(BIN)/.dev $(BIN)/.engine ## draw docs/figures.md and its pictures anew, which tests compare with; look at each that changes
+	PYTHONPATH=tests $(BIN)/python -W error -m gallery
 
 # The profile of the tests keeps the assertions of debug builds, and its build is the faster one.
 soak: | tools ## run SOAK_COUNT (20000) random scenarios from SOAK_FIRST (0) on

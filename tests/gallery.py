@@ -15,9 +15,10 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
-from lightlag import style
-from lightlag.looks import PLAIN
+from lightlag import looks, style
+from lightlag.looks import PLAIN, Look
 from lightlag.style import Chart
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -373,6 +374,7 @@ class Gallery:
     results: Path
     names: dict[str, Any] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
+    figures: dict[tuple[str, Look], Figure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         setting = (
@@ -389,7 +391,14 @@ class Gallery:
         return next(one.code for each in SECTIONS for one in each.figures if one.name == name)
 
     def draw(self, name: str) -> Figure:
-        """The figure of this name."""
+        """The figure of this name, drawn once in each look."""
+        key = name, looks.current()
+        if key not in self.figures:
+            self.figures[key] = self.drawn_anew(name)
+        return self.figures[key]
+
+    def drawn_anew(self, name: str) -> Figure:
+        """The figure of this name, which nobody else has."""
         section, shown = next((each, one) for each in SECTIONS for one in each.figures if one.name == name)
         for needed in (*section.needs, section):
             if needed.title not in self.made:
@@ -401,6 +410,11 @@ class Gallery:
         return figure
 
 
+def drawn_by() -> str:
+    """The minor version of matplotlib, on which the places of texts depend."""
+    return "matplotlib " + ".".join(matplotlib.__version__.split(".")[:2])
+
+
 def picture(figure: Figure) -> bytes:
     """A figure as PNG of few colours, which is small."""
     drawing = io.BytesIO()
@@ -408,7 +422,10 @@ def picture(figure: Figure) -> bytes:
         figure.savefig(drawing, format="png", dpi=DPI)
     drawing.seek(0)
     small = io.BytesIO()
-    Image.open(drawing).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+    about = PngInfo()
+    about.add_text("Software", drawn_by())
+    few = Image.open(drawing).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    few.save(small, "PNG", optimize=True, pnginfo=about)
     return small.getvalue()
 
 

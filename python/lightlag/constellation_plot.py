@@ -291,11 +291,7 @@ def map_of(
             axes.plot(xs, ys, zorder=4, label=name if part == 0 else None, **look)
     places = sky.places(time_s)
     axes.plot(places[:, 1], places[:, 0], marker="s", markersize=4, color=style.BLACK, linestyle="none", zorder=5)
-    for name, (latitude, longitude) in zip(sky.stations, places, strict=True):
-        where: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "ha": "left"}
-        if longitude > 90:
-            where |= {"xytext": (-4, 3), "ha": "right"}
-        axes.annotate(name, (longitude, latitude), zorder=6, path_effects=_halo(), **where)
+    _name_places(axes, dict(zip(sky.stations, places.tolist(), strict=True)))
     note = f"{_moment(sky, time_s)}, tracks up to {until_s:g} s"
     framing.finish(axes, f"{len(sky.satellites)} satellites", note)
     axes.set_xlim(-180, 180)
@@ -305,6 +301,28 @@ def map_of(
     axes.set_xlabel("longitude (°)")
     axes.set_ylabel("latitude (°)")
     return figure
+
+
+def _name_places(axes: Axes, places: Mapping[str, Sequence[float]]) -> None:
+    """Names beside places on a map, each where no other name stands: latitude and longitude in degrees."""
+    size = style.points(9)
+    inch = framing.room_in(axes) / 360
+    height = 1.3 * size / 72
+    taken: list[tuple[float, float, float]] = []
+    for name, (latitude, longitude) in places.items():
+        width = framing.width_in(name, size) + 0.1
+        free = []
+        for side, over in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
+            x, y = longitude * inch + (0 if side > 0 else -width), latitude * inch + (0 if over > 0 else -height)
+            is_on_map = -180 * inch <= x and x + width <= 180 * inch
+            is_alone = all(x + width <= left or x >= left + wide or abs(y - low) >= height for left, low, wide in taken)
+            if is_on_map and is_alone:
+                free.append((side, over, x, y))
+        side, over, x, y = free[0] if free else (1, 1, longitude * inch, latitude * inch)
+        taken.append((x, y, width))
+        where: dict[str, Any] = {"ha": "left" if side > 0 else "right", "va": "bottom" if over > 0 else "top"}
+        where |= {"xytext": (4 * side, 2 * over), "textcoords": "offset points", "path_effects": _halo()}
+        axes.annotate(name, (longitude, latitude), zorder=6, **where)
 
 
 @style.styled

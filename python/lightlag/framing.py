@@ -101,7 +101,7 @@ def _titles(axes: Axes, title: str, note: str, room: float, pad: float) -> int:
     below = note.count("\n") + 1
     # All titles of axes share a pad: empty lines in the size of the note lift the title above it.
     pad -= points(4)
-    axes.set_title(title, **title_look | {"pad": pad + below * 1.2 * small + points(2)})
+    axes.set_title(title, **title_look | {"pad": pad + (1.4 * below - 0.2) * small + points(2)})
     axes.text(
         0, 1, note, transform=axes.transAxes + _up(axes, pad), fontsize=small, color=style.GREY, va="bottom", ha="left"
     )
