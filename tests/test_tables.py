@@ -14,7 +14,7 @@ import pytest
 import lightlag as ll
 from conftest import Lightlag, pair
 from lightlag import analyse, style
-from lightlag._rows import flow_rows
+from lightlag._rows import flow_rows, link_rows
 from lightlag._summary import capacity
 from lightlag.variables import variables
 from test_capture import TSHARK, needs_tshark
@@ -251,7 +251,7 @@ def test_goodput_over_time_stays_below_the_link_that_is_drawn() -> None:
     result = ll.run(ll.presets.geo(loss=1e-3, transfer=None, duration="60 s"), seed=2)
     assert capacity(result.summary) == ("gateway->server", 20e6)
     axes = result.plot("goodput", interval_s=0.5).axes[0]
-    limit = [line for line in axes.lines if line.get_label() == "link gateway->server"]
+    limit = [line for line in axes.lines if line.get_label() == "link gateway->server: 20 Mbit/s"]
     assert [line.get_ydata()[0] for line in limit] == pytest.approx([20.0])  # type: ignore[index]
     highest = max(float(np.max(line.get_ydata())) for line in axes.lines if line not in limit)
     assert highest <= 20.0 + 1e-9
@@ -315,3 +315,20 @@ def test_a_mean_of_identical_runs_is_their_value() -> None:
     assert math.isnan(interval.half_width)
     assert interval.count == 2
     assert interval.mean == comparison.outcomes[0].goodput_bps
+
+
+# --- one unit in a column ---------------------------------------------------------------------------------------------
+
+
+def test_a_column_has_one_unit() -> None:
+    net = ll.Network("unlike")
+    net.link("a", "b", rate="10 Mbit/s", delay="10 ms")
+    net.link("c", "d", rate="300 kbit/s", delay="10 ms")
+    net.flow("a", "b", transfer="5 MB")
+    net.flow("c", "d", transfer="50 kB")
+    summary = ll.run(net, duration="20 s").summary
+    assert [str(row["goodput"]).split()[1] for row in flow_rows(summary)] == ["Mbit/s"] * 2
+    assert {str(row["carried"]).split()[1] for row in link_rows(summary)} == {"MB"}
+    given: dict[str, Any] = {"links.0.rate": ["100 kbit/s", "5 Mbit/s"]}
+    rows = ll.compare(pair(), ["cubic"], vary=given, replications=2, duration="20 s").rows()
+    assert [str(row["goodput"]).split()[-1] for row in rows] == ["Mbit/s"] * 2

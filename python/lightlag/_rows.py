@@ -21,11 +21,12 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     """The flows of a summary as text, for people: at most the first 20, each with a row for every leg if it has any."""
     legs = legs_of(summary)
     shown = [part for flow in summary["flows"][:_SHOWN] for part in (flow, *legs.get(flow["name"], []))]
+    largest = max((flow["goodput_bps"] for flow in shown), default=0.0)
     has_datagrams = any("datagrams" in flow for flow in shown)
     has_pages = any("responses" in flow or "pages" in flow for flow in shown)
     has_signals = any("signals" in flow for flow in shown)
     return [
-        (_flow_row(flow) if "leg" in flow or flow["name"] not in legs else _split_flow_row(flow))
+        (_flow_row(flow, largest) if "leg" in flow or flow["name"] not in legs else _split_flow_row(flow, largest))
         | (_datagram_cells(flow) if has_datagrams else {})
         | (_page_cells(flow) if has_pages else {})
         | (_signal_cells(flow) if has_signals else {})
@@ -33,13 +34,19 @@ def flow_rows(summary: dict[str, Any]) -> list[Row]:
     ]
 
 
-def _flow_row(flow: dict[str, Any]) -> Row:
-    """A flow as text. Flows of datagrams have no retransmissions and no acknowledgements."""
+def _flow_row(flow: dict[str, Any], largest_bps: float) -> Row:
+    """A flow as text. Flows of datagrams have no retransmissions and no acknowledgements.
+
+    Parameters
+    ----------
+    largest_bps
+        The largest goodput of the column, whose unit all take.
+    """
     connection = "datagrams" not in flow
     return {
         "flow": f"  {leg_name(flow)}" if "leg" in flow else flow["name"],
         "congestion": flow["congestion"],
-        "goodput": rate(flow["goodput_bps"]),
+        "goodput": rate(flow["goodput_bps"], like=largest_bps),
         "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
         "resent": share(flow["retransmitted_segments"], flow["sent_segments"]) if connection else "–",
         "timeouts": str(flow["timeouts"]) if connection else "–",
@@ -49,11 +56,10 @@ def _flow_row(flow: dict[str, Any]) -> Row:
     }
 
 
-def _split_flow_row(flow: dict[str, Any]) -> Row:
+def _split_flow_row(flow: dict[str, Any], largest_bps: float) -> Row:
     """A flow that proxies split, as text: the rows of its legs describe its senders."""
-    return dict.fromkeys(_flow_row(flow), "–") | {
-        key: value for key, value in _flow_row(flow).items() if key in ("flow", "goodput", "finished")
-    }
+    row = _flow_row(flow, largest_bps)
+    return dict.fromkeys(row, "–") | {key: row[key] for key in ("flow", "goodput", "finished")}
 
 
 def _datagram_cells(flow: dict[str, Any]) -> Row:
@@ -123,11 +129,12 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
         )
         if any(links[at].get(key) for at in shown)
     ]
+    most = max((links[at]["carried_bytes"] for at in shown), default=0)
     return [
         {
             "link": link["name"],
             "utilisation": f"{link['utilisation']:.1%}",
-            "carried": size(link["carried_bytes"]),
+            "carried": size(link["carried_bytes"], like=most),
             "dropped (queue)": str(link["dropped_queue"]),
             "dropped (error)": str(link["dropped_error"]),
             **{title: str(link[key]) for key, title in rare},
@@ -147,6 +154,7 @@ def radio_rows(summary: dict[str, Any]) -> list[Row]:
         mean = radio["mpdus_per_aggregate"]
         return {"frames/A-MPDU": "–" if mean is None else f"{mean:.3g}"} if aggregate else {}
 
+    most = max((radio["routing_bytes"] for radio in radios[:_SHOWN_LINKS]), default=0)
     return [
         {
             "radio": radio["name"],
@@ -158,7 +166,7 @@ def radio_rows(summary: dict[str, Any]) -> list[Row]:
             "retries": share(radio["retries"], radio["sent_frames"]),
             "collisions": str(radio["collisions"]),
             "dropped": str(sum(radio[f"dropped_{cause}"] for cause in _CAUSES)),
-            "routing": size(radio["routing_bytes"]),
+            "routing": size(radio["routing_bytes"], like=most),
             "broken links": str(radio["broken_links"]),
         }
         for radio in radios[:_SHOWN_LINKS]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag._quantities import rate
+from lightlag._quantities import factor_of
 from lightlag._table import Row
 from lightlag._text import printable
 from lightlag.analyse import Interval, mean_interval
@@ -42,8 +42,14 @@ class Measure:
     """As printed; "bit/s" takes a decimal prefix, "%" multiplies by 100, "ms" by 1000."""
     about: str
 
-    def show(self, interval: Interval) -> str:
-        """Mean ± half width with the unit, rounded to two digits of the half width."""
+    def show(self, interval: Interval, like: float | None = None) -> str:
+        """Mean ± half width with the unit, rounded to two digits of the half width.
+
+        Parameters
+        ----------
+        like
+            The value whose decimal prefix it takes, such as the largest of a column; by default the mean.
+        """
         if interval.count == 0:
             return "–"
         mean, half, unit = interval.mean, interval.half_width, self.unit
@@ -51,9 +57,8 @@ class Measure:
             factor = {"%": 100.0, "ms": 1000.0}[unit]
             mean, half = mean * factor, half * factor
         elif unit == "bit/s":
-            text = rate(mean).split()[1]
-            factor = 10.0 ** (3 * " kMGT".index((text[:-5] or " ")[0]))
-            mean, half, unit = mean / factor, half / factor, text
+            factor, prefix = factor_of(mean if like is None else like)
+            mean, half, unit = mean / factor, half / factor, f"{prefix}{unit}"
         digits = decimals(mean, half)
         spread = "" if math.isnan(half) else f" ± {half:.{digits}f}"
         return f"{mean:.{digits}f}{spread}{' ' * (unit not in ('', '%'))}{unit}"
@@ -324,18 +329,24 @@ class Comparison:
     def rows(self) -> list[Row]:
         """The comparison as text, for people."""
         labels = [variable.label for variable in self.variables]
+        largest = {measure.column: self._largest(measure) for measure in MEASURES}
         return [
-            {"congestion": name, **dict(zip(labels, point, strict=True)), **self._row(name, point)}
+            {"congestion": name, **dict(zip(labels, point, strict=True)), **self._row(name, point, largest)}
             for name, point in self.cells()
         ]
 
-    def _row(self, name: str, point: Point) -> Row:
+    def _largest(self, measure: Measure) -> float:
+        """The largest mean of a measure in any cell."""
+        intervals = [self.interval(name, measure, point) for name, point in self.cells()]
+        return max((interval.mean for interval in intervals if interval.count), default=0.0)
+
+    def _row(self, name: str, point: Point, largest: Mapping[str, float]) -> Row:
         runs = len(self.of(name, point))
         row = {}
         for measure in MEASURES:
             interval = self.interval(name, measure, point)
             some = f" ({interval.count} of {runs})" if 0 < interval.count < runs else ""
-            row[measure.title.lower()] = measure.show(interval) + some
+            row[measure.title.lower()] = measure.show(interval, largest[measure.column]) + some
         return row | {"runs": f"{runs} seeds, identical" if self.is_identical(name, point) else str(runs)}
 
     def shares(self) -> list[tuple[str, Point, str, Interval]]:

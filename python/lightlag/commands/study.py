@@ -355,12 +355,17 @@ def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
     names = [one.label for one in study.plan().design.variables]
     rows: dict[tuple[Any, ...], Row] = {}
     measures = {measure.column: measure for measure in MEASURES}
+    largest: dict[str, float] = {}
+    for entry in tables.summary.iter_rows(named=True):
+        if entry["runs"]:
+            largest[entry["measure"]] = max(largest.get(entry["measure"], 0.0), entry["mean"])
     for entry in tables.summary.iter_rows(named=True):
         place = tuple(entry[name] for name in ("congestion", *names))
         row = rows.setdefault(place, dict(zip(("congestion", *names), map(str, place), strict=True)))
         measure = measures[entry["measure"]]
         if entry["runs"]:
-            row[measure.title.lower()] = measure.show(Interval(entry["mean"], entry["half_width"], entry["runs"]))
+            interval = Interval(entry["mean"], entry["half_width"], entry["runs"])
+            row[measure.title.lower()] = measure.show(interval, largest[entry["measure"]])
             row["runs"] = str(entry["runs"])
     alone = tables.flows.height == tables.runs.height
     titles = [measure.title.lower() for measure in MEASURES if not (measure.column == "jain" and alone)]
