@@ -359,7 +359,22 @@ beside = CaptureComparison(Side.of_capture(capture.largest()), replayed)
     ),
 )
 
-SECTIONS = (RUNS, SEVERAL, PAPERS, COMPARED, SWARM, SKY, CAPTURES)
+JUDGED = Section(
+    "A judgement of a congestion control",
+    "The figures of `lightlag judge`, which also names the sources of the forms.",
+    """\
+judged = judge.congestion("newreno", replications=2, sections=("response", "cubic", "queue"))
+drawn = judge_figures(judged)
+""",
+    ("lightlag judge newreno --out results/newreno",),
+    (
+        Shown("judge-response", "The mean window against the probability of loss.", 'figure = drawn["response"]'),
+        Shown("judge-share", "The share of the goodput beside CUBIC.", 'figure = drawn["cubic"]'),
+        Shown("judge-delay", "The wait at the bottleneck against its queue.", 'figure = drawn["queue"]'),
+    ),
+)
+
+SECTIONS = (RUNS, SEVERAL, PAPERS, COMPARED, SWARM, SKY, CAPTURES, JUDGED)
 
 
 def names() -> list[str]:
@@ -382,6 +397,7 @@ class Gallery:
         )
         setting += "from lightlag.capture_comparison import CaptureComparison, Side\n"
         setting += "from lightlag.repetition import repeat\n"
+        setting += "from lightlag import judge\nfrom lightlag.judge.figures import figures as judge_figures\n"
         exec(setting, self.names)
         self.names |= {"CAPTURE": CAPTURE, "RESULTS": self.results}
 

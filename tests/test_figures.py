@@ -21,7 +21,11 @@ from PIL import Image
 import gallery
 from lightlag import looks
 
-NARROW = [name for name in gallery.names() if "using(" not in gallery.Gallery.code(name) and name != "own-axes"]
+NARROW = [
+    name
+    for name in gallery.names()
+    if "using(" not in gallery.Gallery.code(name) and not name.startswith(("own-axes", "judge-"))
+]
 """Figures that are also drawn in the column of a paper."""
 
 BLOCK = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lightlag import framing, style
+from lightlag import framing, scales, style
 from lightlag.style import Chart
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def _response(label: str, rows: list[dict[str, Any]]) -> Chart:
         linewidth=0.8,
     )
     framing.finish(axes, label, "response to loss")
-    axes.set(xscale="log", yscale="log", xlabel="probability of loss", ylabel="mean window (segments)")
+    axes.set(xscale="log", yscale="log", xlabel="probability of loss (log)", ylabel="mean window (segments, log)")
     axes.autoscale()
+    scales.in_numbers(axes.xaxis)
+    scales.in_numbers(axes.yaxis)
     return figure
 
 
