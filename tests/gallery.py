@@ -361,12 +361,12 @@ beside = CaptureComparison(Side.of_capture(capture.largest()), replayed)
 
 JUDGED = Section(
     "A judgement of a congestion control",
-    "The figures of `lightlag judge`, which also names the sources of the forms.",
+    "The figures of `lightlag validate congestion`, which also names the sources of the forms.",
     """\
 judged = judge.congestion("newreno", replications=2, sections=("response", "cubic", "queue"))
 drawn = judge_figures(judged)
 """,
-    ("lightlag judge newreno --out results/newreno",),
+    ("lightlag validate congestion newreno --out results/newreno",),
     (
         Shown("judge-response", "The mean window against the probability of loss.", 'figure = drawn["response"]'),
         Shown("judge-share", "The share of the goodput beside CUBIC.", 'figure = drawn["cubic"]'),
