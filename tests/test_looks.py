@@ -270,6 +270,17 @@ def test_a_comparison_without_traces_says_so_in_its_panel(net: ll.Network) -> No
     assert [text.get_text() for text in first.texts] == ["no flow finished"]
 
 
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    net = ll.Network("p$q_$")
+    net.link("a$_", "b${", rate="5 Mbit/s", delay="20 ms")
+    net.flow("a$_", "b${", transfer="100 kB")
+    result = ll.run(net, duration="5 s")
+    for metric in plot.OVER_TIME:
+        for suffix in ("png", "pgf"):
+            assert result.plot(metric, tmp_path / f"{metric}.{suffix}").axes  # type: ignore[arg-type]
+    assert plot.facets(result).save(tmp_path / "facets.svg").stat().st_size > 0
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 

@@ -54,7 +54,9 @@ def width_in(text: str, size: float, weight: str = "normal") -> float:
     if not text:
         return 0.0
     font = FontProperties(size=size, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=text.count("$") == 2)
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        text, font, ismath=rcParams["text.parse_math"] and text.count("$") == 2
+    )
     return float(width) / 72
 
 

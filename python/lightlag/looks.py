@@ -67,6 +67,8 @@ class Look:
         The width of lines, in points.
     titled
         Whether figures have a title and a note above them.
+    has_formulas
+        Whether text between two dollars is a formula. Names of nodes and flows are not.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Look:
     small_pt: float = 8.5
     line_pt: float = 1.4
     titled: bool = True
+    has_formulas: bool = False
 
 
 PLAIN = Look("plain")

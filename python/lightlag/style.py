@@ -12,6 +12,7 @@ import functools
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, cast
 
@@ -111,6 +112,7 @@ def rc(look: Look) -> dict[Any, Any]:
         "font.size": look.size_pt,
         "legend.fontsize": look.small_pt,
         "lines.linewidth": look.line_pt,
+        "text.parse_math": look.has_formulas,
         "mathtext.fontset": "stix" if look.font == "serif" else "dejavusans",
         "xtick.labelsize": look.small_pt,
         "ytick.labelsize": look.small_pt,
@@ -232,7 +234,8 @@ def save_as(figure: Figure, kind: str) -> bytes:
     """A figure as the bytes of a file: pdf, svg, png or pgf."""
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     drawing = io.BytesIO()
-    with matplotlib.rc_context(rc(figure.look if isinstance(figure, Chart) else PLAIN)):
+    look = figure.look if isinstance(figure, Chart) else replace(PLAIN, has_formulas=True)
+    with matplotlib.rc_context(rc(look)):
         if kind == "pgf":
             from lightlag import _pgf
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
@@ -12,17 +13,18 @@ from matplotlib.figure import Figure
 
 from lightlag import style
 from lightlag.analyse import Interval
-from lightlag.looks import current
+from lightlag.looks import current, within
 
 P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw in the style of every figure."""
+    """Draw in the style of every figure, with formulas."""
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
-        with matplotlib.rc_context(style.rc(current())):
+        look = dataclasses.replace(current(), has_formulas=True)
+        with within(look), matplotlib.rc_context(style.rc(look)):
             return draw(*args, **options)
 
     return wrapper
