@@ -45,7 +45,7 @@ _LEGEND: dict[str, Any] = {
     "labelspacing": 0.5,
 }
 _HANDLE, _LONG_HANDLE = 2.4, 3.4
-_SPACE = 0.15
+_SPACE = 0.12
 """Between a title and the note beside it, in inches."""
 
 
