@@ -39,6 +39,7 @@ def one(result: Results, metric: str) -> Result:
 
 
 def needed(result: Result, table: Any) -> pl.DataFrame:
+    """A table of a result; fails if it has no rows, since nothing was recorded."""
     rows = result.table(table)
     if rows.is_empty():
         raise InputError(f"{result.name}: no {table} was recorded; run it with --set record.{table}=sampled")
@@ -66,6 +67,7 @@ def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[st
 
 
 def place(result: Result) -> str:
+    """The folder of a result, or its name."""
     return str(result.folder or result.name)
 
 
@@ -89,9 +91,11 @@ def _listed(what: str, values: Sequence[str], every: bool) -> str:
 
 
 def end_s(runs: Mapping[str, Result]) -> float:
+    """The end of the longest run, in seconds."""
     return max(run.simulated_s for run in runs.values())
 
 
 def label(axes: Axes, quantity: str) -> None:
+    """The labels of axes over time."""
     axes.set_xlabel("time (s)")
     axes.set_ylabel(quantity)

@@ -69,10 +69,12 @@ def _median(axes: Axes, curves: Curves, run: str, look: Mapping[str, Any]) -> No
 
 
 def thin(times: Numbers, values: Numbers, points: int = _POINTS) -> tuple[Numbers, Numbers]:
+    """A curve of at most about this many points, which keeps its extremes."""
     return analyse.thinned(times, values, points)
 
 
 def numbers(values: Any) -> Numbers:
+    """A column as floats."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     return np.asarray(array, dtype=np.float64)
 

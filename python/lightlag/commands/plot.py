@@ -148,7 +148,8 @@ def _of_runs(found: dict[str, Result], metric: str, target: _Target) -> None:
     from lightlag.plot import FIGURES, facets
     from lightlag.style import save
 
-    path = target.path(metric)
+    metrics = [name.strip() for name in metric.split(",")]
+    path = target.path(",".join(metrics))
     moving.check(metric, path)
     if moving.is_moving(path):
         if len(found) > 1:
@@ -156,8 +157,8 @@ def _of_runs(found: dict[str, Result], metric: str, target: _Target) -> None:
         (result,) = found.values()
         with _progress.of_count(path.name, shown=True) as progress:
             moving.write(result, metric, path, progress)
-    elif "," in metric:
-        save(facets(found, [name.strip() for name in metric.split(",")]), path)
+    elif len(metrics) > 1:
+        save(facets(found, metrics), path)
     else:
         if metric not in FIGURES:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
