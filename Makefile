@@ -22,6 +22,9 @@ PEER_NS3_FLOW  := target/peers/ns3-one-flow
 PEERS_AIR      := $(addprefix target/peers/ns3-air-,saturation chain swarm)
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
+WHEEL_PYTHONS  ?= $(PYTHON)
+WHEEL_TARGETS  ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+MANYLINUX      ?= 2_28
 DENY_VERSION   := 0.20.2
 DENY           := $(TARGET)/tools/cargo-deny-$(DENY_VERSION)
 FUZZ_SECONDS   ?= 60
@@ -35,7 +38,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test fuzz fuzz-keep clean
+.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -157,11 +160,34 @@ $(BIN)/.wheel: $(BIN)/.engine $(PYTHON_SOURCES) README.md LICENSE
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
 
-wheel-test: $(BIN)/.wheel ## install the wheel in an empty environment and run it there
-	rm -rf $(TARGET)/wheel-test
-	$(PYTHON) -m venv $(TARGET)/wheel-test
-	$(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl
-	cd $(TARGET)/wheel-test && bin/lightlag run geo --set duration="10 s" --quiet --force && bin/lightlag plot results/geo
+wheel-test: $(BIN)/.wheel $(BIN)/.dev ## install the wheel in an empty environment of each of WHEEL_PYTHONS (PYTHON), try it there
+	$(BIN)/python -m pytest -q tests/test_wheel.py
+	@for python in $(WHEEL_PYTHONS); do \
+	  rm -rf $(TARGET)/wheel-test && $$python -m venv $(TARGET)/wheel-test && \
+	  $(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl && \
+	  scripts/try-package.sh $(TARGET)/wheel-test/bin || exit 1; \
+	done
+
+# zig brings the symbols of an older glibc, and those of another processor; Rust's targets come from rustup.
+wheels: $(BIN)/.dev $(BIN)/.engine ## build wheels that others can install, for MANYLINUX (2_28) and the processors of WHEEL_TARGETS, into dist
+	$(BIN)/pip install --quiet "ziglang>=0.16,<0.18"
+	@for target in $(WHEEL_TARGETS); do \
+	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
+	    --compatibility manylinux_$(MANYLINUX) --out dist || exit 1; \
+	done
+	WHEELS=dist $(BIN)/python -m pytest -q tests/test_wheel.py
+
+sdist: $(BIN)/.engine ## pack the sources, and build a wheel from them in an empty folder, with the crates that cargo has
+	rm -rf $(TARGET)/sdist && mkdir -p $(TARGET)/sdist
+	$(BIN)/maturin sdist --quiet --out $(TARGET)/sdist
+	tar -xzf $(TARGET)/sdist/lightlag-*.tar.gz -C $(TARGET)/sdist
+	cd $(TARGET)/sdist/lightlag-*/ && CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$(abspath $(TARGET)) \
+	  $(CURDIR)/$(BIN)/maturin build --release --quiet --interpreter $(CURDIR)/$(BIN)/python --out ..
+	$(BIN)/python -m zipfile -e $(TARGET)/sdist/*.whl $(TARGET)/sdist/built
+	@for place in python $(TARGET)/sdist/built; do \
+	  PYTHONPATH=$$place $(BIN)/python -c 'from lightlag import _engine; print("engine", _engine.__build__)'; \
+	done | uniq | awk 'END { if (NR != 1) { print "the packed sources build another engine"; exit 1 } }'
+	@ls $(TARGET)/sdist/*.tar.gz $(TARGET)/sdist/*.whl
 
 fuzz: | tools ## fuzz FUZZ_TARGET, or every target one after the other: FUZZ_SECONDS (60) each, or FUZZ_RUNS executions
 	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

@@ -31,7 +31,7 @@ PERMISSIVE = {
     "Python Software Foundation License",
 }
 # Tools that are only used may also have a licence that covers their own files.
-OF_TOOLS = PERMISSIVE | {"MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
+OF_TOOLS = PERMISSIVE | {"Public domain", "MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
 
 
 # What metadata leave open, as the files in the packages say: axe itself is under the MPL, what drives it under MIT.

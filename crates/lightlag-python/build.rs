@@ -1,9 +1,11 @@
 //! A name for what this engine computes: a hash of the sources on which results depend.
 //!
 //! Two builds of the same sources, on whatever machine, give the same results to the bit and have the same name; a run
-//! that is kept under it never stands for a run of other sources.
+//! that is kept under it never stands for a run of other sources. Beside it stands the commit, where the build happens in
+//! a clone.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// The crates that a run passes through.
@@ -19,18 +21,40 @@ fn main() -> io::Result<()> {
         add(&folder, &folder.join("src"), &mut files)?;
     }
     let lock = crates.join("../Cargo.lock");
+    let mut hash = Fnv::new();
     if lock.exists() {
         println!("cargo:rerun-if-changed={}", lock.display());
-        files.push((String::from("Cargo.lock"), lock));
+        hash.add(foreign(&fs::read_to_string(&lock)?).as_bytes());
     }
     files.sort();
-    let mut hash = Fnv::new();
     for (name, path) in files {
         hash.add(name.as_bytes());
         hash.add(&fs::read(path)?);
     }
     println!("cargo:rustc-env=LIGHTLAG_SOURCES={:016x}", hash.0);
+    println!("cargo:rustc-env=LIGHTLAG_COMMIT={}", commit(&crates).unwrap_or_default());
     Ok(())
+}
+
+/// The crates in a lock file that come from elsewhere. Those of the workspace are counted by their sources, and a source
+/// package has fewer of them.
+fn foreign(lock: &str) -> String {
+    lock.split("[[package]]").filter(|package| package.contains("\nsource = ")).collect()
+}
+
+/// The commit of the clone that `crates` is a part of, with "+modified" if tracked files differ from it. It belongs to the
+/// sources that were just counted: a commit without changes to them builds nothing again.
+fn commit(crates: &Path) -> Option<String> {
+    // The sources may lie in a clone of something else.
+    let ours = crates.join("lightlag-python/build.rs");
+    git(crates, &["ls-files", "--error-unmatch", ours.to_str()?])?;
+    git(crates, &["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+modified"])
+}
+
+/// The answer of git, if there is git and it has one.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let done = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
 /// Adds every file below a folder, with its name from the folder above that of its crate on.

@@ -36,6 +36,7 @@ __all__ = [
     "Table",
     "Traffic",
     "__build__",
+    "__commit__",
     "__version__",
     "answers",
     "catalog",
@@ -69,6 +70,7 @@ __all__ = [
 ]
 
 __build__: str
+__commit__: str
 __version__: str
 
 class ScenarioError(ValueError):

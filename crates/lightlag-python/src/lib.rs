@@ -181,4 +181,9 @@ mod _engine {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]
     const __build__: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LIGHTLAG_SOURCES"));
+
+    /// The commit of the clone in which this engine was built, with "+modified" if files differed from it; else empty.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "a Python name")]
+    const __commit__: &str = env!("LIGHTLAG_COMMIT");
 }

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Tries an installed lightlag as a new user would: try-package.sh BIN, the folder of its commands. Works in an empty folder.
+set -euo pipefail
+bin="$(cd "$1" && pwd)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+"$bin/lightlag" --version
+"$bin/lightlag" list scenarios >/dev/null
+"$bin/lightlag" list congestion >/dev/null
+"$bin/lightlag" explain hybla >/dev/null
+"$bin/lightlag" explain geo >mine.toml
+"$bin/lightlag" check mine.toml
+"$bin/lightlag" run mine.toml --set duration="10 s" --quiet
+"$bin/lightlag" run results/geo --quiet
+"$bin/lightlag" plot results/geo -m cwnd -o cwnd.pdf
+"$bin/lightlag" compare geo -c cubic,hybla -n 2 --set duration="10 s" --quiet
+cat >few.toml <<'STUDY'
+scenarios = ["geo"]
+congestion = ["cubic", "hybla"]
+replications = 2
+vary = { "links.1.loss" = [0.0, 1e-3] }
+set = { duration = "10 s" }
+STUDY
+"$bin/lightlag" study run few.toml --quiet
+"$bin/python" - <<'PYTHON'
+import pickle
+
+import lightlag as ll
+
+net = ll.Network("pair")
+net.link("client", "server", rate="5 Mbit/s", delay="20 ms", loss=1e-3)
+net.flow("client", "server", transfer="1 MB")
+result = ll.run(net, duration="30 s", seed=3)
+assert result.flows["delivered_bytes"].to_list() == [1_000_000]
+assert pickle.loads(pickle.dumps(result)).result_hash == result.result_hash
+assert "<svg" in net._repr_html_()
+assert ll.load("results/geo").result_hash == ll.load("results/geo-again").result_hash
+assert len(ll.open_study("results/few").runs.collect()) == 8
+PYTHON
+test -s cwnd.pdf -a -s results/geo-compare/report.html
+echo "$("$bin/python" --version): lightlag works"
