@@ -1,4 +1,7 @@
-"""Progress bars on stderr: simulated time, speed and estimate. Nothing where stderr is no terminal."""
+"""Progress bars: simulated time, speed and estimate, on stderr or below the cell of a notebook.
+
+Nothing where stderr is no terminal.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from lightlag._notebook import Bar, is_notebook
+
 __all__ = ["of_capture", "of_count", "of_run"]
 
 
 @contextmanager
 def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], None] | None]:
     """A bar for one run; gives what :func:`lightlag.run` takes as progress."""
+    if shown and is_notebook():
+        with Bar(name) as cell:
+            yield lambda now_s, end_s, events: cell.show(now_s, end_s, f"{now_s:.4g} of {end_s:g} s")
+        return
     if not shown or not sys.stderr.isatty():
         yield None
         return
@@ -41,6 +50,10 @@ def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], 
 @contextmanager
 def of_count(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A bar for runs of a comparison or pictures of a film; gives what takes the number done and that of all."""
+    if shown and is_notebook():
+        with Bar(name) as cell:
+            yield lambda done, total: cell.show(done, total, f"{done:,} of {total:,}")
+        return
     if not shown or not sys.stderr.isatty():
         yield None
         return

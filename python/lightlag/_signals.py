@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import FrameType, ModuleType, TracebackType
 
-__all__ = ["asked", "code", "finish", "held", "install", "kept", "raising", "telling"]
+__all__ = ["IS_COMMAND", "asked", "code", "finish", "held", "install", "kept", "raising", "telling"]
 
 _NUMBERS: tuple[int, ...] = tuple(
     getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
@@ -184,5 +184,7 @@ def _is_command() -> bool:
     return "-mlightlag" in given or ("-m" in given and given[given.index("-m") + 1 :][:1] == ["lightlag"])
 
 
-if _is_command():
+IS_COMMAND = _is_command()
+"""Whether this process is the command. It is known while this module loads; Python changes its arguments later."""
+if IS_COMMAND:
     install()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import tempfile
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
-from lightlag import _engine
+from lightlag import _engine, _origin
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -44,8 +45,10 @@ class Source(Protocol):
     def folder(self) -> Path | None: ...
     def summary(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
+    def origin(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
+    def packed(self) -> dict[str, bytes]: ...
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None: ...
 
 
@@ -75,6 +78,9 @@ class Live:
     def head(self) -> dict[str, Any]:
         return self._summary | {"interrupted": self._run.interrupted}
 
+    def origin(self) -> dict[str, Any]:
+        return _origin.origin()
+
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
 
@@ -86,11 +92,20 @@ class Live:
     def captures(self) -> list[Path]:
         return [] if self._captures is None else [self._captures / name for name in self._run.captures]
 
+    def packed(self) -> dict[str, bytes]:
+        with tempfile.TemporaryDirectory(prefix="lightlag-") as work:
+            self.save(Path(work) / "run", force=False, jobs=1, pages={})
+            return Folder(Path(work) / "run").packed()
+
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
-        from lightlag._writing import new_folder
+        from lightlag._writing import MARK, add_entries, new_folder
 
         with new_folder(folder, force=force) as partial:
             self._run.write(partial, folder, jobs, self._captures)
+            text = (partial / MARK).read_text("utf-8")
+            # A large network is read again only where something in it has a digest.
+            scenario = json.loads(text)["scenario"] if '"code"' in text else {}
+            add_entries(partial / MARK, {"origin": self.origin(), "repeat": _origin.repeat("run", scenario)})
             _write(pages, partial)
         if failure := self._run.capture_failure:
             raise OSError(f"{folder}/captures/{failure}; captures end there, everything else is complete")
@@ -100,7 +115,8 @@ class Folder:
     """A results folder on disk."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder: Path | None = folder
+        self._place = folder
         shown = printable(folder)
         try:
             head: Any = json.loads((folder / "run.json").read_text("utf-8"))
@@ -127,11 +143,15 @@ class Folder:
     def head(self) -> dict[str, Any]:
         return self._head
 
+    def origin(self) -> dict[str, Any]:
+        # A folder of an older version has none.
+        return dict(self._head.get("origin") or {})
+
     def summary(self) -> dict[str, Any]:
-        summary = {key: value for key, value in self._head.items() if key not in ("interrupted", "files")}
+        summary = {key: value for key, value in self._head.items() if key not in _ABOUT}
         for name in ("flows", "links", "proxies", "legs", "radios"):
             # Networks without proxies or radios have no files of them.
-            if name in ("flows", "links") or (self.folder / f"{name}.parquet").exists():
+            if name in ("flows", "links") or (self._place / f"{name}.parquet").exists():
                 columns = _dictionary()[name]
                 summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
         return summary
@@ -141,7 +161,7 @@ class Folder:
 
         if name not in _columns():
             raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
-        path = self.folder / f"{name}.parquet"
+        path = self._place / f"{name}.parquet"
         try:
             table = pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -162,14 +182,33 @@ class Folder:
         return table
 
     def captures(self) -> list[Path]:
-        return sorted((self.folder / "captures").glob("*.pcapng"))
+        return sorted((self._place / "captures").glob("*.pcapng"))
+
+    def packed(self) -> dict[str, bytes]:
+        """The contents of its files by their names: those that a run writes."""
+        names = ["run.json", *(f"{name}.parquet" for name in get_args(TableName))]
+        files = [path for path in map(self._place.joinpath, names) if path.exists()] + self.captures()
+        return {path.relative_to(self._place).as_posix(): path.read_bytes() for path in files}
 
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag._writing import new_folder
 
         with new_folder(folder, force=force) as partial:
-            shutil.copytree(self.folder, partial, dirs_exist_ok=True)
+            shutil.copytree(self._place, partial, dirs_exist_ok=True)
             _write(pages, partial)
+
+
+class Unpacked(Folder):
+    """A run from a pickle, in a temporary folder that goes with this object."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        place = Path(tempfile.mkdtemp(prefix="lightlag-"))
+        weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+        for name, content in files.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_bytes(content)
+        super().__init__(place)
+        self.folder = None
 
 
 def _write(pages: Mapping[str, Callable[[Path], str]], folder: Path) -> None:
@@ -196,8 +235,11 @@ _HEAD: dict[str, Callable[[Any], bool]] = {
     "packet_hops": _is_number,
     "result_hash": lambda value: isinstance(value, str),
     "interrupted": lambda value: isinstance(value, bool),
+    "origin": lambda value: value is None or isinstance(value, dict),
 }
 """The keys of a run's `run.json`, each with a check."""
+_ABOUT = ("interrupted", "origin", "repeat", "files")
+"""Those that say something of the folder, not of the run."""
 
 
 @cache

@@ -15,9 +15,10 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from lightlag import _signals
 from lightlag._text import printable
@@ -26,7 +27,7 @@ from lightlag.errors import FolderError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["MARK", "check_folder", "check_room", "new_file", "new_folder", "reserved"]
+__all__ = ["MARK", "add_entries", "check_folder", "check_room", "new_file", "new_folder", "reserved"]
 
 MARK = "run.json"
 """The file that makes a folder a results folder."""
@@ -134,7 +135,9 @@ def _check_existing(folder: Path, force: bool) -> None:
     if folder.is_symlink() or not folder.is_dir():
         raise FileExistsError(f"{shown}: is not a folder; choose another place for the results")
     if not force:
-        raise FileExistsError(f"{shown}: exists already; replace it with --force or choose another place with --out")
+        # A program has no options.
+        force_, out = ("--force", " with --out") if "lightlag.cli" in sys.modules else ("force=True", "")
+        raise FileExistsError(f"{shown}: exists already; replace it with {force_} or choose another place{out}")
     try:
         is_ours = (folder / MARK).is_file() or not any(folder.iterdir())
     except OSError as error:
@@ -331,12 +334,21 @@ def _list_files(partial: Path) -> None:
     about = mark.read_text("utf-8")
     if '"files":' in about:
         about = json.dumps({key: value for key, value in json.loads(about).items() if key != "files"}, indent=2)
+        mark.write_text(about, "utf-8")
     files = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if not path.is_dir())
-    listed = json.dumps(files, indent=2).replace("\n", "\n  ")
-    with mark.open("w", encoding="utf-8") as file:
-        file.write(f"{about.rstrip().removesuffix('}').rstrip()},{_FILES}{listed}\n}}\n")
-        file.flush()
+    add_entries(mark, {"files": files})
+    with mark.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def add_entries(mark: Path, entries: Mapping[str, Any]) -> None:
+    """Adds entries at the end of a `run.json`, without reading those before, which may hold a large network."""
+    added = json.dumps(entries, indent=2).removeprefix("{")
+    with mark.open("r+", encoding="utf-8") as file:
+        about = file.read().rstrip().removesuffix("}").rstrip()
+        file.seek(0)
+        file.write(f"{about},{added}\n")
+        file.truncate()
 
 
 def _swap(partial: Path, folder: Path) -> None:

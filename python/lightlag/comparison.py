@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from lightlag import _engine
+from lightlag import _engine, _origin
 from lightlag._quantities import factor_of
 from lightlag._table import Row
 from lightlag._text import printable
@@ -21,12 +21,16 @@ from lightlag.outcome import UDP, Outcome
 from lightlag.variables import Competitor, Variable
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from lightlag._drawing import Painter
     from lightlag.style import Chart
 
 __all__ = ["MEASURES", "Comparison", "Design", "Measure", "Outcome", "Values", "columns_of", "load_comparison"]
+
+TABLES = ("runs", "flows", "summary")
+"""The tables of a comparison, and of a study."""
 
 Point = tuple[str, ...]
 """A value of each variable, as text."""
@@ -117,6 +121,13 @@ class Design:
     """Number of them."""
     chosen: tuple[Point, ...] | None = None
     """The points, if they are not every combination of values."""
+    others: tuple[dict[str, Any], ...] = ()
+    """The scenarios after the first, where there are several."""
+
+    @property
+    def scenarios(self) -> dict[str, dict[str, Any]]:
+        """All scenarios, by name."""
+        return {str(one["name"]): one for one in (self.scenario, *self.others)}
 
     def points(self) -> Iterable[Point]:
         """The points, in order."""
@@ -160,7 +171,14 @@ class Design:
             plain["seed"],
             plain["replications"],
             None if plain.get("chosen") is None else tuple(tuple(map(str, point)) for point in plain["chosen"]),
+            _scenarios(plain.get("others", ())),
         )
+
+
+def _scenarios(given: Any) -> tuple[dict[str, Any], ...]:
+    if not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in given):
+        raise ValueError(f"others holds {given!r:.60}")
+    return tuple(given)
 
 
 class Comparison:
@@ -179,6 +197,7 @@ class Comparison:
         confidences: Mapping[str, float] | None = None,
         version: str = _engine.__version__,
         folder: Path | None = None,
+        origin: Mapping[str, Any] | None = None,
     ) -> None:
         """A comparison of finished runs.
 
@@ -194,7 +213,10 @@ class Comparison:
             The version of lightlag that made the runs.
         folder
             The results folder from which it was read; None of one that was just made.
+        origin
+            What computed the runs; by default this process.
         """
+        self._origin = origin
         self.design = design
         self.expected = design.run_count if expected is None else expected
         self._confidences = dict(confidences or {})
@@ -220,6 +242,23 @@ class Comparison:
         """The name of the scenario, or of several."""
         scenarios = [variable.values for variable in self.variables if not variable.keys]
         return ", ".join(scenarios[0]) if scenarios else str(self.scenario["name"])
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What computed it: versions, commit, platform and command; empty where an older version did."""
+        return _origin.origin(packages=["polars"]) if self._origin is None else dict(self._origin)
+
+    @property
+    def repeat(self) -> str | None:
+        """The command that repeats it, typed in the folder of its results; None where a class of a program took part,
+        or where the scenarios are not known.
+        """
+        design = self.design
+        scenarios = sum(len(one.values) for one in design.variables if not one.keys) or 1
+        is_whole = design.chosen is None and len(design.scenarios) == scenarios and not self._confidences
+        if not is_whole or any(one.is_of_a_program for one in design.competitors):
+            return None
+        return _origin.repeat("compare", *design.scenarios.values())
 
     @property
     def is_complete(self) -> bool:
@@ -320,6 +359,20 @@ class Comparison:
         schema |= {"mean": pl.Float64, "half_width": pl.Float64, "runs": pl.UInt32, "identical": pl.Boolean}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
+    def to_pandas(self, name: Literal["runs", "flows", "summary"] = "runs") -> pd.DataFrame:
+        """A table by name as a data frame of pandas.
+
+        Raises
+        ------
+        InputError
+            If there is no such table, or pandas or pyarrow is missing.
+        """
+        from lightlag._pandas import to_pandas
+
+        if name not in TABLES:
+            raise InputError(f'no table "{printable(name)}"; there are {", ".join(TABLES)}')
+        return to_pandas(getattr(self, name))
+
     def _columns(self) -> dict[str, Any]:
         return columns_of(self.variables)
 
@@ -327,9 +380,9 @@ class Comparison:
         return self._values.of(point)
 
     def rows(self) -> list[Row]:
-        """The comparison as text, for people."""
+        """The comparison as text, for people, with the measures that it has."""
         labels = [variable.label for variable in self.variables]
-        largest = {measure.column: self._largest(measure) for measure in MEASURES}
+        largest = {measure: self._largest(measure) for measure in self.measures}
         return [
             {"congestion": name, **dict(zip(labels, point, strict=True)), **self._row(name, point, largest)}
             for name, point in self.cells()
@@ -340,13 +393,13 @@ class Comparison:
         intervals = [self.interval(name, measure, point) for name, point in self.cells()]
         return max((interval.mean for interval in intervals if interval.count), default=0.0)
 
-    def _row(self, name: str, point: Point, largest: Mapping[str, float]) -> Row:
+    def _row(self, name: str, point: Point, largest: Mapping[Measure, float]) -> Row:
         runs = len(self.of(name, point))
         row = {}
-        for measure in MEASURES:
+        for measure, most in largest.items():
             interval = self.interval(name, measure, point)
             some = f" ({interval.count} of {runs})" if 0 < interval.count < runs else ""
-            row[measure.title.lower()] = measure.show(interval, largest[measure.column]) + some
+            row[measure.title.lower()] = measure.show(interval, most) + some
         return row | {"runs": f"{runs} seeds, identical" if self.is_identical(name, point) else str(runs)}
 
     def shares(self) -> list[tuple[str, Point, str, Interval]]:
@@ -457,6 +510,8 @@ class Comparison:
             "finished": len(self.outcomes),
             "complete": self.is_complete,
             "design": self.design.to_json(),
+            "origin": self.origin,
+            "repeat": self.repeat,
         }
 
     def keyed(self) -> Iterable[tuple[str, Outcome]]:
@@ -479,13 +534,22 @@ class Comparison:
         """Whether the scenario recorded what figures over time need."""
         return any(outcome.arrived_bytes is not None for outcome in self.outcomes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What unpickles it did not compute it.
+        return self.__dict__ | {"_origin": self.origin}
+
     def __repr__(self) -> str:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"
 
     def _repr_html_(self) -> str:
-        from lightlag._table import html_table
+        import html
 
-        return f"<b>{self.name}</b>" + html_table(self.rows())
+        from lightlag._overview import counted, frame, tables
+
+        head = (
+            f"<b>{html.escape(printable(self.name))}</b> · {counted(len(self.outcomes), 'run')}, mean ± 95 % interval"
+        )
+        return frame(head, *tables([self.rows()], ["row"]))
 
 
 def columns_of(variables: Sequence[Variable]) -> dict[str, Any]:
@@ -531,6 +595,10 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
 
     folder = Path(folder)
     try:
+        if not (folder / "run.json").exists():
+            raise InputError(
+                f'{printable(folder)}: is not a results folder (no run.json); write one with "lightlag compare"'
+            )
         about = json.loads((folder / "run.json").read_text("utf-8"))
         design, version = Design.from_json(about["design"]), about["version"]
         if not isinstance(version, str):
@@ -542,7 +610,10 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
         if not found:
             raise ValueError("it has no runs")
         outcomes, keys = [one for _, one in found], [key for key, _ in found]
-        return Comparison(design, outcomes, keys, version=version, folder=folder)
+        origin = dict(about.get("origin") or {})
+        return Comparison(design, outcomes, keys, version=version, folder=folder, origin=origin)
+    except InputError:
+        raise
     except KeyError as error:
         reason: object = f"{error} is missing"
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:

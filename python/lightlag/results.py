@@ -9,12 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from lightlag._overview import frame, tables
 from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
-from lightlag._source import Folder, Source, TableName
-from lightlag._table import html_table
+from lightlag._source import Folder, Source, TableName, Unpacked
+from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from lightlag.style import Chart
@@ -35,8 +37,8 @@ METRICS: dict[str, tuple[str, ...]] = {
 class Result:
     """The outcome of one run.
 
-    Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use; with
-    pandas and pyarrow installed ``result.flows.to_pandas()`` turns one into its pandas counterpart.
+    Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use;
+    :meth:`to_pandas` gives them as those of pandas. A pickle holds everything: the tables, and the captures.
 
     Examples
     --------
@@ -83,6 +85,11 @@ class Result:
     def version(self) -> str:
         """The version of lightlag that made the run."""
         return str(self._head["version"])
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What computed it: versions, commit, platform and command; empty where an older version did."""
+        return self._source.origin()
 
     @property
     def folder(self) -> Path | None:
@@ -244,6 +251,18 @@ class Result:
             self._tables[name] = self._source.table(name)
         return self._tables[name]
 
+    def to_pandas(self, name: TableName = "flows") -> pd.DataFrame:
+        """A table by name as a data frame of pandas; texts that repeat become categories.
+
+        Raises
+        ------
+        InputError
+            If there is no such table, or pandas or pyarrow is missing.
+        """
+        from lightlag._pandas import to_pandas
+
+        return to_pandas(self.table(name))
+
     def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Chart:
         """A figure of a metric; see :mod:`lightlag.plot` for the options.
 
@@ -318,6 +337,9 @@ class Result:
         title = f"{self.name}, seed {self.seed}"
         return {"globe.html": lambda _: constellation_player.page(sky, title=title, result=self)}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (self._source.packed(),)
+
     def __repr__(self) -> str:
         from lightlag.analyse import together
 
@@ -331,12 +353,16 @@ class Result:
 
     def _repr_html_(self) -> str:
         head = (
-            f"<b>{html.escape(self.name)}</b> · seed {self.seed} · {self.simulated_s:.6g} s simulated in "
+            f"<b>{html.escape(printable(self.name))}</b> · seed {self.seed} · {self.simulated_s:.6g} s simulated in "
             f"{self.wall_s:.3g} s · <code>{self.result_hash[:12]}</code>{' · interrupted' * self.interrupted}"
         )
         rows = (flow_rows, link_rows, proxy_rows, medium_rows, radio_rows)
-        tables = [of(self.summary) for of in rows]
-        return head + "".join(html_table(rows) for rows in tables if rows)
+        nouns = ("flow", "link direction", "flow at proxies", "medium", "radio")
+        return frame(head, *tables([of(self.summary) for of in rows], nouns))
+
+
+def _unpacked(files: Mapping[str, bytes]) -> Result:
+    return Result(Unpacked(files))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:

@@ -10,10 +10,12 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _memory, _signals
+from lightlag import _engine, _memory, _progress, _signals
+from lightlag._notebook import is_notebook
 from lightlag._source import Live
 from lightlag._text import printable
 from lightlag._writing import check_room
@@ -44,7 +46,7 @@ def run(
     duration: str | None = None,
     seed: int | None = None,
     sets: Sets = (),
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     interval_s: float = 0.1,
     spool: str | os.PathLike[str] | None = None,
     threads: int | str = 1,
@@ -62,7 +64,8 @@ def run(
     sets
         More changes, as ``{"links.0.loss": 1e-4}`` or ``[("links.0.loss", "1e-4")]``.
     progress
-        Called about every `interval_s` wall-clock seconds; if it returns False the run ends there.
+        Called about every `interval_s` wall-clock seconds; if it returns False the run ends there. True shows a bar,
+        which is the default in a notebook; False shows none.
     spool
         Where captures (``record.pcap``) stand until the result is saved; by default among temporary files. A folder
         on the disk of the results saves copying them.
@@ -96,6 +99,8 @@ def run(
     True
     """
     count = threads_of(threads)
+    if isinstance(interval_s, bool) or not isinstance(interval_s, (int, float)):
+        raise InputError(f"interval_s: {printable(repr(interval_s)):.60} is no number of seconds; give 0.1")
     if congestion is not None:
         # Known before the scenario is read, which may name them.
         known = _known(congestion)
@@ -103,10 +108,20 @@ def run(
     if congestion is not None:
         read = with_congestion(read, known)
     _memory.check_network(read)
-    result = run_read(read, progress, interval_s, spool, count)
+    with _shown(progress, _progress.of_run, read.name) as told:
+        result = run_read(read, told, interval_s, spool, count)
     if verify:
         check_repeats(read, result)
     return result
+
+
+def _shown(progress: Any, bar: Callable[..., AbstractContextManager[Any]], name: str) -> AbstractContextManager[Any]:
+    """What a user gave as progress, or a bar."""
+    if progress is None or isinstance(progress, bool):
+        return bar(name, shown=is_notebook() if progress is None else progress)
+    if not callable(progress):
+        raise InputError(f"progress: {printable(repr(progress)):.60} is no function; give one, True or False")
+    return nullcontext(progress)
 
 
 def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
@@ -192,7 +207,7 @@ def compare(
     seed: int | None = None,
     sets: Sets = (),
     jobs: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | bool | None = None,
     journal: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Runs a scenario with several congestion-control algorithms, each with the same seeds.
@@ -220,7 +235,8 @@ def compare(
     jobs
         Runs at the same time; by default one for each processor. The results do not depend on it.
     progress
-        Called with the number of finished runs and of all runs after each run.
+        Called with the number of finished runs and of all runs after each run. True shows a bar, which is the default
+        in a notebook; False shows none.
     journal
         A file to which each run is written as it finishes. Runs that it holds already are not repeated.
 
@@ -250,7 +266,8 @@ def compare(
     jobs = processors() if jobs is None else _count(jobs, "jobs")
     replications = _count(replications, "replications")
     plan = make(scenario, congestion, vary, replications, changes_of(sets, duration=duration, seed=seed))
-    return carry_out(plan, jobs, progress, journal)
+    with _shown(progress, _progress.of_count, str(plan.design.scenario["name"])) as told:
+        return carry_out(plan, jobs, told, journal)
 
 
 def carry_out(

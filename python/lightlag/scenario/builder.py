@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lightlag import _overview
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
@@ -201,3 +202,9 @@ class Network:
             proxies=tuple(self.proxies),
             record=self.record,
         )
+
+    def __repr__(self) -> str:
+        return _overview.line(self)
+
+    def _repr_html_(self) -> str:
+        return _overview.page(self)

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _toml
+from lightlag._overview import counted, frame, tables
 from lightlag._text import printable
 from lightlag.comparison import MEASURES
 from lightlag.errors import InputError
 from lightlag.plan import Cell, Plan, cells_of, design_of, read_bases
 from lightlag.scenario import load_scenario
 from lightlag.scenario.plain import plain
+from lightlag.scenario.reading import is_results
 from lightlag.study.axes import Axis, axes_of, points_of, variables_of
 from lightlag.study.exclusion import left_of, rules_of
 from lightlag.study.target import Target
@@ -194,7 +196,12 @@ class Study:
         except IsADirectoryError:
             raise InputError(f"{shown}: is a folder; name a study file, such as {shown}/study.toml") from None
         except OSError as error:
-            raise InputError(f"{shown}: cannot read: {error.strerror or error}; name a study file") from None
+            remedy = (
+                f'name a study file, such as one with scenarios = ["{shown}"]'
+                if _is_scenario(path)
+                else "name a study file"
+            )
+            raise InputError(f"{shown}: cannot read: {error.strerror or error}; {remedy}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{shown}: is no TOML: {printable(error)}") from None
         try:
@@ -254,9 +261,41 @@ class Study:
         """Its keys as plain values, as :meth:`of` takes them."""
         return dict(self._table)
 
-    def to_toml(self) -> str:
-        """Its file."""
-        return _toml.document(self._table) + "\n"
+    def to_toml(self, folder: str | os.PathLike[str] | None = None) -> str:
+        """Its file.
+
+        Parameters
+        ----------
+        folder
+            The folder of the file, where paths of scenarios then start; by default they stay as they are.
+        """
+        table = self._table
+        if folder is not None:
+            placed = [self._placed(one) for one in self._scenarios]
+            table = table | {
+                "scenarios": [
+                    one if one == own else os.path.relpath(one, folder)
+                    for own, one in zip(self._scenarios, placed, strict=True)
+                ]
+            }
+        return _toml.document(table) + "\n"
+
+    def __repr__(self) -> str:
+        name = f" {printable(self._name)!r}" if self._name is not None else ""
+        return f"<Study{name}: {self._about()}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = f"<b>{escape(printable(self._name or 'study'))}</b> · {escape(self._about())}"
+        rows = [{"axis": one.label, "values": printable(", ".join(one.values))[:200]} for one in self.variables]
+        return frame(head, *tables([rows], ["axis"]))
+
+    def _about(self) -> str:
+        """Its size, without the plan, which may take a while."""
+        points = math.prod(len(axis.rows) for axis in self.axes)
+        seeds = f"up to {counted(self.replications, 'seed')}" if self.target else counted(self.replications, "seed")
+        return ", ".join([counted(len(self._scenarios), "scenario"), counted(points, "point"), seeds])
 
     def run(
         self,
@@ -330,9 +369,17 @@ class Study:
 
     def _placed(self, scenario: Any) -> Any:
         """A scenario, with a path that starts at the folder of the study."""
-        if isinstance(scenario, str) and not Path(scenario).is_absolute() and (self.folder / scenario).is_file():
-            return str(self.folder / scenario)
+        if isinstance(scenario, str) and not Path(scenario).is_absolute():
+            path = self.folder / scenario
+            if path.is_file() or (not _is_scenario(scenario) and is_results(path)):
+                return str(path)
         return scenario
+
+
+def _is_scenario(name: object) -> bool:
+    from lightlag import presets
+
+    return str(name) in presets.PRESETS
 
 
 def _plain(scenario: Any) -> str | dict[str, Any]:

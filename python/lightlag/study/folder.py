@@ -8,23 +8,29 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from lightlag import _engine
+from lightlag import _engine, _origin
+from lightlag._overview import frame, tables
 from lightlag._text import printable
 from lightlag._writing import new_folder
+from lightlag.comparison import TABLES
 from lightlag.errors import InputError
+from lightlag.scenario import congestion_names
 from lightlag.study.design import Study
 from lightlag.study.store import Store, open_store
 from lightlag.study.tables import DICTIONARY, Tables, comparison
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from lightlag.comparison import Comparison
 
 __all__ = ["StudyResults", "export", "open_study"]
 
+AGAIN = "lightlag study run study.toml --out ../again --store ../again-store"
+"""Makes every run once more, typed in the folder of the results."""
 ROWS = 500_000
 """Of a file: what does not fit goes to another one."""
 
@@ -45,6 +51,8 @@ def export(study: Study, store: Store, folder: Path, *, force: bool, failed: Seq
         "study": study.name,
         "version": _engine.__version__,
         "build": _engine.__build__,
+        **_commit(),
+        "repeat": AGAIN if _is_repeatable(study) else None,
         "finished": len(tables.runs),
         "cells": len(plan.cells),
         "failed": sorted(failed),
@@ -64,9 +72,22 @@ def export(study: Study, store: Store, folder: Path, *, force: bool, failed: Seq
                     _write(part.slice(at, ROWS), file, study)
         _write(tables.summary, partial / "summary.parquet", study)
         tables.summary.write_csv(partial / "summary.csv")
-        (partial / "study.toml").write_text(study.to_toml(), "utf-8")
+        (partial / "study.toml").write_text(study.to_toml(folder), "utf-8")
         (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     return tables
+
+
+def _commit() -> dict[str, Any]:
+    """The part of an origin that is the same for everybody who makes runs of this study."""
+    origin = _origin.installation()
+    return {key: origin[key] for key in ("commit", "modified")}
+
+
+def _is_repeatable(study: Study) -> bool:
+    """Whether its file says all that it takes, wherever the folder is."""
+    design = study.plan().design
+    own = {name for one in design.competitors for name in one.algorithms} - set(congestion_names())
+    return not own and all(map(_origin.is_repeatable, design.scenarios.values()))
 
 
 def _columns(tables: Tables) -> list[str]:
@@ -128,6 +149,20 @@ class StudyResults:
     def summary(self) -> pl.DataFrame:
         """A row for each cell and measure: mean, half width of its interval, and the number of runs."""
         return self._scan("summary.parquet").collect()
+
+    def to_pandas(self, name: Literal["runs", "flows", "summary"] = "runs") -> pd.DataFrame:
+        """A table by name as a data frame of pandas.
+
+        Raises
+        ------
+        InputError
+            If there is no such table, or pandas or pyarrow is missing.
+        """
+        from lightlag._pandas import to_pandas
+
+        if name not in TABLES:
+            raise InputError(f'no table "{printable(name)}"; there are {", ".join(TABLES)}')
+        return to_pandas(self.summary if name == "summary" else getattr(self, name).collect())
 
     @cached_property
     def study(self) -> Study:
@@ -191,10 +226,21 @@ class StudyResults:
             raise InputError(f"{printable(path)}: is damaged: {reason}; export the study again") from None
         return pl.scan_parquet(found)
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        text = f"{escape(printable(self.about['study']))}</b> · {self.about['finished']:,} runs"
+        rows = [{key: _shown(value) for key, value in row.items()} for row in self.summary.to_dicts()]
+        return frame(f"<b>{text} of {self.about['cells']:,} cells", *tables([rows], ["row"]))
+
     def __repr__(self) -> str:
         return (
             f"<StudyResults {self.about['study']!r}: {self.about['finished']:,} runs of {self.about['cells']:,} cells>"
         )
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else printable(value)
 
 
 def open_study(folder: str | os.PathLike[str]) -> StudyResults:

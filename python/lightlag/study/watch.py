@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from lightlag._notebook import Bar, is_notebook
 from lightlag._text import plain, say
 from lightlag.study.schedule import Schedule
 
@@ -60,11 +61,14 @@ class Watch:
         self._clock = clock
         self._start = self._last = clock()
         self._bar: Progress | None = None
+        self._cell: Bar | None = None
         self._left = ""
 
     def __enter__(self) -> Self:
         self._event("start", name=self._name, workers=self._workers)
-        if self._style == "text" and sys.stderr.isatty():
+        if self._style == "text" and is_notebook():
+            self._cell = Bar(self._name)
+        elif self._style == "text" and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -80,6 +84,8 @@ class Watch:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._cell is not None:
+            self._cell.__exit__()
         self._event("end")
 
     def failed(self, run: str, reason: str, command: str) -> None:
@@ -92,7 +98,8 @@ class Watch:
     def tick(self) -> None:
         """Something ended: says so, now and then."""
         now = self._clock()
-        often = LINE_S if self._style == "text" and self._bar is None else EVENT_S
+        is_line = self._style == "text" and self._bar is None and self._cell is None
+        often = LINE_S if is_line else EVENT_S
         is_due = now - self._last >= often
         if is_due:
             self._last = now
@@ -100,6 +107,9 @@ class Watch:
         if self._bar is not None:
             schedule = self._schedule
             self._bar.update(self._bar.tasks[0].id, completed=schedule.finished, total=schedule.total, left=self._left)
+        elif self._cell is not None:
+            counts = f"{self._schedule.finished:,} of {self._schedule.total:,} {self._left}"
+            self._cell.show(self._schedule.finished, self._schedule.total, counts)
         elif is_due and self._style == "json":
             self._event("progress")
         elif is_due and self._style == "text":

@@ -1,0 +1,30 @@
+"""Tables as data frames of pandas, which is optional."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["to_pandas"]
+
+
+def to_pandas(table: pl.DataFrame) -> pd.DataFrame:
+    """A table as a data frame of pandas; texts that repeat become categories.
+
+    Raises
+    ------
+    InputError
+        If pandas or pyarrow is missing.
+    """
+    try:
+        import pandas as pd
+        import pyarrow
+    except ImportError as error:
+        raise InputError(f'to_pandas needs pandas and pyarrow ({error}); pip install "lightlag[pandas]"') from None
+    assert pd, pyarrow
+    return table.to_pandas()
