@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
-from lightlag import _engine, _memory, _signals
+from lightlag import _engine, _memory, _origin, _signals
 from lightlag._commands import Entry, Group, application
 from lightlag._table import print_rows
 from lightlag._text import meant, plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compared
+from lightlag.commands import captures, compared, repeated
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
@@ -144,12 +144,14 @@ def run(
     from lightlag.scenario import read_scenario
 
     count = threads_of(threads)
+    earlier = repeated.run(file)
     changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
     if congestion is not None:
         scenario = with_congestion(scenario, congestion)
-    folder = out if out is not None or as_json else Path("results") / scenario.name
+    default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
+    folder = out if out is not None or as_json else default
     if folder is not None:
         check_folder(folder, force)
     elif with_report:
@@ -191,6 +193,8 @@ def run(
             result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
             if not quiet:
                 say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+                if earlier is None and _origin.is_repeatable(result.scenario):
+                    say(f"repeat it with: {_origin.again('run', folder)}", file=sys.stderr if as_json else sys.stdout)
         if acks:
             captures.write_acks(result, Path(acks))
             if not quiet:
@@ -204,6 +208,10 @@ def run(
                 _signals.code(),
                 f"interrupted at {result.simulated_s:.4g} s of {scenario.duration}{kept}; {again} runs it again",
             )
+        if earlier is not None and not changes and congestion is None:
+            same = repeated.same_run(earlier, result)
+            if not quiet:
+                say(same, file=sys.stderr if as_json else sys.stdout)
         if _signals.asked():
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
@@ -257,10 +265,15 @@ def compare(
     changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
     with_report = figures is None or bool(formats)
-    plan = compared.plan(files, congestion, vary or [], replications, changes)
-    folder = out if out is not None else compared.folder(plan)
+    earlier = repeated.comparison(files, congestion, vary, changes, replications != 10)
+    if earlier is None:
+        plan = compared.plan(files, congestion, vary or [], replications, changes)
+        default = compared.folder(plan)
+    else:
+        plan, default = repeated.plan(earlier), repeated.beside(files[0])
+    folder = out if out is not None else default
     if not quiet:
-        for file in files:
+        for file in files if earlier is None else ():
             _warn(check_scenario(file, changes)[1])
         for note in compared.before(plan):
             say(note, file=sys.stderr)
@@ -280,13 +293,14 @@ def compare(
                 for note in compared.notes(comparison):
                     say(note, file=sys.stderr)
             if not quiet and not as_json:
-                print_rows(compared.shown(comparison), f"{comparison.name}: mean ± 95 % interval")
+                print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
             if not comparison.is_complete:
                 # Whoever interrupts does not wait for figures; the command that goes on draws them.
                 formats, with_report = (), False
             command = shlex.join(["lightlag", *sys.argv[1:]])
             about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
-            about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
+            if earlier is None:
+                about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
             comparison.save_with(helpers, folder, force=True, **about)
         journal.unlink(missing_ok=True)
         if as_json:
@@ -294,6 +308,12 @@ def compare(
         if not quiet:
             kept = "report, figures and tables" if formats else "report and tables" if with_report else "tables"
             say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
+            if earlier is None and comparison.repeat is not None:
+                say(f"repeat it with: {_origin.again('compare', folder)}", file=sys.stderr if as_json else sys.stdout)
+        if earlier is not None:
+            same = repeated.same_comparison(earlier, comparison)
+            if not quiet:
+                say(same, file=sys.stderr if as_json else sys.stdout)
         if not comparison.is_complete:
             again = "the same command without --force" if force else "the same command"
             raise CommandError(

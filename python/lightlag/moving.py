@@ -54,7 +54,8 @@ def write(result: Result, metric: str, path: str | os.PathLike[str], progress: P
         Called with the number of pictures done and that of all.
     """
     if metric not in PICTURES:
-        raise InputError(f'no moving picture of "{metric}"; there are {", ".join(PICTURES)}')
+        names = ", ".join(PICTURES)
+        raise InputError(f'no moving picture of "{metric}"; there are {names}. A figure ends with .pdf, .svg or .png')
     return PICTURES[metric](result, Path(path), progress)
 
 

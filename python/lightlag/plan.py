@@ -161,7 +161,8 @@ def design_of(
     rivals = _competitors(bases, congestion, varied)
     points = None if chosen is None else tuple(chosen)
     start = int(first["seed"]) if seed is None else seed
-    return Design(first, tuple(rivals), tuple(varied), start, replications, points)
+    others = tuple(bases.values())[1:]
+    return Design(first, tuple(rivals), tuple(varied), start, replications, points, others)
 
 
 _BYTES_A_RUN = 13_000

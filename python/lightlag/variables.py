@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from lightlag import _engine
 from lightlag._text import printable
 from lightlag.errors import InputError
-from lightlag.scenario import Congestion, toml_value
+from lightlag.scenario import Congestion, congestion_names, toml_value
 from lightlag.scenario.plain import plain
 
 __all__ = [
@@ -354,6 +354,18 @@ class Competitor:
     algorithms: tuple[str, ...]
     """Their names."""
 
+    @property
+    def is_of_a_program(self) -> bool:
+        """Whether a class that only a program knows is among them."""
+        import tomllib
+
+        for text, name in zip(self.choices, self.algorithms, strict=True):
+            choice = tomllib.loads(f"choice = {text}")["choice"]
+            is_file = isinstance(choice, dict) and not choice.keys().isdisjoint({"python", "plugin"})
+            if not is_file and name not in congestion_names():
+                return True
+        return False
+
     def changes(self, *, in_turn: bool) -> list[tuple[str, str]]:
         """The changes that set the scenario's defaults to it.
 
@@ -416,6 +428,8 @@ def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:
             choices.append(_table(toml_value(choice)))
             continue
         if file := file_of(choice):
+            # As scenarios keep it: from whatever folder it is repeated.
+            file = {key: str(Path(path).absolute()) for key, path in file.items()}
             choices.append((toml_value(file), file))
             continue
         own, text = _label_of_choice(choice)

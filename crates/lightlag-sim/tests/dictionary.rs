@@ -14,6 +14,11 @@ Parquet file for each table below. `acks` is there if the run recorded ACKs, `re
 `proxies` and `legs` if a proxy splits a flow. Names of flows and link directions are dictionaries. A value that is missing
 is null. Optional columns belong to a group, such as that of datagrams, and are there if some row has the group.
 
+`origin` in `run.json` says what computed the results: `version` of lightlag, `engine` with the hash of its sources, `commit`
+and whether files differed from it (`modified`), `python`, `platform`, `packages` and `command`. `repeat` is the command
+that computes them again, typed in their folder; `lightlag run FOLDER` does so from elsewhere, and fails if the hash is
+another one. No hash covers the origin.
+
 `lightlag run --json` and `Result.summary` hold the rows of `flows`, `links`, `proxies` and `legs` as objects with the same
 keys. Where an object nests its values, its keys stand behind the name of the column. An object leaves out a group that it
 does not have.

@@ -17,7 +17,6 @@ from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lightlag._drawing import Painter
-    from lightlag._table import Row
     from lightlag.comparison import Comparison
     from lightlag.plan import Cell, Plan
 
@@ -35,7 +34,6 @@ __all__ = [
     "plan",
     "record",
     "run",
-    "shown",
     "study",
 ]
 
@@ -93,8 +91,12 @@ def plan(
 ) -> Plan:
     """The runs to be made."""
     from lightlag.plan import make
+    from lightlag.scenario import congestion_names
     from lightlag.variables import split
 
+    for file in files:
+        if not Path(file).exists() and {*file.split(",")} <= {*congestion_names()}:
+            raise InputError(f"{file}: is an algorithm, not a scenario; write -c {file}")
     names = None if congestion is None else [name for name in split(congestion, ",", "--congestion") if name]
     return make(files, names, vary, replications, changes)
 
@@ -241,14 +243,6 @@ def notes(comparison: Comparison) -> list[str]:
         more = f" and {len(legs) - 3} more" if len(legs) > 3 else ""
         said.append(f"note: resent, timeouts and windows are those of the longest leg: {shown}{more}")
     return said
-
-
-def shown(comparison: Comparison) -> list[Row]:
-    """The rows of a comparison without the measures that it does not have."""
-    from lightlag.comparison import MEASURES
-
-    absent = {one.title.lower() for one in MEASURES if one not in comparison.measures}
-    return [{key: value for key, value in row.items() if key not in absent} for row in comparison.rows()]
 
 
 def record(comparison: Comparison, folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine
+from lightlag import _engine, _origin
 from lightlag._text import printable
 from lightlag.errors import InputError, Interrupted
 from lightlag.judge import queueing, scenes, sharing
@@ -81,7 +81,7 @@ class Judgement:
 
         drawn = figures(self)
         with new_folder(folder, force=force) as work:
-            about = {"judge": self.congestion, "command": command, "complete": self.is_complete}
+            about = {"judge": self.congestion, "complete": self.is_complete, "origin": _origin.origin(command or None)}
             (work / MARK).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (work / "judgement.json").write_text(json.dumps(self.record(), indent=1, allow_nan=False) + "\n", "utf-8")
             (work / "page.md").write_text(page(self, list(drawn), command), "utf-8")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _engine, _origin
 from lightlag.comparison import MEASURES, Comparison
 from lightlag.errors import InputError, ScenarioError
 from lightlag.report.answer import Answer, answer, by_how_much, listed
@@ -49,7 +49,7 @@ def comparison_page(comparison: Comparison, command: str = "", files: Mapping[st
         _tables(comparison, found, files or {}),
         section("algorithms", "Algorithms", _algorithms(comparison), is_open=True),
         section("measures", "Measures", _measures(comparison), is_open=False),
-        section("repeat", "How to repeat it", _origin(comparison, command), is_open=True),
+        section("repeat", "How to repeat it", _repetition(comparison, command), is_open=True),
     ]
     return page(f"{comparison.name}: comparison", body, drawn)
 
@@ -196,15 +196,12 @@ def _sky(comparison: Comparison) -> list[str]:
     ]
 
 
-def _origin(comparison: Comparison, command: str) -> str:
+def _repetition(comparison: Comparison, command: str) -> str:
     design = comparison.design
     last = design.seed + design.replications - 1
-    facts = [
-        ("lightlag", comparison.version),
-        ("seeds", f"{design.seed} to {last}" if last > design.seed else str(last)),
-    ]
-    if command:
-        facts.insert(0, ("command", command))
+    about = {"version": comparison.version} | comparison.origin | ({"command": command} if command else {})
+    facts = [("in this folder", comparison.repeat)] if comparison.repeat is not None else []
+    facts += [*_origin.facts(about), ("seeds", f"{design.seed} to {last}" if last > design.seed else str(last))]
     facts += [
         (variable.label, f"{'+'.join(variable.keys) or 'scenario'} = {', '.join(variable.values)}")
         for variable in design.variables

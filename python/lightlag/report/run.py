@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from lightlag import _origin
 from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 from lightlag.report.slow import Account, account
@@ -61,7 +62,7 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> str:
         _why(account(result)),
         section("timeline", "Timeline", *([ZOOMING, *map(figure, charts)] if charts else [nothing])),
         section("tables", "Tables", data_links(files or {}), *_tables(result), is_open=True),
-        section("repeat", "How to repeat it", _origin(result), is_open=True),
+        section("repeat", "How to repeat it", _repetition(result), is_open=True),
     ]
     return page(f"{result.name}: a run", body, charts)
 
@@ -98,9 +99,12 @@ def _table(rows: list[Row]) -> str:
     )
 
 
-def _origin(result: Result) -> str:
-    facts = {"lightlag": result.version, "seed": str(result.seed), "hash": result.result_hash}
-    listed = "".join(f"<dt>{text(name)}</dt><dd><code>{text(value)}</code></dd>" for name, value in facts.items())
+def _repetition(result: Result) -> str:
+    again = _origin.repeat("run", result.scenario)
+    facts = [("in this folder", again)] if again is not None else []
+    facts += _origin.facts({"version": result.version} | result.origin)
+    facts += [("seed", str(result.seed)), ("hash", result.result_hash)]
+    listed = "".join(f"<dt>{text(name)}</dt><dd><code>{text(value)}</code></dd>" for name, value in facts)
     scenario = json.dumps(result.scenario, indent=2, ensure_ascii=False)
     return (
         f'<dl>{listed}</dl><details class="long"><summary>The scenario, with every default</summary>'

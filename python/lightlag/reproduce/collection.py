@@ -14,7 +14,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _signals
+from lightlag import _engine, _origin, _signals
 from lightlag._text import say
 from lightlag._writing import check_folder
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
@@ -87,7 +87,8 @@ class Collection:
         with new_folder(folder, force=force) as partial:
             for one in self.found:
                 one.save(partial / one.paper.name)
-            about = {"reproduction": "all", "version": _engine.__version__, "summary": self.tally.text}
+            about: dict[str, Any] = {"reproduction": "all", "version": _engine.__version__}
+            about |= {"summary": self.tally.text, "origin": _origin.installation()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             rows = ((one.paper.name, *row.cells()) for one in self.found for row in one.rows)
             (partial / "verdicts.csv").write_text(to_csv(("paper", *COLUMNS), rows), "utf-8")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lightlag import _engine
+from lightlag import _engine, _origin
 from lightlag.reproduce import table
 from lightlag.reproduce.table import Layout, Row, Tally
 
@@ -208,7 +208,8 @@ class Reproduction:
             if self.kept is not None:
                 shutil.copytree(self.kept, partial, dirs_exist_ok=True)
                 return Path(folder)
-            about = {"reproduction": self.paper.name, "version": _engine.__version__, "summary": self.summary()}
+            about: dict[str, Any] = {"reproduction": self.paper.name, "version": _engine.__version__}
+            about |= {"summary": self.summary(), "origin": _origin.installation()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (partial / "table.csv").write_text(table.to_csv(table.COLUMNS, map(Row.cells, self.rows)), "utf-8")
             for layout in self.layouts:

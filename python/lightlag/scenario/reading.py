@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightlag import _engine
 from lightlag._text import meant, printable
+from lightlag._writing import MARK
 from lightlag.errors import InputError, ScenarioError, scenario_error
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from lightlag.scenario.document import Scenario
 
 ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
-"""Any description of a scenario; a text is the path of a TOML or JSON file, or the name of a preset."""
+"""Any description of a scenario; a text is the path of a TOML or JSON file, the name of a preset, or the results folder
+of a run, which stands for its scenario."""
 Sets: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 """Changes to a scenario: dotted paths and new values."""
 
@@ -78,11 +80,14 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     if not isinstance(scenario, (str, os.PathLike)):
         return _text_of(scenario), "json", None
     path = Path(scenario)
-    if isinstance(scenario, str) and not _exists(path):
+    if _is_preset(scenario):
         from lightlag import presets
 
-        if scenario in presets.PRESETS:
-            return json.dumps(presets.PRESETS[scenario]().to_dict()), "json", scenario
+        return json.dumps(presets.PRESETS[str(scenario)]().to_dict()), "json", str(scenario)
+    if is_results(scenario):
+        from lightlag._source import Folder
+
+        return json.dumps(Folder(path).head()["scenario"]), "json", str(path)
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
 
 
@@ -102,6 +107,19 @@ def _text_of(scenario: Scenario | Network | Mapping[str, Any]) -> str:
         f"{printable(repr(scenario)):.60} is not a scenario; give a Network, a Scenario, a mapping, the path of a "
         "file or the name of a preset"
     )
+
+
+def is_results(scenario: str | os.PathLike[str]) -> bool:
+    """Whether a scenario is named by the folder of its results. The name of a preset stands for that."""
+    return not _is_preset(scenario) and _exists(Path(scenario) / MARK)
+
+
+def _is_preset(scenario: str | os.PathLike[str]) -> bool:
+    if not isinstance(scenario, str) or (_exists(Path(scenario)) and not Path(scenario).is_dir()):
+        return False
+    from lightlag import presets
+
+    return scenario in presets.PRESETS
 
 
 def _exists(path: Path) -> bool:
@@ -125,7 +143,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         reason = f'no such file; {_guess(path)}name a scenario file, or one of "lightlag list scenarios"'
     except IsADirectoryError:
-        reason = "is a folder; name a scenario file in it"
+        reason = "is a folder; name a scenario file in it, or the results folder of a run"
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except ValueError as error:

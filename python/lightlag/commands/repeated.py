@@ -1,0 +1,113 @@
+"""Results computed again from their own folder, and whether they are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag.errors import CommandError, InputError
+
+if TYPE_CHECKING:
+    from lightlag.comparison import Comparison
+    from lightlag.plan import Plan
+    from lightlag.results import Result
+
+__all__ = ["beside", "comparison", "plan", "run", "same_comparison", "same_run"]
+
+FAILED = 1
+
+
+def run(file: str) -> Result | None:
+    """The run whose results folder is named instead of a scenario; None for every other scenario."""
+    from lightlag.results import load
+    from lightlag.scenario.reading import is_results
+
+    return load(file) if is_results(file) else None
+
+
+def comparison(files: list[str], *given: object) -> Comparison | None:
+    """The comparison whose results folder is named instead of scenarios; None for all others.
+
+    Parameters
+    ----------
+    given
+        Options that would make it another one.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    from lightlag.comparison import load_comparison
+
+    found = [file for file in files if (Path(file) / "curves.jsonl").is_file()]
+    if not found:
+        return None
+    if len(files) > 1 or any(given):
+        raise InputError(
+            f"{printable(found[0])}: is a comparison, which is repeated as it was; leave out the other scenarios and "
+            "options, or name its scenario instead"
+        )
+    earlier = load_comparison(found[0])
+    if earlier.repeat is None:
+        raise InputError(
+            f"{printable(found[0])}: cannot be repeated from its folder: a class of a program took part, it belongs to "
+            "a study, or an older version made it; repeat the program or the study"
+        )
+    return earlier
+
+
+def plan(earlier: Comparison) -> Plan:
+    """The runs of a comparison, to be made again."""
+    from lightlag.plan import Plan, cells_of
+
+    return Plan(earlier.design, tuple(cells_of(earlier.design, earlier.design.scenarios)))
+
+
+def beside(folder: Path | str) -> Path:
+    """The default folder of the new results."""
+    whole = Path(folder).resolve()
+    return Path(folder).parent / f"{whole.name}-again" if Path(folder).name else whole.with_name(f"{whole.name}-again")
+
+
+def same_run(earlier: Result, now: Result) -> str:
+    """A line that says that two runs are the same.
+
+    Raises
+    ------
+    CommandError
+        If they are not.
+    """
+    if earlier.interrupted:
+        return f"{earlier.folder} was interrupted, so that the results cannot be compared"
+    if earlier.result_hash != now.result_hash:
+        raise _differs(earlier, f"the hash is {now.result_hash}, and was {earlier.result_hash}")
+    return f"the same result as {earlier.folder}: hash {now.result_hash}"
+
+
+def same_comparison(earlier: Comparison, now: Comparison) -> str:
+    """A line that says that two comparisons are the same.
+
+    Raises
+    ------
+    CommandError
+        If they are not.
+    """
+    old, new = _hashes(earlier), _hashes(now)
+    both = old.keys() & new.keys()
+    if wrong := sum(old[key] != new[key] for key in both):
+        raise _differs(earlier, f"{wrong:,} of {len(both):,} runs have another hash")
+    return f"the same results as {earlier.folder}: {len(both):,} runs with the same hash"
+
+
+def _hashes(of: Comparison) -> Mapping[Any, str]:
+    return {(one.congestion, one.point, one.seed): one.result_hash for one in of.outcomes}
+
+
+def _differs(earlier: Result | Comparison, how: str) -> CommandError:
+    made = earlier.origin.get("engine", earlier.version)
+    why = f"; {made} made it, this is {_engine.__build__}" if made != _engine.__build__ else "; the engine is the same"
+    return CommandError(FAILED, f"another result than {earlier.folder}: {how}{why}")
