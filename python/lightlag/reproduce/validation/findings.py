@@ -41,6 +41,8 @@ no closed form, the cell also holds the deviation from the *renewal model* (`ren
 and reduction with random distances between losses, with the round trip until a loss is reported and the round trip of
 its repair. Neither explains a cell in bold. Cells without a percentage have no closed form. A cell is the run
 
+<!-- not run: names in capitals stand for values -->
+
     lightlag run python/lightlag/reproduce/validation/response.toml --set defaults.tcp.congestion=NAME \\
       --set links.0.delay=HALF_THE_RTT --set 'links.0.loss={ forward = P, backward = 0 }' --set duration=LONG_ENOUGH
 """

@@ -1,0 +1,93 @@
+"""Every code block of the documentation runs, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import pages
+from lightlag._explain import presets
+from lightlag.cli import app
+
+ROOT = pages.ROOT
+DOCS = sorted(
+    path for path in (ROOT / "docs").rglob("*.md") if path.relative_to(ROOT / "docs").parts[0] not in ("gallery", "api")
+)
+GENERATED = ("changelog.md", "contributing.md")
+EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED)]
+ELSEWHERE = ("README.md", "swarms.md", "constellations.md")
+"""Pages that run in a test of their own, which looks at their results, too."""
+LANGUAGES = ("", "bash", "c", "console", "csv", "json", "none", "python", "rust", "sh", "text", "toml", "{eval-rst}", "{toctree}")
+MOST_NOT_RUN = 30
+PAGES = [path for path in EVERY if path.name not in ELSEWHERE and pages.blocks(path)]
+BLOCKS = [(path, block) for path in EVERY for block in pages.blocks(path)]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_runs(page: Path, tmp_path: Path) -> None:
+    pages.run(page, tmp_path)
+
+
+def test_blocks_that_do_not_run_are_few_and_say_why() -> None:
+    reasons = [block.not_run for _, block in BLOCKS if block.not_run]
+    assert len(reasons) <= MOST_NOT_RUN
+    assert all(len(reason.split()) >= 2 for reason in reasons)
+
+
+def test_blocks_have_languages_that_run_or_are_plain_text() -> None:
+    wrong = [f"{name(path)}:{block.line}: {block.language}" for path, block in BLOCKS if block.language not in LANGUAGES]
+    wrong += [
+        f"{name(path)}:{block.line}: a command in a block of text"
+        for path, block in BLOCKS
+        if block.language in ("", "none", "text") and re.search(r"^(\$ )?(lightlag|make|pip) ", block.text, re.MULTILINE)
+    ]
+    assert not wrong
+
+
+COMMANDS = sorted({(command, name(path)) for path, block in BLOCKS for command in block.commands()})
+
+
+@pytest.mark.parametrize(("command", "page"), [pair for pair in COMMANDS if pair[0].startswith("lightlag ")])
+def test_commands_are_there_with_their_options(command: str, page: str) -> None:
+    _, called, *words = shlex.split(re.split(r"\s[|>&]", command)[0])
+    if called.startswith("-"):
+        return
+    found: Any = typer.main.get_command(app)
+    assert called in found.commands, command
+    found = found.commands[called]
+    while hasattr(found, "commands"):
+        assert words[0] in found.commands, command
+        found = found.commands[words.pop(0)]
+    known = {option for parameter in found.params for option in parameter.opts}
+    used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= known, f"{page}: {command}: {used - known}"
+    if called == "run":
+        assert words[0] in presets() or (ROOT / words[0]).exists() or words[0].endswith(".toml"), command
+
+
+def test_targets_of_make_are_there() -> None:
+    text = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", text, re.MULTILINE))
+    used = {command.split()[1] for command, _ in COMMANDS if command.startswith("make ")}
+    missing = {target for target in used if target not in targets and not target.startswith(("target/", "PYTHON="))}
+    assert not missing
+
+
+def test_links_and_images_lead_to_files() -> None:
+    missing = []
+    for page in [*EVERY, *(ROOT / "docs" / "gallery").glob("*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)#\s]+)", re.sub(r"`[^`\n]*`", "", text)):
+            there = "://" in target or target.startswith("mailto:") or (page.parent / target).exists()
+            if not there and Path(target).parts[0] not in ("reference", "..") and target not in GENERATED:
+                missing.append(f"{name(page)}: {target}")
+    assert not missing
