@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 import lightlag as ll
+import pages
 from lightlag import presets
 
-PAGE = Path(__file__).parents[1] / "docs" / "constellations.md"
+PAGE = pages.ROOT / "docs" / "constellations.md"
 
 
-def block(language: str) -> str:
-    [found] = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return str(found)
+def test_the_page_runs(tmp_path: Path) -> None:
+    ran = pages.run(PAGE, tmp_path)
+    assert ran.names["sky"].pairs(60).height == 3
 
 
 def test_the_scenario_runs(tmp_path: Path) -> None:
+    [block] = [block for block in pages.blocks(PAGE) if block.language == "toml"]
     path = tmp_path / "kuiper.toml"
-    path.write_text(block("toml"))
+    path.write_text(block.text)
     result = ll.run(path, duration="10 s")
     assert result.flows["goodput_bps"].sum() > 1e6
     assert result.paths["node"].cast(pl.String).str.starts_with("k-").any()
-
-
-def test_the_questions_to_a_sky_are_answered() -> None:
-    names: dict[str, Any] = {}
-    exec(block("python"), names)
-    assert names["sky"].pairs(60).height == 3
 
 
 def test_the_presets_are_named() -> None:
