@@ -7,6 +7,7 @@ A page runs in a folder of its own, from its first block to its last, so that a 
 - of `console` has commands behind `$`, and below each its output; `...` stands for any text;
 - of `toml` is read as a scenario or a study, behind `<!-- part of: PRESET -->` as a change to that preset, and behind
   `<!-- part of: a medium of PRESET -->` as keys of its radio medium;
+- of text behind `<!-- output -->` is what the block of Python before it prints;
 - whose first line is a comment with the name of a file is that file for the commands of the page.
 
 `<!-- not run: REASON -->` before a block says why it does not run. Its commands are still looked up.
@@ -39,7 +40,7 @@ UPDATE = "LIGHTLAG_UPDATE_PAGES"
 
 MEDIUM = "a medium of "
 COMMANDS = ("lightlag", "make", "cargo", "pip", "python", "source", "git")
-MARK = re.compile(r"^<!-- (not run|part of): (.+) -->$")
+MARK = re.compile(r"^<!-- (not run|part of|output)(?:: (.+))? -->$")
 FILE = re.compile(r"# ([\w.-]+\.(?:toml|py|csv|txt|sh))$")
 FENCE = re.compile(r"^(`{3,})(\S*)")
 
@@ -54,6 +55,8 @@ class Block:
     """Number of its first line, from 1 on."""
     not_run: str | None = None
     part_of: str | None = None
+    output: bool = False
+    """Whether it is what the block of Python before it prints."""
 
     @property
     def file(self) -> str | None:
@@ -83,7 +86,7 @@ def blocks(page: Path) -> list[Block]:
         mark = MARK.match(lines[before]) if before >= 0 else None
         block = Block(language, text, number)
         if mark:
-            setattr(block, mark[1].replace(" ", "_"), mark[2])
+            setattr(block, mark[1].replace(" ", "_"), mark[2] or True)
         found.append(block)
     return found
 
@@ -115,6 +118,8 @@ class Ran:
     """Names that the blocks of Python left."""
     printed: str = ""
     """Output of the blocks of Python."""
+    last: str = ""
+    """Output of the last one."""
     results: list[Any] = field(default_factory=list)
     """The value of `result` after each block of Python that has one."""
 
@@ -142,12 +147,22 @@ def run(page: Path, folder: Path) -> Ran:
                     _run(page, block, ran)
                 except Exception as error:
                     raise AssertionError(f"{page.name}:{block.line}: {error}") from error
+        if UPDATE in os.environ:
+            _keep_images(page)
     finally:
         sys.path.remove(str(folder))
         for module in [name for name, value in sys.modules.items() if _is_in(value, folder)]:
             del sys.modules[module]
         os.chdir(before)
     return ran
+
+
+def _keep_images(page: Path) -> None:
+    """Copies what the page drew: `cwnd.png` to `images/PAGE-cwnd.png`, if the page shows that."""
+    for image in re.findall(rf"\]\((images/{page.stem}-[\w-]+\.png)\)", page.read_text("utf-8")):
+        drawn = Path(Path(image).name.removeprefix(f"{page.stem}-"))
+        if drawn.exists():
+            (page.parent / image).write_bytes(drawn.read_bytes())
 
 
 def _is_in(module: Any, folder: Path) -> bool:
@@ -164,12 +179,19 @@ def _run(page: Path, block: Block, ran: Ran) -> None:
         output = io.StringIO()
         with redirect_stdout(output):
             ran.names = runpy.run_path(str(path), ran.names)
-        ran.printed += output.getvalue()
+        ran.last = output.getvalue()
+        ran.printed += ran.last
         ran.results += [ran.names["result"]] if "result" in ran.names else []
     elif block.language in ("sh", "bash"):
         _shell(block.text)
     elif block.language == "console":
         _console(page, block)
+    elif block.output and UPDATE in os.environ:
+        lines = page.read_text("utf-8").splitlines()
+        after = lines.index("```", block.line)
+        page.write_text("\n".join([*lines[: block.line], *_tidy(ran.last), *lines[after:]]) + "\n", "utf-8")
+    elif block.output and not _matches(_tidy(ran.last), block.text.splitlines()):
+        raise AssertionError(f"Python prints\n{ran.last}\nrather than\n{block.text}")
 
 
 def check_table(block: Block) -> None:
@@ -237,12 +259,17 @@ def _console(page: Path, block: Block) -> None:
         if UPDATE in os.environ:
             written += [f"$ {command}", *_for_page(output, expected)]
             continue
-        pattern = "".join(".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", "\n".join(expected)))
-        if not re.fullmatch(pattern, "\n".join(output), re.DOTALL):
+        if not _matches(output, expected):
             raise AssertionError(f"{command} prints\n" + "\n".join(output) + "\nrather than\n" + "\n".join(expected))
     if UPDATE in os.environ:
         text = page.read_text("utf-8")
         page.write_text(text.replace(block.text, "\n".join(written) + "\n"), "utf-8")
+
+
+def _matches(output: list[str], expected: list[str]) -> bool:
+    parts = re.split(r"(\.\.\.)", "\n".join(expected))
+    pattern = "".join(".*" if part == "..." else re.escape(part) for part in parts)
+    return re.fullmatch(pattern, "\n".join(output), re.DOTALL) is not None
 
 
 def _tidy(output: str) -> list[str]:

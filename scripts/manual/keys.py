@@ -1,0 +1,294 @@
+"""The reference of every key of a scenario, from its JSON Schema.
+
+A section is a table of a scenario, and a row a key: type with unit, default, example and meaning. Examples are those of the
+scenarios that come with lightlag, and for keys that none of them has, those that the schema gives for the type. Sources
+are those that the description of a key names, or its row on the page of the TCP model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from lightlag import _engine
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = re.compile(r"RFC \d+(?: §[\d.]+\d)?|[A-Z]\w+(?:, [A-Z]\w+)*(?: et al\.)? (?:19|20)\d\d|draft-[\w-]+\w")
+Schema = dict[str, Any]
+
+
+@dataclass
+class Key:
+    """A key of a table."""
+
+    name: str
+    schema: Schema
+    required: bool
+    meaning: str
+    type: str
+    examples: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Section:
+    """A table of a scenario."""
+
+    title: str
+    about: str
+    keys: dict[str, Key]
+    table: Schema
+
+
+class Reference:
+    """The tables of a scenario with their keys, from the root on."""
+
+    def __init__(self, schema: Schema | None = None) -> None:
+        self.schema = json.loads(_engine.schema()) if schema is None else schema
+        self.validator = Draft202012Validator(self.schema)
+        self.sections: dict[int, Section] = {}
+        self._names: dict[str, int] = {}
+        self._add("A scenario", self.schema)
+        for path in sorted((ROOT / "scenarios").glob("*.toml")):
+            self._learn(self.schema, tomllib.loads(path.read_text("utf-8")))
+
+    def resolved(self, schema: Schema) -> Schema:
+        """The schema that a reference names, with what stands beside the reference."""
+        if "$ref" not in schema:
+            return schema
+        target: Schema = self.schema["$defs"][schema["$ref"].rpartition("/")[2]]
+        return target
+
+    def alternatives(self, schema: Schema) -> list[Schema]:
+        """The forms that a value may have, without null."""
+        schema = self.resolved(schema)
+        forms = [form for word in ("anyOf", "oneOf") for form in schema.get(word, [])]
+        if not forms:
+            return [] if schema.get("type") == "null" else [schema]
+        return [one for form in forms for one in self.alternatives(form)]
+
+    def tables(self, schema: Schema) -> list[Schema]:
+        """The forms that are tables with keys, also as elements of lists."""
+        found = []
+        for form in self.alternatives(schema):
+            if form.get("properties"):
+                found.append(form)
+            elif isinstance(form.get("items"), dict):
+                found += self.tables(form["items"])
+        return found
+
+    def _add(self, title: str, table: Schema) -> None:
+        if id(table) in self.sections:
+            return
+        for other in self.sections.values():
+            if other.title == title and json.dumps(other.table, sort_keys=True) == json.dumps(table, sort_keys=True):
+                self.sections[id(table)] = other
+                return
+        section = Section(self._unique(title), table.get("description", ""), {}, table)
+        self.sections[id(table)] = section
+        required = table.get("required", [])
+        for name, schema in sorted(table["properties"].items(), key=lambda item: item[0] not in required):
+            meaning = schema.get("description") or self.resolved(schema).get("description", "")
+            section.keys[name] = Key(name, schema, name in required, meaning, "")
+        for name, key in section.keys.items():
+            if "const" in key.schema or set(table["properties"]) <= {"forward", "backward"}:
+                continue
+            forms = [form for form in self.tables(key.schema) if not set(form["properties"]) <= {"forward", "backward"}]
+            for form in forms:
+                self._add(self._title(name, form) if len(forms) > 1 else name, form)
+            key.type = self._type(key.schema)
+        for key in section.keys.values():
+            key.type = key.type or self._type(key.schema)
+
+    def _title(self, name: str, table: Schema) -> str:
+        """A title by the key, and by the word that tells this form from others."""
+        words = [str(one["const"]) for one in table["properties"].values() if "const" in one]
+        if not words and (needed := table.get("required")):
+            words = [", ".join(needed)]
+        return f"{name}: {words[0]}" if words else name
+
+    def _unique(self, title: str) -> str:
+        self._names[title] = self._names.get(title, 0) + 1
+        return title if self._names[title] == 1 else f"{title} ({self._names[title]})"
+
+    def _type(self, schema: Schema) -> str:
+        """The type of a value in words."""
+        words: list[str] = []
+        choices: list[str] = []
+        for form in self.alternatives(schema):
+            if "const" in form:
+                choices.append(f"`{json.dumps(form['const'])}`")
+            elif "enum" in form:
+                choices += [f"`{json.dumps(value)}`" for value in form["enum"]]
+            elif form.get("properties"):
+                if set(form["properties"]) <= {"forward", "backward"}:
+                    words.append("`{ forward, backward }`")
+                elif id(form) in self.sections:
+                    title = self.sections[id(form)].title
+                    words.append(f"[{title.rpartition(': ')[2]}](#{anchor(title)})")
+            else:
+                words.append(self._scalar(form))
+        if len(choices) > 24:
+            choices = [*choices[:24], "…"]
+        return " or ".join(dict.fromkeys(filter(None, [", ".join(choices), *words])))
+
+    def _scalar(self, form: Schema) -> str:
+        kind = kind_of(form)
+        if kind == "array":
+            items = form.get("items")
+            return "list of " + self._type(items) if isinstance(items, dict) else "list"
+        if kind == "boolean":
+            return "true or false"
+        if kind in ("integer", "number"):
+            name = "whole number" if kind == "integer" else "number"
+            least, most = form.get("minimum"), form.get("maximum")
+            if least is not None and most is not None and most < 1e15:
+                return f"{name} from {least:g} to {most:g}"
+            return f"{name} from {least:g} on" if least not in (None, 0) else name
+        if kind == "object":
+            return "table"
+        about = str(form.get("description", "text")) if form in self.schema["$defs"].values() else "text"
+        return about.split(", such as")[0].split(":")[0].removesuffix(".")
+
+    def _learn(self, schema: Schema, value: Any) -> None:
+        """Keeps the values of a scenario as examples of their keys."""
+        if isinstance(value, list):
+            for form in self.alternatives(schema):
+                if isinstance(form.get("items"), dict):
+                    for element in value:
+                        self._learn(form["items"], element)
+            return
+        if not isinstance(value, dict):
+            return
+        for form in self.alternatives(schema):
+            if form.get("properties") and self.accepts(form, value):
+                section = self.sections.get(id(form))
+                for name, inner in value.items():
+                    if name in form["properties"]:
+                        if section and inner not in section.keys[name].examples:
+                            section.keys[name].examples.append(inner)
+                        self._learn(form["properties"][name], inner)
+                return
+
+    def in_order(self) -> list[Section]:
+        """The sections by their titles, that of a scenario first."""
+        every = {section.title: section for section in self.sections.values()}
+        return sorted(every.values(), key=lambda one: (one.title != "A scenario", one.title.lower()))
+
+    def accepts(self, schema: Schema, value: Any) -> bool:
+        """Whether a value fits a schema."""
+        return bool(self.validator.evolve(schema=schema).is_valid(value))
+
+    def example(self, key: Key) -> Any:
+        """A value of the key: the shortest of the shipped scenarios, or one that its type gives."""
+        if key.examples:
+            return min(key.examples, key=lambda value: (len(toml(value)) < 4, len(toml(value))))
+        return next(self._made(key.schema, 0), None)
+
+    def _made(self, schema: Schema, depth: int) -> Iterator[Any]:
+        """Values that a schema accepts, from what it says itself."""
+        for form in [schema, *self.alternatives(schema)]:
+            yield from form.get("examples", [])
+            yield from (form["const"],) if "const" in form else ()
+            yield from form.get("enum", [])
+            if form.get("default") is not None:
+                yield form["default"]
+            kind = kind_of(form)
+            if kind == "boolean":
+                yield True
+            elif kind in ("integer", "number"):
+                least = max(form.get("minimum", 1), 1) if form.get("maximum", 2) > 1 else form.get("maximum", 1) / 2
+                yield int(least) if kind == "integer" else float(least)
+            elif kind == "array" and isinstance(form.get("items"), dict) and depth < 3:
+                count = form.get("minItems", 1)
+                yield from ([one] * count for one in self._made(form["items"], depth + 1))
+            elif form.get("properties") and depth < 3:
+                names = form.get("required") or list(form["properties"])[:1]
+                inner = {name: next(self._made(form["properties"][name], depth + 1), None) for name in names}
+                if None not in inner.values():
+                    yield inner
+            elif kind == "string":
+                yield "name"
+
+
+def kind_of(form: Schema) -> Any:
+    """The type that a schema names, apart from null."""
+    kind = form.get("type")
+    return next((one for one in kind if one != "null"), None) if isinstance(kind, list) else kind
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading, as MyST and GitHub make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def toml(value: Any) -> str:
+    """A value as TOML writes it within a line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {toml(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def sources() -> dict[str, str]:
+    """The sources of keys of the table `tcp`, from the page of the model."""
+    found = {}
+    for line in (ROOT / "docs" / "models" / "tcp.md").read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 4 and SOURCE.search(cells[3]):
+            found.update(dict.fromkeys(re.findall(r"`([a-z_]+)`", cells[1]), cells[3]))
+    return found
+
+
+def page(reference: Reference) -> str:
+    """Returns the page of all sections."""
+    named = sources()
+    parts = [HEAD]
+    for section in reference.in_order():
+        about = f"{_sentence(section.about)}\n\n" if section.about else ""
+        rows = "\n".join(_row(reference, key, named) for key in section.keys.values())
+        parts.append(f"## {section.title}\n\n{about}| key | type | default | example | meaning |\n|---|---|---|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def _row(reference: Reference, key: Key, named: dict[str, str]) -> str:
+    default = key.schema.get("default")
+    example = reference.example(key)
+    shown = "" if example is None else f"`{toml(example)}`"
+    if len(shown) > 90:
+        shown = shown[:80] + " …`"
+    meaning = _sentence(key.meaning)
+    if not SOURCE.search(meaning) and key.name in named:
+        meaning += f" ({named[key.name]})"
+    cells = [
+        f"`{key.name}`" + (" **required**" if key.required else ""),
+        key.type,
+        "" if default is None else f"`{toml(default)}`",
+        shown,
+        meaning,
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "…")) else ".")
+
+
+HEAD = """\
+# Scenario keys
+
+Every key of a scenario file. The engine's schema writes this page, so it is complete; `lightlag schema` prints the schema, and
+editors that know JSON Schema complete and check scenarios with it.
+
+A scenario is TOML or JSON. In Python the tables are classes with the same names of keys: `ll.Link(rate="10 Mbit/s")`. On the
+command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists have numbers, from 0 on. Quantities are texts with
+their units. A value for a link may be a table `{ forward, backward }`, one value for each direction. Unknown keys are errors.
+"""
