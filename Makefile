@@ -38,7 +38,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: docs gallery pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -70,8 +70,8 @@ check-rust: $(BIN)/.runtime
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 check-python: $(BIN)/.dev $(BIN)/.engine
-	$(BIN)/ruff format --check --quiet python tests
-	$(BIN)/ruff check --quiet python tests
+	$(BIN)/ruff format --check --quiet docs/conf.py python scripts tests
+	$(BIN)/ruff check --quiet docs/conf.py python scripts tests
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
 
@@ -149,6 +149,19 @@ target/peers/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility n
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)
 	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))
+
+# --- documentation ----------------------------------------------------------------------------------------------------
+
+# Broken links between pages, and to headings, are warnings, and with -W errors.
+docs: $(BIN)/.dev $(BIN)/.engine ## build the site: dist/docs, static files that need no server
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
+	@echo "dist/docs/index.html"
+
+gallery: $(BIN)/.dev $(BIN)/.engine ## run the questions of the gallery, or its QUESTION, and write figures and pages again
+	PYTHONPATH=scripts $(BIN)/python -m manual.gallery $(QUESTION)
+
+pages-keep: $(BIN)/.dev $(BIN)/.engine ## run the pages and notebooks, and write what their commands print into them
+	LIGHTLAG_UPDATE_PAGES=1 $(BIN)/python -m pytest -q tests/test_pages.py tests/test_notebooks.py
 
 # --- package ----------------------------------------------------------------------------------------------------------
 

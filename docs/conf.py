@@ -8,9 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]
 
-from manual import pages  # noqa: E402
-
 import lightlag  # noqa: E402
+from manual import pages  # noqa: E402
 
 project = "lightlag"
 copyright = "the authors of lightlag, MIT licence"
@@ -21,13 +20,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
-    "sphinx_design",
 ]
 exclude_patterns = ["gallery/README.md"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebooks
-suppress_warnings = ["myst.strikethrough"]
+suppress_warnings = ["ref.python"]  # attributes of several classes have the same name
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

@@ -1,6 +1,7 @@
 """The code blocks of the documentation, and how they run.
 
-A page runs in a folder of its own, from its first block to its last, so that a block finds what those before it wrote. A block
+A page runs in a folder of its own, from its first block to its last, so that a block finds what those before it wrote.
+A block
 
 - of `python` runs in the names that the blocks before it left;
 - of `sh`, and an indented one that starts with a command, runs in a shell;

@@ -22,7 +22,10 @@ GENERATED = ("changelog.md", "contributing.md")
 EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED)]
 ELSEWHERE = ("README.md", "swarms.md", "constellations.md")
 """Pages that run in a test of their own, which looks at their results, too."""
-LANGUAGES = ("", "bash", "c", "console", "csv", "json", "none", "python", "rust", "sh", "text", "toml", "{eval-rst}", "{toctree}")
+LANGUAGES = {
+    *("", "bash", "c", "console", "cpp", "csv", "ini", "json", "none", "python", "rust", "sh", "text", "toml"),
+    *("{eval-rst}", "{toctree}"),
+}
 MOST_NOT_RUN = 30
 PAGES = [path for path in EVERY if path.name not in ELSEWHERE and pages.blocks(path)]
 BLOCKS = [(path, block) for path in EVERY for block in pages.blocks(path)]
@@ -44,11 +47,14 @@ def test_blocks_that_do_not_run_are_few_and_say_why() -> None:
 
 
 def test_blocks_have_languages_that_run_or_are_plain_text() -> None:
-    wrong = [f"{name(path)}:{block.line}: {block.language}" for path, block in BLOCKS if block.language not in LANGUAGES]
+    wrong = [
+        f"{name(path)}:{block.line}: {block.language}" for path, block in BLOCKS if block.language not in LANGUAGES
+    ]
     wrong += [
         f"{name(path)}:{block.line}: a command in a block of text"
         for path, block in BLOCKS
-        if block.language in ("", "none", "text") and re.search(r"^(\$ )?(lightlag|make|pip) ", block.text, re.MULTILINE)
+        if block.language in ("", "none", "text")
+        and re.search(r"^(\$ )?(lightlag|make|pip) ", block.text, re.MULTILINE)
     ]
     assert not wrong
 

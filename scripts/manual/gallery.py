@@ -117,10 +117,7 @@ def number(folder: Path, spec: dict[str, Any]) -> float:
 
 def page(question: Question, values: dict[str, float]) -> str:
     """Returns the page of a question."""
-    files = "".join(
-        f'\n```{"toml" if name.endswith(".toml") else "python"}\n# {name}\n{(GALLERY / "scenarios" / name).read_text()}```\n'
-        for name in question.files
-    )
+    files = "".join(_listing(GALLERY / "scenarios" / name) for name in question.files)
     commands = "\n".join(question.commands)
     return f"""\
 # {question.title}
@@ -137,6 +134,11 @@ def page(question: Question, values: dict[str, float]) -> str:
 
 **Answer.** {question.answered(values)}
 """
+
+
+def _listing(file: Path) -> str:
+    language = {".py": "python", ".toml": "toml"}[file.suffix]
+    return f"\n```{language}\n# {file.name}\n{file.read_text('utf-8')}```\n"
 
 
 def index(answers: dict[str, tuple[Question, str]]) -> str:

@@ -1,8 +1,8 @@
 """The reference of every key of a scenario, from its JSON Schema.
 
-A section is a table of a scenario, and a row a key: type with unit, default, example and meaning. Examples are those of the
-scenarios that come with lightlag, and for keys that none of them has, those that the schema gives for the type. Sources
-are those that the description of a key names, or its row on the page of the TCP model.
+A section is a table of a scenario, and a row a key: type with unit, default, example and meaning. Examples are those of
+the scenarios that come with lightlag, and for keys that none of them has, those that the schema gives for the type.
+Sources are those that the description of a key names, or its row on the page of the TCP model.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Reference:
         self.validator = Draft202012Validator(self.schema)
         self.sections: dict[int, Section] = {}
         self._names: dict[str, int] = {}
+        self._of_type: dict[str, list[Any]] = {}
         self._add("A scenario", self.schema)
         for path in sorted((ROOT / "scenarios").glob("*.toml")):
             self._learn(self.schema, tomllib.loads(path.read_text("utf-8")))
@@ -108,7 +109,7 @@ class Reference:
 
     def _title(self, name: str, table: Schema) -> str:
         """A title by the key, and by the word that tells this form from others."""
-        words = [str(one["const"]) for one in table["properties"].values() if "const" in one]
+        words = [str(one["const"]).replace("+", " plus") for one in table["properties"].values() if "const" in one]
         if not words and (needed := table.get("required")):
             words = [", ".join(needed)]
         return f"{name}: {words[0]}" if words else name
@@ -141,6 +142,8 @@ class Reference:
     def _scalar(self, form: Schema) -> str:
         kind = kind_of(form)
         if kind == "array":
+            if pair := form.get("prefixItems"):
+                return f"[{', '.join(self._type(one) for one in pair)}]"
             items = form.get("items")
             return "list of " + self._type(items) if isinstance(items, dict) else "list"
         if kind == "boolean":
@@ -173,6 +176,7 @@ class Reference:
                     if name in form["properties"]:
                         if section and inner not in section.keys[name].examples:
                             section.keys[name].examples.append(inner)
+                        self._of_type.setdefault(form["properties"][name].get("$ref", "-"), []).append(inner)
                         self._learn(form["properties"][name], inner)
                 return
 
@@ -187,9 +191,10 @@ class Reference:
 
     def example(self, key: Key) -> Any:
         """A value of the key: the shortest of the shipped scenarios, or one that its type gives."""
-        if key.examples:
-            return min(key.examples, key=lambda value: (len(toml(value)) < 4, len(toml(value))))
-        return next(self._made(key.schema, 0), None)
+        known = key.examples or self._of_type.get(key.schema.get("$ref", "none"), [])
+        if known:
+            return min(known, key=lambda value: (len(toml(value)) < 4, len(toml(value))))
+        return next((value for value in self._made(key.schema, 0) if self.accepts(key.schema, value)), None)
 
     def _made(self, schema: Schema, depth: int) -> Iterator[Any]:
         """Values that a schema accepts, from what it says itself."""
@@ -205,6 +210,8 @@ class Reference:
             elif kind in ("integer", "number"):
                 least = max(form.get("minimum", 1), 1) if form.get("maximum", 2) > 1 else form.get("maximum", 1) / 2
                 yield int(least) if kind == "integer" else float(least)
+            elif kind == "array" and "prefixItems" in form:
+                yield [next(self._made(one, depth + 1), None) for one in form["prefixItems"]]
             elif kind == "array" and isinstance(form.get("items"), dict) and depth < 3:
                 count = form.get("minItems", 1)
                 yield from ([one] * count for one in self._made(form["items"], depth + 1))
@@ -254,7 +261,7 @@ def page(reference: Reference) -> str:
     for section in reference.in_order():
         about = f"{_sentence(section.about)}\n\n" if section.about else ""
         rows = "\n".join(_row(reference, key, named) for key in section.keys.values())
-        parts.append(f"## {section.title}\n\n{about}| key | type | default | example | meaning |\n|---|---|---|---|---|\n{rows}\n")
+        parts.append(f"## {section.title}\n\n{about}{COLUMNS}{rows}\n")
     return "\n".join(parts)
 
 
@@ -282,13 +289,15 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "…")) else ".")
 
 
+COLUMNS = "| key | type | default | example | meaning |\n|---|---|---|---|---|\n"
 HEAD = """\
 # Scenario keys
 
-Every key of a scenario file. The engine's schema writes this page, so it is complete; `lightlag schema` prints the schema, and
-editors that know JSON Schema complete and check scenarios with it.
+Every key of a scenario file. The engine's schema writes this page, so it is complete; `lightlag schema` prints the
+schema, and editors that know JSON Schema complete and check scenarios with it.
 
-A scenario is TOML or JSON. In Python the tables are classes with the same names of keys: `ll.Link(rate="10 Mbit/s")`. On the
-command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists have numbers, from 0 on. Quantities are texts with
-their units. A value for a link may be a table `{ forward, backward }`, one value for each direction. Unknown keys are errors.
+A scenario is TOML or JSON. In Python the tables are classes with the same keys: `ll.Link(rate="10 Mbit/s")`. On
+the command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists have numbers, from 0 on. Quantities are
+texts with their units. A value for a link may be a table `{ forward, backward }`, one value for each direction. Unknown
+keys are errors.
 """

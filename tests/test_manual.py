@@ -1,0 +1,86 @@
+"""The generated pages of the documentation: complete, and right about every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from lightlag import _engine
+from lightlag.study.tables import DICTIONARY
+from manual import keys, pages
+
+
+@pytest.fixture(scope="module")
+def reference() -> keys.Reference:
+    return keys.Reference()
+
+
+def tables(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every table with keys in a schema."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict) and "forward" not in schema["properties"]:
+            yield schema
+        for value in schema.values():
+            yield from tables(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from tables(value)
+
+
+def test_every_key_of_the_schema_is_in_the_reference(reference: keys.Reference) -> None:
+    written = [section.table for section in reference.in_order()]
+    missing = [sorted(table["properties"]) for table in tables(json.loads(_engine.schema())) if table not in written]
+    assert missing == []
+    page = keys.page(reference)
+    for section in reference.in_order():
+        assert f"\n## {section.title}\n" in page
+        assert section.keys.keys() == section.table["properties"].keys()
+
+
+def test_every_key_has_a_type_and_an_example_that_the_schema_accepts(reference: keys.Reference) -> None:
+    wrong = []
+    for section in reference.in_order():
+        for key in section.keys.values():
+            example = reference.example(key)
+            if not key.type or example is None or not reference.accepts(key.schema, example):
+                wrong.append((section.title, key.name, key.type, example))
+    assert wrong == []
+
+
+def test_links_between_sections_lead_somewhere(reference: keys.Reference) -> None:
+    page = keys.page(reference)
+    anchors = {keys.anchor(section.title) for section in reference.in_order()}
+    assert len(anchors) == len(reference.in_order())
+    linked = {part.split(")")[0] for part in page.split("](#")[1:]}
+    assert linked <= anchors
+
+
+def test_every_column_of_a_comparison_is_in_the_dictionary(net: ll.Network) -> None:
+    comparison = ll.compare(net, ["cubic"], vary={"links.0.queue": ["20 kB", "40 kB"]}, replications=2)
+    variables = {"queue", "queue_bytes"}
+    for table in (comparison.runs, comparison.flows, comparison.summary):
+        assert set(table.columns) - variables <= DICTIONARY.keys()
+    page = pages.comparisons()
+    assert all(f"| `{name}` |" in page for name in DICTIONARY)
+
+
+def test_the_help_of_every_command_is_there() -> None:
+    page = pages.commands()
+    for command in ("run", "compare", "study run", "new congestion", "explain"):
+        assert f"## lightlag {command}\n" in page
+    assert page.count("Usage: lightlag") == page.count("## lightlag ")
+
+
+def test_the_pages_are_written(tmp_path: Path) -> None:
+    (tmp_path / "notebooks").mkdir()
+    pages.write(tmp_path)
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {
+        *pages.COPIES.values(),
+        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands")),
+    }
