@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import lightlag as ll
+from conftest import Lightlag
 from lightlag import _engine
 from lightlag.study.tables import DICTIONARY
-from manual import keys, pages
+from manual import keys, objects, pages
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,29 @@ def test_every_column_of_a_comparison_is_in_the_dictionary(net: ll.Network) -> N
     assert all(f"| `{name}` |" in page for name in DICTIONARY)
 
 
+def printed(lightlag: Lightlag, *words: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(lightlag(*words, "--json").stdout)
+    return found
+
+
+def test_every_key_of_an_object_is_on_its_page(lightlag: Lightlag, pair_file: Path, tmp_path: Path) -> None:
+    other = ("--set", "links.0.queue=20 kB")
+    compare = ("compare", pair_file, "-c", "cubic", "-n", "2", "--figures", "none")
+    found = {
+        "lightlag run --json": printed(lightlag, "run", pair_file, "-o", "a"),
+        "lightlag compare --json": printed(lightlag, *compare, "-o", "c"),
+        "lightlag check --json": printed(lightlag, "check", pair_file, "--set", "links.0.loss=2")
+        | printed(lightlag, "check", pair_file),
+    }
+    printed(lightlag, "run", pair_file, *other, "-o", "b")
+    found["lightlag diff --json"] = printed(lightlag, "diff", "a", "b")
+    found["run.json of a run"] = json.loads((tmp_path / "a" / "run.json").read_text("utf-8"))
+    found["run.json of a comparison"] = json.loads((tmp_path / "c" / "run.json").read_text("utf-8"))
+    assert found.keys() == objects.OBJECTS.keys()
+    for title, keys_of in found.items():
+        assert keys_of.keys() <= objects.known(title), title
+
+
 def test_the_help_of_every_command_is_there() -> None:
     page = pages.commands()
     for command in ("run", "compare", "study run", "new congestion", "explain"):
@@ -82,5 +106,5 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {
         *pages.COPIES.values(),
-        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands")),
+        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "json")),
     }

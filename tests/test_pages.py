@@ -20,7 +20,7 @@ DOCS = sorted(
 )
 GENERATED = ("changelog.md", "contributing.md")
 EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED)]
-ELSEWHERE = ("README.md", "swarms.md", "constellations.md")
+ELSEWHERE = ("README.md", "constellations.md", "figures.md", "swarms.md")
 """Pages that run in a test of their own, which looks at their results, too."""
 LANGUAGES = {
     *("", "bash", "c", "console", "cpp", "csv", "ini", "json", "none", "python", "rust", "sh", "text", "toml"),

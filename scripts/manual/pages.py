@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from lightlag.cli import app
 from lightlag.comparison import MEASURES
 from lightlag.study.tables import DICTIONARY
-from manual import keys
+from manual import keys, objects
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = {
@@ -30,6 +30,7 @@ def write(docs: Path) -> None:
     reference.mkdir(exist_ok=True)
     (reference / "scenario.md").write_text(keys.page(keys.Reference()), "utf-8")
     (reference / "comparisons.md").write_text(comparisons(), "utf-8")
+    (reference / "json.md").write_text(objects.page(), "utf-8")
     (reference / "commands.md").write_text(commands(), "utf-8")
 
 
