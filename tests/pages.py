@@ -1,6 +1,7 @@
 """The code blocks of the documentation, and how they run.
 
 A page runs in a folder of its own, from its first block to its last, so that a block finds what those before it wrote.
+The folder has the scenarios and examples of the repository, and `real.pcapng`, a capture of real hosts.
 A block
 
 - of `python` runs in the names that the blocks before it left;
@@ -22,6 +23,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -136,6 +138,7 @@ def run(page: Path, folder: Path) -> Ran:
     for shared in ("scenarios", "examples"):
         if not (folder / shared).exists():
             (folder / shared).symlink_to(ROOT / shared)
+    shutil.copy(ROOT / "tests" / "data" / "captures" / "linux-cubic-sender.pcap", folder / "real.pcapng")
     ran, before = Ran(), Path.cwd()
     os.chdir(folder)
     sys.path.insert(0, str(folder))
