@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import typer
 
+import manual.pages
 import pages
 from lightlag._explain import presets
 from lightlag.cli import app
@@ -18,8 +19,8 @@ ROOT = pages.ROOT
 DOCS = sorted(
     path for path in (ROOT / "docs").rglob("*.md") if path.relative_to(ROOT / "docs").parts[0] not in ("gallery", "api")
 )
-GENERATED = ("changelog.md", "contributing.md")
-EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED)]
+GENERATED = tuple(manual.pages.COPIES.values())
+EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED and "reference" not in path.parts)]
 ELSEWHERE = ("README.md", "constellations.md", "figures.md", "swarms.md")
 """Pages that run in a test of their own, which looks at their results, too."""
 LANGUAGES = {
