@@ -25,7 +25,7 @@ exclude_patterns = ["gallery/README.md"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebooks
-suppress_warnings = ["ref.python", "toc.empty_glob"]  # attributes of several classes have the same name
+suppress_warnings = ["ref.python"]  # attributes of several classes have the same name
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

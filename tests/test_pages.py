@@ -20,7 +20,11 @@ DOCS = sorted(
     path for path in (ROOT / "docs").rglob("*.md") if path.relative_to(ROOT / "docs").parts[0] not in ("gallery", "api")
 )
 GENERATED = tuple(manual.pages.COPIES.values())
-EVERY = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(path for path in DOCS if path.name not in GENERATED and "reference" not in path.parts)]
+EVERY = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(path for path in DOCS if path.name not in GENERATED and "reference" not in path.parts),
+]
 ELSEWHERE = ("README.md", "constellations.md", "figures.md", "swarms.md")
 """Pages that run in a test of their own, which looks at their results, too."""
 LANGUAGES = {
