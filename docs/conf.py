@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sphinx.ext.napoleon import NumpyDocstring
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]
 
@@ -29,10 +31,11 @@ suppress_warnings = ["ref.python"]  # attributes of several classes have the sam
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
+toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 
@@ -60,6 +63,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+# A colon in the sentence about an attribute is no type in front of it.
+NumpyDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
 
 
 def setup(app: object) -> None:

@@ -108,3 +108,9 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
         *pages.COPIES.values(),
         *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "json")),
     }
+
+
+def test_the_citation_names_the_version() -> None:
+    citation = (pages.ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {_engine.__version__}\n" in citation
+    assert f"Version {_engine.__version__}" in (pages.ROOT / "docs" / "cite.md").read_text("utf-8")
