@@ -101,7 +101,9 @@ def _raw(lines: list[str]) -> Iterator[tuple[int, str, str]]:
         start, line = number, lines[number]
         number += 1
         if fence := FENCE.match(line):
-            while number < len(lines) and not lines[number].startswith(fence[1]):
+            while number < len(lines) and lines[number] != fence[1]:
+                if lines[number].startswith(fence[1]):
+                    raise ValueError(f"line {number + 1}: a block starts inside the one of line {start + 1}")
                 number += 1
             body = lines[start + 1 : number]
             number += 1
@@ -191,9 +193,10 @@ def _run(page: Path, block: Block, ran: Ran) -> None:
     elif block.language == "console":
         _console(page, block)
     elif block.output and UPDATE in os.environ:
-        lines = page.read_text("utf-8").splitlines()
-        after = lines.index("```", block.line)
-        page.write_text("\n".join([*lines[: block.line], *_tidy(ran.last), *lines[after:]]) + "\n", "utf-8")
+        head, new = "<!-- output -->\n```text\n", "\n".join(_tidy(ran.last)) + "\n"
+        text = page.read_text("utf-8")
+        # By its text: the blocks before it may have other lengths now.
+        page.write_text(text.replace(f"{head}{block.text.lstrip()}```", f"{head}{new}```", 1), "utf-8")
     elif block.output and not _matches(_tidy(ran.last), block.text.splitlines()):
         raise AssertionError(f"Python prints\n{ran.last}\nrather than\n{block.text}")
 
