@@ -126,7 +126,7 @@ class Ran:
     last: str = ""
     """Output of the last one."""
     results: list[Any] = field(default_factory=list)
-    """The value of `result` after each block of Python that has one."""
+    """The values of `result` that the blocks of Python left, each once."""
 
 
 def run(page: Path, folder: Path) -> Ran:
@@ -187,7 +187,8 @@ def _run(page: Path, block: Block, ran: Ran) -> None:
             ran.names = runpy.run_path(str(path), ran.names)
         ran.last = output.getvalue()
         ran.printed += ran.last
-        ran.results += [ran.names["result"]] if "result" in ran.names else []
+        result = ran.names.get("result")
+        ran.results += [] if result is None or any(result is one for one in ran.results) else [result]
     elif block.language in ("sh", "bash"):
         _shell(block.text)
     elif block.language == "console":

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import typer
 
+import lightlag as ll
 import manual.pages
 import pages
 from lightlag._explain import presets
@@ -32,6 +33,8 @@ LANGUAGES = {
     *("{eval-rst}", "{toctree}"),
 }
 MOST_NOT_RUN = 32
+EXAMPLES = {"own-algorithm.md": (7, "aimd.pdf"), "learning.md": (3, "learned.pdf")}
+"""Results that the examples of a page leave, and a figure."""
 PAGES = [path for path in EVERY if path.name not in ELSEWHERE and pages.blocks(path)]
 BLOCKS = [(path, block) for path in EVERY for block in pages.blocks(path)]
 
@@ -42,7 +45,13 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_runs(page: Path, tmp_path: Path) -> None:
-    pages.run(page, tmp_path)
+    ran = pages.run(page, tmp_path)
+    examples, figure = EXAMPLES.get(page.name, (0, None))
+    assert len(ran.results) >= examples
+    assert all(result.flows["delivered_bytes"].sum() > 0 for result in ran.results if hasattr(result, "flows"))
+    assert figure is None or (tmp_path / figure).stat().st_size > 1000
+    if page.name == "studies.md":
+        assert ll.open_study(tmp_path / "results" / "loss").runs.collect().height >= 18 * 10
 
 
 def test_blocks_that_do_not_run_are_few_and_say_why() -> None:

@@ -12,7 +12,7 @@ import pages
 
 def test_the_readme_runs(tmp_path: Path) -> None:
     ran = pages.run(pages.ROOT / "README.md", tmp_path)
-    first, sky, own, _ = ran.results
+    first, sky, own = ran.results
     assert ran.names["env"].observation_space.contains(ran.names["observation"])
     assert isinstance(first, ll.Result)
     assert first.flows["finish_s"].is_not_null().all()
