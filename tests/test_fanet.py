@@ -293,7 +293,7 @@ def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
         asked.append((setting.contender.label, setting.nodes, setting.speed, seed))
         return fading(setting, seed)
 
-    found = sweeps.run(sweeps.settings_of("nodes", DEFAULT), Effort(seeds=2), note)
+    found = sweeps.Swarms(Effort(seeds=2), note).run(sweeps.settings_of("nodes", DEFAULT))
     one = sweeps.sweep("nodes", DEFAULT, found)
     by_label = {
         label: sorted(each[1:] for each in asked if each[0] == label) for label in ("CUBIC", "BBR", "BBR of ns-3")
@@ -305,6 +305,37 @@ def test_sweeps_give_both_algorithms_the_same_swarms() -> None:
         == [(nodes, 25, seed) for nodes in NODES for seed in (1, 2)]
     )
     assert one.cubic[40][0].kbps == pytest.approx(fading(Setting(CUBIC, DEFAULT, 40), 1).kbps)
+
+
+def test_no_swarm_is_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MODEL_SEEDS", 1)
+    asked: list[str] = []
+
+    def note(setting: Setting, seed: int) -> Outcome:
+        asked.append(str((runs.scenario(setting), seed)))
+        return fading(setting, seed)
+
+    report = Reproduction(Paper("fanet", "title", "reference", (), lambda *_: None))
+    fanet.fill(report, Effort(), note, fanet.contenders())
+    assert len(set(asked)) == len(asked)
+    (algorithms,) = (one for one in report.layouts if one.name == "algorithms")
+    # Those of the figures have all of their seeds here, too.
+    seeds = {label: count for label, count, *_ in algorithms.lines}
+    assert (seeds["CUBIC"], seeds["cubic, Linux"]) == ("10", "2")
+
+
+def test_seeds_are_added_to_those_that_a_setting_has() -> None:
+    asked: list[int] = []
+
+    def note(setting: Setting, seed: int) -> Outcome:
+        asked.append(seed)
+        return run(seed)
+
+    swarms = sweeps.Swarms(Effort(), note)
+    swarms.run([Setting(CUBIC)], 2)
+    found = swarms.run([replace(Setting(CUBIC), contender=replace(CUBIC, label="another name"))], 3)
+    assert asked == [1, 2, 3]
+    assert [one.kbps for one in found[Setting(CUBIC)]] == [1, 2, 3]
 
 
 def test_every_setting_beyond_the_paper_is_another_one() -> None:

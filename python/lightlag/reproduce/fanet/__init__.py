@@ -24,7 +24,7 @@ from lightlag.reproduce.fanet.setting import (
     Reading,
     as_linux,
 )
-from lightlag.reproduce.fanet.sweeps import Runner
+from lightlag.reproduce.fanet.sweeps import Runner, Swarms
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
 WANTED = ("newreno", "cubic", "bbr", "bbr3", "vegas", "westwood+", "hybla", "illinois", "copa")
@@ -75,12 +75,11 @@ def contenders() -> list[Contender]:
 
 def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders: Sequence[Contender]) -> None:
     """Fill a reproduction with every item, from the runs of `runner`; `contenders` take part beyond the paper."""
+    swarms = Swarms(effort, runner)
     found: dict[tuple[str, Reading], Sweep] = {}
     for reading in READINGS:
         effort.progress(f"Figs. 3 to 6, {reading.name} radio")
-        # 60 UAVs at 25 m/s belong to both figures and are run once.
-        wanted = [one for varies in ("nodes", "speed") for one in sweeps.settings_of(varies, reading)]
-        ran = sweeps.run(wanted, effort, runner)
+        ran = swarms.run(one for varies in ("nodes", "speed") for one in sweeps.settings_of(varies, reading))
         for varies in ("nodes", "speed"):
             found[varies, reading] = sweeps.sweep(varies, reading, ran)
     for varies in ("nodes", "speed"):
@@ -89,7 +88,7 @@ def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders:
 
     effort.progress("CUBIC and BBR of Linux")
     both = (CUBIC_LINUX, BBR_LINUX)
-    ran = sweeps.run(sweeps.settings_of("nodes", CONNECTED, both), effort, runner, sweeps.BEYOND_SEEDS)
+    ran = swarms.run(sweeps.settings_of("nodes", CONNECTED, both), sweeps.BEYOND_SEEDS)
     title = "CUBIC and BBR of Linux, connected radio"
     linux = sweeps.sweep("nodes", CONNECTED, ran, both)
     reproduction.layouts.append(claims.layout({"lightlag": linux}, "linux", title))
@@ -98,8 +97,8 @@ def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders:
     _causes(reproduction, found)
     for name, settings in sweeps.beyond(contenders).items():
         effort.progress(f"beyond the paper: {name}")
-        runs = sweeps.run(settings.values(), effort, runner, sweeps.BEYOND_SEEDS)
-        reproduction.layouts.append(sweeps.layout(name, settings, runs))
+        ran = swarms.run(settings.values(), sweeps.BEYOND_SEEDS)
+        reproduction.layouts.append(sweeps.layout(name, settings, ran))
     reproduction.notes += NOTES
 
 

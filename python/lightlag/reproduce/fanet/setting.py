@@ -42,7 +42,7 @@ READINGS = (CONNECTED, DEFAULT)
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm in a TCP.
+    """An algorithm in a TCP. Two are equal if their settings are, whatever their names.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class Contender:
         Its settings of TCP.
     """
 
-    label: str
-    algorithm: str
+    label: str = field(compare=False)
+    algorithm: str = field(compare=False)
     tcp: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 

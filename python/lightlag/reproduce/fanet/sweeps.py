@@ -27,19 +27,33 @@ from lightlag.reproduce.table import Layout
 
 Runner = Callable[[Setting, int], Outcome]
 """Runs a setting with a seed; the same nodes, speed and seed are the same swarm."""
-Runs = dict[Setting, list[Outcome]]
+Outcomes = Mapping[Setting, Sequence[Outcome]]
+"""The outcomes of settings, by their seeds."""
 
 BEYOND_SEEDS = 2
 BEYOND_NODES = (20, 50, 100, 200, 500)
 PROTOCOLS = ("aodv", "olsr", "gpsr")
 
 
-def run(settings: Iterable[Setting], effort: Effort, runner: Runner, seeds: int = SEEDS) -> Runs:
-    """Run settings, each with so many seeds."""
-    wanted = list(dict.fromkeys(settings))
-    each = effort.seeds_of(seeds)
-    found = effort.map(lambda one: runner(*one), [(setting, seed) for setting in wanted for seed in each])
-    return {setting: found[at * len(each) : (at + 1) * len(each)] for at, setting in enumerate(wanted)}
+class Swarms:
+    """The runs of a reproduction: figures and tables that need the same swarm share one run of it."""
+
+    def __init__(self, effort: Effort, runner: Runner) -> None:
+        self._effort = effort
+        self._runner = runner
+        self._found: dict[Setting, list[Outcome]] = {}
+
+    def run(self, settings: Iterable[Setting], seeds: int = SEEDS) -> Outcomes:
+        """Every outcome of these settings; those without so many seeds are run with the missing ones."""
+        wanted = list(dict.fromkeys(settings))
+        known = {setting: self._found.setdefault(setting, []) for setting in wanted}
+        each = self._effort.seeds_of(seeds)
+        missing = [(setting, seed) for setting in wanted for seed in each[len(known[setting]) :]]
+        for (setting, _), outcome in zip(
+            missing, self._effort.map(lambda one: self._runner(*one), missing), strict=True
+        ):
+            known[setting].append(outcome)
+        return known
 
 
 def points(varies: str, contender: Contender, reading: Reading) -> dict[int, Setting]:
@@ -57,7 +71,7 @@ def settings_of(varies: str, reading: Reading, contenders: Sequence[Contender] =
     return [setting for contender in contenders for setting in points(varies, contender, reading).values()]
 
 
-def sweep(varies: str, reading: Reading, found: Runs, contenders: Sequence[Contender] = JUDGED) -> Sweep:
+def sweep(varies: str, reading: Reading, found: Outcomes, contenders: Sequence[Contender] = JUDGED) -> Sweep:
     """CUBIC, BBR and its other readings over the nodes, or over the speed, from the runs of their settings."""
     settings = [points(varies, contender, reading) for contender in contenders]
     cubic, bbr, *others = ({point: found[setting] for point, setting in each.items()} for each in settings)
@@ -89,9 +103,9 @@ TITLES = {
 }
 
 
-def layout(name: str, settings: Mapping[str, Setting], found: Mapping[Setting, Sequence[Outcome]]) -> Layout:
+def layout(name: str, settings: Mapping[str, Setting], found: Outcomes) -> Layout:
     """The outcomes of a question, a line for each setting."""
-    header = ("", "kbit/s", "Jain", "served", "delay, ms", "hops", "without an ACK", "routing, kbit/s")
+    header = ("", "seeds", "kbit/s", "Jain", "served", "delay, ms", "hops", "without an ACK", "routing, kbit/s")
     lines = []
     for label, setting in settings.items():
         runs = found[setting]
@@ -99,6 +113,7 @@ def layout(name: str, settings: Mapping[str, Setting], found: Mapping[Setting, S
         lines.append(
             (
                 label,
+                str(len(runs)),
                 shown(mean_interval(one.kbps for one in runs)),
                 shown(mean_interval(one.fairness for one in runs), 2),
                 f"{statistics.fmean(one.served for one in runs):.1f}",
