@@ -173,3 +173,20 @@ def test_a_constellation_plays_in_the_report(comparison: ll.Comparison, text: st
     assert not re.search(r"(src|href)=.?https?://", page)
     sky.scenario["constellation"] = {"file": str(tmp_path / "gone.tle")}
     assert "The sky cannot be drawn: " in comparison_report.report(sky)
+
+
+def test_a_swarm_plays_in_the_report(comparison: ll.Comparison, text: str) -> None:
+    assert 'id="swarm"' not in text
+    flying = ll.compare("adhoc-chain", ["cubic"], replications=1, duration="2 s")
+    page = comparison_report.report(flying)
+    Page(page)
+    assert page.count('id="swarm"') == 1
+    assert 'type="range"' in page
+    assert "The first 2 s of the scenario with its own algorithms, seed 1, run again for this report." in page
+    # The pictures of the start, in the middle of the way through the chain, and of the end.
+    data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[-1])
+    assert (data["times"][0], data["times"][-1], len(data["nodes"])) == (0.0, 2.0, 5)
+    assert data["ways"][-1] == [[0, 1, 2, 3, 4]]
+    assert not re.search(r"(src|href)=.?https?://", page)
+    flying.scenario["topology"] = {"kind": "swarm", "nodes": 501}
+    assert "reports play 500 at most" in comparison_report.report(flying)

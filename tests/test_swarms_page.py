@@ -40,3 +40,12 @@ def test_scenarios_run(name: str, tmp_path: Path) -> None:
     result = ll.run(path)
     assert result.flows["goodput_bps"].sum() > 0
     assert result.radios["sent_frames"].sum() > 0
+
+
+def test_a_folder_of_results_has_a_page_that_plays(tmp_path: Path) -> None:
+    result = ll.run("adhoc-chain", duration="2 s")
+    text = (result.save(tmp_path / "run", pages=True) / "swarm.html").read_text("utf-8")
+    assert 'type="range"' in text
+    assert "<h1>adhoc-chain, seed 1</h1>" in text
+    result.save(tmp_path / "bare")
+    assert not (tmp_path / "bare" / "swarm.html").exists()

@@ -305,7 +305,8 @@ class Result:
             Threads to write with.
         pages
             With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
-            trips, goodput and windows beside it. It is left out where the file with the orbits no longer is.
+            trips, goodput and windows beside it. It is left out where the file with the orbits no longer is. With
+            radios ``swarm.html``: nodes, links and ways that play, of 500 nodes at most.
         report
             Also ``report.html``: why the run was as fast as it was, and its windows, round trips, goodput, queues and
             losses over time.
@@ -326,7 +327,12 @@ class Result:
         return run_page(self, there)
 
     def _pages(self) -> dict[str, Callable[[Path], str]]:
-        if not self.scenario.get("constellation") or not self.simulated_s:
+        if not self.simulated_s:
+            return {}
+        title = f"{self.name}, seed {self.seed}"
+        if self.summary.get("radios"):
+            return self._swarm_page(title)
+        if not self.scenario.get("constellation"):
             return {}
         from lightlag import constellation, constellation_player
 
@@ -334,8 +340,17 @@ class Result:
             sky = constellation.sky(self.scenario)
         except ScenarioError:
             return {}
-        title = f"{self.name}, seed {self.seed}"
         return {"globe.html": lambda _: constellation_player.page(sky, title=title, result=self)}
+
+    def _swarm_page(self, title: str) -> dict[str, Callable[[Path], str]]:
+        from lightlag import swarm_paths, swarm_player
+
+        positions = self.positions
+        if positions.is_empty() or (count := positions["node"].n_unique()) > swarm_player.MOST_NODES:
+            return {}
+        every_s, radio = swarm_player.fitting(count, self.simulated_s), swarm_paths.radio_of(self.scenario)
+        text = swarm_player.page(positions, title=title, every_s=every_s, radio=radio, paths=self.paths)
+        return {"swarm.html": lambda _: text}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpacked, (self._source.packed(),)

@@ -17,10 +17,27 @@ from lightlag.swarm_plot import current
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MOST_PICTURES", "page", "player"]
+__all__ = ["MOST_NODES", "MOST_PICTURES", "fitting", "page", "player"]
 
 MOST_PICTURES = 5000
+MOST_NODES = 500
+"""Of a page that a folder of results or a report holds without being asked."""
+_MOST_PAIRS = 300_000
+_OFTEN_S = 0.5
 _SIDE = 640
+
+
+def fitting(nodes: int, seconds: float) -> float:
+    """The time between two pictures, in s, with which the page of a swarm has a few megabytes at most.
+
+    Examples
+    --------
+    >>> fitting(4, 30.0), fitting(201, 100.0)
+    (0.5, 7.142857142857143)
+    """
+    pairs = max(nodes * (nodes - 1) // 2, 1)
+    pictures = max(_MOST_PAIRS // pairs, 2)
+    return max(seconds / (pictures - 1), _OFTEN_S)
 
 
 def page(

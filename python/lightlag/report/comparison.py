@@ -18,6 +18,8 @@ __all__ = ["comparison_page"]
 _MOST_PAIRS = 8
 _LONGEST_SKY = 600.0
 """Seconds of a constellation that a report plays."""
+_LONGEST_SWARM = 20.0
+"""Seconds of a swarm that a report runs again and plays."""
 _PLACES = {
     "answer": "Answer",
     "figures": "Charts",
@@ -46,6 +48,7 @@ def comparison_page(comparison: Comparison, command: str = "", files: Mapping[st
         _answer(found),
         section("figures", "Charts", ZOOMING, *map(figure, drawn)),
         *_sky(comparison),
+        *_swarm(comparison),
         _tables(comparison, found, files or {}),
         section("algorithms", "Algorithms", _algorithms(comparison), is_open=True),
         section("measures", "Measures", _measures(comparison), is_open=False),
@@ -225,3 +228,32 @@ def _repetition(comparison: Comparison, command: str) -> str:
         "long packets wait (<code>record.queueing = true</code>), which its hash covers.</p>"
         f"{table(['algorithm', *labels, 'seed', 'hash'], rows)}</details>"
     )
+
+
+def _swarm(comparison: Comparison) -> list[str]:
+    """The nodes of a scenario with radio media, their links, and the ways of its flows: its start, run again."""
+    scenario = comparison.scenario
+    swarm = scenario.get("topology") or {}
+    if not (swarm.get("kind") == "swarm" or scenario.get("media")):
+        return []
+    from lightlag import swarm_paths, swarm_player
+    from lightlag.running import run
+
+    heading = "<h2>Swarm</h2>"
+    count = swarm.get("nodes", 0) + len(scenario.get("nodes", []))
+    if count > swarm_player.MOST_NODES:
+        return [heading, f"<p>It has {count} nodes; reports play {swarm_player.MOST_NODES} at most.</p>"]
+    longest = max((one.simulated_s for one in comparison.outcomes), default=0.0) or _LONGEST_SWARM
+    until_s, seed = min(longest, _LONGEST_SWARM), comparison.design.seed
+    every_s = swarm_player.fitting(count, until_s)
+    record = {"trace": "off", "queue": "off", "drops": False, "positions": f"{every_s:g} s"}
+    try:
+        result = run({**scenario, "record": record}, seed=seed, duration=f"{until_s:g} s")
+    except (InputError, ScenarioError) as error:
+        # A report may be written where the file with the paths of the nodes no longer is.
+        return [heading, f"<p>The swarm cannot be drawn: {text(error)}</p>"]
+    which = "the first scenario" if any(one.label for one in comparison.design.variables) else "the scenario"
+    about = f"The first {until_s:g} s of {which} with its own algorithms, seed {seed}, run again for this report."
+    radio = swarm_paths.radio_of(scenario)
+    player = swarm_player.player(result.positions, every_s=every_s, radio=radio, paths=result.paths)
+    return [heading, f"<p>{text(about)}</p>", player]

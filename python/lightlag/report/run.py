@@ -32,6 +32,7 @@ FILES = {
     "paths.parquet": "the ways of flows, whenever they change",
     "positions.parquet": "where nodes are over time",
     "globe.html": "the ways of the first flows on a globe that plays",
+    "swarm.html": "nodes, links and ways of a swarm that plays",
     "run.json": "the scenario with every default, seed, version and hash",
 }
 """Files that a results folder may hold."""
