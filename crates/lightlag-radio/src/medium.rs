@@ -35,7 +35,7 @@ pub use station::StationCounters;
 use crate::class::Class;
 use crate::config::{MediumConfig, MissingBlockAck, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
-use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, noise_floor};
+use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
 use crate::propagation::Channel;
 use crate::propagation::decibels::{decibels, ratio};
 use crate::rate::{Choice, Outcome};
@@ -51,6 +51,7 @@ use reach::{Antenna, Reach};
 use record::Record;
 use station::{Control, Peer, StationState};
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 use tracks::Tracks;
 
 /// A shared channel.
@@ -93,8 +94,8 @@ const RTS_SIZE: Bytes = Bytes(20);
 /// Bytes that larger frames than usual have.
 const LARGE: u32 = 4096;
 
-/// Stations whose state any cache holds.
-const CACHED: usize = 64;
+/// Stations whose state the fastest cache holds.
+const CACHED: usize = 16;
 
 /// Receptions between the fetch of a receiver's memory and its use.
 const AHEAD: usize = 8;
@@ -111,17 +112,15 @@ impl<P: Clone> Medium<P> {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
+        let mut thresholds: Vec<Arc<Thresholds>> = Vec::new();
         let hearing = |(station, number): (&StationConfig, u32)| {
-            let radio = &station.radio;
-            let thresholds = Thresholds {
-                detection: ratio(radio.detection),
-                detection_ratio: ratio(radio.detection_snr),
-                carrier: ratio(radio.carrier_sense),
-                energy: ratio(radio.energy_detection),
-                capture: radio.capture.then(|| ratio(radio.capture_margin)),
-                noise: noise_floor(config.width, radio.noise_figure),
-            };
-            Hearing::new(thresholds, number)
+            let its = Thresholds::new(&station.radio, config.width);
+            let known = thresholds.iter().find(|known| ***known == its).cloned();
+            let shared = known.unwrap_or_else(|| {
+                thresholds.push(Arc::new(its));
+                thresholds[thresholds.len() - 1].clone()
+            });
+            Hearing::new(shared, number)
         };
         let hearings: Vec<Hearing> = stations.iter().zip(0..).map(hearing).collect();
         let antenna = |(station, hearing): (&StationConfig, &Hearing)| Antenna {
@@ -245,6 +244,13 @@ impl<P: Clone> Medium<P> {
     /// The centre of the channel, in hertz.
     pub fn frequency(&self) -> f64 {
         self.frequency
+    }
+
+    /// Lets all stations notice what is on the air until now, so that their counters have it.
+    pub fn settle(&mut self, now: Instant) {
+        for (state, hearing) in self.stations.iter_mut().zip(&mut self.hearings) {
+            hearing.advance(now, &mut state.access, &mut self.background);
+        }
     }
 
     /// The counters of a station until now. A frame counts from its start on with all of its airtime.
@@ -626,7 +632,7 @@ impl<P: Clone> Medium<P> {
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max().unwrap_or(size);
-        let sent = Sent { size, ..self.sent(mode, largest) };
+        let sent = self.sent(mode, size, largest);
         let state = &mut self.stations[at as usize];
         state.sent += 1;
         let number = state.sent;
@@ -643,13 +649,13 @@ impl<P: Clone> Medium<P> {
         let frame = self.next_frame;
         self.next_frame += 1;
         let Self { reach, stations, hearings, background, now, .. } = self;
-        let receptions = if reach.is_large() {
+        let receptions = if reach.is_lasting() {
+            reach.receptions(at as usize, start, exchange)
+        } else {
             let mut faint = background.room();
             let (receptions, travels) = reach.loud(at as usize, start, exchange, &mut faint);
             background.add(frame, (start, end), travels, faint);
             receptions
-        } else {
-            reach.receptions(at as usize, start, exchange)
         };
         for (place, reception) in receptions.iter().enumerate() {
             if let Some(soon) = receptions.get(place + AHEAD)
@@ -695,16 +701,17 @@ impl<P: Clone> Medium<P> {
         end
     }
 
-    /// A frame of this mode and size, for those who hear it.
-    fn sent(&mut self, mode: Mode, size: u32) -> Sent {
+    /// A frame of this mode and size, of which so many bytes have one fate, for those who hear it.
+    fn sent(&mut self, mode: Mode, size: u32, largest: u32) -> Sent {
         let known = self.certain.iter().find(|(of, _)| *of == mode).map(|(_, certain)| *certain);
         let [certain_header, certain] = known.unwrap_or_else(|| {
             let certain = self.curves.certain_sinr(mode, 8 * LARGE);
             self.certain.push((mode, certain));
             certain
         });
-        let certain = if size <= LARGE { certain } else { f64::INFINITY };
-        Sent { mode, size, certain, certain_header }
+        let certain = if largest <= LARGE { certain } else { f64::INFINITY };
+        let (bits, headers) = (mode.carried_bits(Bytes(size.into())) as f64, mode.header_duration());
+        Sent { mode, size, bits, headers, certain, certain_header }
     }
 
     /// Fetches what the end of a frame needs from memory at its next hearers.
@@ -754,7 +761,10 @@ impl<P: Clone> Medium<P> {
                 self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
-            if state.access.state == State::Idle {
+            debug_assert!(
+                state.wake.is_some() || state.access.state != State::Idle || state.next_access(now).is_none()
+            );
+            if state.access.state == State::Idle && state.wake.is_some() {
                 self.contend(*hearer, now);
             }
         }

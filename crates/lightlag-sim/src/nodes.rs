@@ -403,6 +403,11 @@ impl Nodes {
         waiting as u64 + on_air
     }
 
+    /// Lets all radios notice what was on the air until the end.
+    pub(crate) fn settle(&mut self, end: Instant) {
+        self.media.iter_mut().for_each(|air| air.medium.settle(end));
+    }
+
     /// Checks that every packet which was given to a radio was acknowledged, dropped with a cause, or is still there.
     ///
     /// # Panics

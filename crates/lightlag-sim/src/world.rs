@@ -453,7 +453,8 @@ impl<T: Tap, B: Border> World<T, B> {
             dropped += lost;
             in_flight += on_link;
         }
-        if let Some(nodes) = self.nodes.as_deref() {
+        if let Some(nodes) = self.nodes.as_deref_mut() {
+            nodes.settle(end);
             nodes.check(end);
             dropped += nodes.dropped;
             in_flight += nodes.in_flight();

@@ -60,16 +60,11 @@ impl Background {
         spare.extend(frames.extract_if(.., |frame| frame.gone <= until).map(|frame| frame.at));
     }
 
-    /// Lists these records.
-    pub(super) fn list<'a>(&mut self, records: impl Iterator<Item = &'a Record>) -> &[Record] {
-        self.overlapping.clear();
-        self.overlapping.extend(records);
-        &self.overlapping
-    }
-
-    /// The records that were listed last.
-    pub(super) fn listed(&self) -> &[Record] {
-        &self.overlapping
+    /// A bound of the power of all frames that are faint at a station in this span.
+    #[inline]
+    pub(super) fn at_most(&self, station: u32, (after, before): (Instant, Instant)) -> f64 {
+        let overlapping = self.frames.iter().filter(|of| of.start < before && of.gone > after);
+        overlapping.map(|of| of.at[station as usize].power).sum()
     }
 
     /// Lists these records and those of faint frames that end at a station after one instant and arrive before the other, in
@@ -80,8 +75,9 @@ impl Background {
         station: u32,
         (after, before): (Instant, Instant),
     ) -> &[Record] {
-        self.list(records);
         let Self { frames, overlapping, .. } = self;
+        overlapping.clear();
+        overlapping.extend(records);
         let loud = overlapping.len();
         for of in frames.iter().filter(|of| of.start < before && of.gone > after) {
             let AtStation { power, square } = of.at[station as usize];

@@ -8,65 +8,90 @@ use super::access::Access;
 use super::aggregate::Mpdu;
 use super::background::Background;
 use super::record::Record;
-use crate::phy::Header;
-use crate::phy::error_model::success;
+use crate::config::Radio;
+use crate::phy::error_model::survives;
 use crate::phy::timing::CCA_TIME;
-use crate::phy::{ErrorCurves, Mode};
-use lightlag_core::{Bytes, Duration, Instant, prefetch};
+use crate::phy::{ErrorCurves, Header, Mode, Width, noise_floor};
+use crate::propagation::decibels::ratio;
+use lightlag_core::{Duration, Instant, prefetch};
+use std::sync::Arc;
 
 /// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Thresholds {
-    pub(super) detection: f64,
-    pub(super) detection_ratio: f64,
-    pub(super) carrier: f64,
-    pub(super) energy: f64,
+    detection: f64,
+    detection_ratio: f64,
     /// How much stronger a frame is that takes the place of one that has just started, as a ratio.
-    pub(super) capture: Option<f64>,
-    pub(super) noise: f64,
-}
-
-/// The fields that every frame on the air needs come first, in one cache line.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(super) struct Hearing {
-    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
-    records: Vec<Record>,
-    first: usize,
-    noticed: usize,
-    /// The latest arrival of a record.
-    last: Instant,
+    capture: Option<f64>,
+    noise: f64,
     /// The least power that makes the medium busy, whether or not the frame is detected. Signals below it, taken together, do
     /// not.
     loud: f64,
     /// The least power that matters.
     noticeable: f64,
-    thresholds: Thresholds,
+}
+
+impl Thresholds {
+    pub(super) fn new(radio: &Radio, width: Width) -> Self {
+        let (detection, carrier) = (ratio(radio.detection), ratio(radio.carrier_sense));
+        let loud = carrier.min(ratio(radio.energy_detection));
+        Self {
+            detection,
+            detection_ratio: ratio(radio.detection_snr),
+            capture: radio.capture.then(|| ratio(radio.capture_margin)),
+            noise: noise_floor(width, radio.noise_figure),
+            loud,
+            noticeable: detection.min(loud),
+        }
+    }
+}
+
+/// The fields that every frame on the air needs come first, in one cache line; those for its end are in the next one. The
+/// thresholds of equal radios are the same in memory, so that a cache holds them.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Hearing {
+    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
+    records: Vec<Record>,
+    first: u32,
+    noticed: u32,
+    /// The latest arrival of a record.
+    last: Instant,
+    /// The end of its last transmission.
+    own_until: Instant,
+    thresholds: Arc<Thresholds>,
     /// The number of its station.
     station: u32,
+    next_own: u32,
     /// The frame on which it is locked.
     locked: Option<Record>,
-    /// The times of its own transmissions, and the end of the last one.
-    own: [(Instant, Instant); OWN],
-    next_own: usize,
-    own_until: Instant,
     /// The medium is reserved for others until then.
     reserved_until: Instant,
     /// A reservation by an RTS, which lapses if nothing starts before the first instant: until the second one.
     provisional: Option<(Instant, Instant)>,
+    /// The times of its own transmissions.
+    own: [(Instant, Instant); OWN],
 }
 
-/// The mode of a frame, the bytes of its MPDU or A-MPDU, and the SINRs from which on nothing of it, and nothing of its headers, is ever lost.
+/// A frame, as far as its chances depend on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) mode: Mode,
+    /// Bytes of its MPDU or A-MPDU.
     pub(super) size: u32,
+    /// The bits of its data field, and the time of its headers.
+    pub(super) bits: f64,
+    pub(super) headers: Duration,
+    /// The SINRs from which on nothing of it, and nothing of its headers, is ever lost.
     pub(super) certain: f64,
     pub(super) certain_header: f64,
 }
 
 /// The time after its detection in which a frame gives way to a stronger one (ns-3's `SimpleFrameCaptureModel`).
 const CAPTURE_TIME: Duration = Duration::from_micros(16);
+
+/// Sums of powers in different orders differ by less.
+const ROUNDING: f64 = 1e-9;
 
 /// Records for which a receiver has room at first.
 const SEVERAL: usize = 16;
@@ -88,11 +113,8 @@ pub(super) enum End {
 }
 
 impl Hearing {
-    pub(super) fn new(thresholds: Thresholds, station: u32) -> Self {
-        let loud = thresholds.carrier.min(thresholds.energy);
+    pub(super) fn new(thresholds: Arc<Thresholds>, station: u32) -> Self {
         Self {
-            loud,
-            noticeable: thresholds.detection.min(loud),
             thresholds,
             station,
             records: Vec::with_capacity(SEVERAL),
@@ -117,16 +139,16 @@ impl Hearing {
     /// Fetches records that have not been noticed.
     #[inline(always)]
     pub(super) fn prefetch_records(&self) {
-        prefetch(self.records.as_ptr().wrapping_add(self.noticed).cast::<[Record; FETCHED]>());
+        prefetch(self.records.as_ptr().wrapping_add(self.noticed as usize).cast::<[Record; FETCHED]>());
     }
 
     /// Whether a frame of this power makes the medium busy, whether or not it is detected.
     pub(super) fn is_loud(&self, power: f64) -> bool {
-        power >= self.loud
+        power >= self.thresholds.loud
     }
 
     pub(super) fn noticeable(&self) -> f64 {
-        self.noticeable
+        self.thresholds.noticeable
     }
 
     pub(super) fn noise(&self) -> f64 {
@@ -153,18 +175,18 @@ impl Hearing {
         }
         if self.last > record.arrival {
             let after = self.records.iter().rposition(|other| other.arrival <= record.arrival);
-            self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed), record);
+            self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed as usize), record);
         } else {
             self.last = record.arrival;
             self.records.push(record);
         }
-        record.power >= self.noticeable && record.power >= self.thresholds.detection
+        record.power >= self.thresholds.noticeable && record.power >= self.thresholds.detection
     }
 
     /// It sends itself.
     pub(super) fn send(&mut self, from: Instant, until: Instant) {
-        self.own[self.next_own] = (from, until);
-        self.next_own = (self.next_own + 1) % OWN;
+        self.own[self.next_own as usize] = (from, until);
+        self.next_own = (self.next_own + 1) % OWN as u32;
         self.own_until = until;
     }
 
@@ -176,10 +198,10 @@ impl Hearing {
     /// Notices everything up to `now`.
     #[inline]
     pub(super) fn advance(&mut self, now: Instant, access: &mut Access, background: &mut Background) {
-        while let Some(record) = self.records.get(self.noticed)
+        while let Some(record) = self.records.get(self.noticed as usize)
             && record.arrival + CCA_TIME <= now
         {
-            if record.power >= self.noticeable {
+            if record.power >= self.thresholds.noticeable {
                 self.notice(*record, access, background);
             }
             self.noticed += 1;
@@ -188,7 +210,7 @@ impl Hearing {
 
     fn notice(&mut self, record: Record, access: &mut Access, background: &mut Background) {
         let at = record.arrival + CCA_TIME;
-        if record.power >= self.loud {
+        if record.power >= self.thresholds.loud {
             access.occupy(at, record.end);
         }
         let is_captured = |locked: &Record, margin: f64| {
@@ -203,10 +225,10 @@ impl Hearing {
         if is_locked || self.sends_between(record.arrival, at) {
             return;
         }
-        let Thresholds { detection, detection_ratio, noise, .. } = self.thresholds;
+        let Thresholds { detection, detection_ratio, noise, .. } = *self.thresholds;
         let mut strongest = record;
         let mut total = 0.0;
-        let on_air = self.records[self.first..].iter().take_while(|other| other.arrival <= at);
+        let on_air = self.records[self.first as usize..].iter().take_while(|other| other.arrival <= at);
         let on_air = on_air.filter(|other| other.end > at);
         for other in on_air.clone() {
             total += other.power;
@@ -214,15 +236,21 @@ impl Hearing {
                 strongest = *other;
             }
         }
-        // More interference does not help: faint frames matter where others leave a chance, with a margin for rounding.
-        let hopes = || strongest.power / (noise + (total - strongest.power).max(0.0)) >= 0.999 * detection_ratio;
-        if !background.is_silent() && strongest.power >= detection && hopes() {
-            let span = (at, at + Duration::from_nanos(1));
-            let all = background.list_with_faint(on_air, self.station, span).iter();
-            total = all.fold(0.0, |total, other| total + other.power);
-        }
-        let ratio = || strongest.power / (noise + (total - strongest.power).max(0.0));
-        if strongest.power >= detection && ratio() >= detection_ratio {
+        let stands_out = |total: f64| strongest.power / (noise + (total - strongest.power).max(0.0)) >= detection_ratio;
+        let is_detected = strongest.power >= detection
+            && if background.is_silent() {
+                stands_out(total)
+            } else {
+                let span = (at, at + Duration::from_nanos(1));
+                let most = total + background.at_most(self.station, span);
+                // More interference does not help. Only between both bounds, with a margin for rounding, it has to be added up.
+                stands_out(most * (1.0 + ROUNDING))
+                    || stands_out(total * (1.0 - ROUNDING)) && {
+                        let all = background.list_with_faint(on_air, self.station, span).iter();
+                        stands_out(all.fold(0.0, |total, other| total + other.power))
+                    }
+            };
+        if is_detected {
             self.locked = Some(strongest);
             access.occupy(at, strongest.end);
             if self.provisional.is_some()
@@ -250,20 +278,26 @@ impl Hearing {
         self.skip(record.arrival);
         let (noise, arrival) = (self.thresholds.noise, record.arrival);
         let ratio = record.power / noise;
-        let others = self.records[self.first..].iter().take_while(|other| other.arrival < record.end);
+        let others = self.records[self.first as usize..].iter().take_while(|other| other.arrival < record.end);
         let others = others.filter(|other| other.frame != frame && other.end > arrival);
-        let is_alone = background.is_silent();
-        let interference: f64 = if is_alone {
-            others.clone().map(|other| other.power).sum()
-        } else {
-            let span = (arrival, record.end);
-            background.list_with_faint(others.clone(), self.station, span).iter().map(|other| other.power).sum()
+        let loud: f64 = others.clone().map(|other| other.power).sum();
+        let span = (arrival, record.end);
+        let heard = |header, arrived, interference| End::Heard {
+            arrival,
+            header,
+            arrived,
+            ratio,
+            overlapped: interference > 0.0,
         };
-        let heard = |header, arrived| End::Heard { arrival, header, arrived, ratio, overlapped: interference > 0.0 };
-        if record.power / (noise + interference) >= on.certain {
-            return heard(true, u64::MAX);
+        let most = loud + background.at_most(self.station, span);
+        if record.power / (noise + most * (1.0 + ROUNDING)) >= on.certain {
+            return heard(true, u64::MAX, most);
         }
-        let others = if is_alone { background.list(others) } else { background.listed() };
+        let others = background.list_with_faint(others, self.station, span);
+        let interference: f64 = others.iter().map(|other| other.power).sum();
+        if record.power / (noise + interference) >= on.certain {
+            return heard(true, u64::MAX, interference);
+        }
         let sinr = Sinr { record, noise, others };
         let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
@@ -271,26 +305,25 @@ impl Hearing {
         } else {
             on.mode.headers().map(|of| sinr.of_header(of, curves)).sum()
         };
-        if first >= success(ln) {
-            return heard(false, 0);
+        if !survives(ln, first) {
+            return heard(false, 0, interference);
         }
-        let data = arrival + on.mode.header_duration();
+        let data = arrival + on.headers;
         let of = |bits: f64, span| {
             sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32))
         };
         if mpdus.is_empty() {
             // All bits of the data field have to be right, as in ns-3: for an ACK at 24 Mbit/s 192 instead of 112.
-            let bits = on.mode.carried_bits(Bytes(on.size.into())) as f64;
-            let all = first < success(ln + of(bits, (data, record.end)));
-            return heard(true, if all { u64::MAX } else { 0 });
+            let all = survives(ln + of(on.bits, (data, record.end)), first);
+            return heard(true, if all { u64::MAX } else { 0 }, interference);
         }
         let nanos = record.end.since(data).as_nanos();
         let at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
         let arrived = mpdus.iter().zip(0u64..).fold(0, |arrived, (mpdu, index)| {
             let ln = of(f64::from(mpdu.bytes) * 8.0, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
-            arrived | u64::from(drawn(index + 1) < success(ln)) << index
+            arrived | u64::from(survives(ln, drawn(index + 1))) << index
         });
-        heard(true, arrived)
+        heard(true, arrived, interference)
     }
 
     /// Whether it is in the middle of a frame on which it has locked.
@@ -324,7 +357,7 @@ impl Hearing {
     /// Leaves out records at the front that ended before this instant and have been noticed.
     #[inline]
     fn skip(&mut self, until: Instant) {
-        while self.first < self.noticed && self.records[self.first].end <= until {
+        while self.first < self.noticed && self.records[self.first as usize].end <= until {
             self.first += 1;
         }
     }
@@ -332,9 +365,9 @@ impl Hearing {
     /// Forgets records that disturb neither the frame on which it is locked nor any that has not been noticed yet.
     fn forget(&mut self, now: Instant) {
         let locked = self.locked.map_or(Instant::MAX, |locked| locked.arrival);
-        let noticed = self.records.get(self.noticed).map_or(now, |record| record.arrival.min(now));
+        let noticed = self.records.get(self.noticed as usize).map_or(now, |record| record.arrival.min(now));
         self.skip(locked.min(noticed));
-        self.records.drain(..self.first);
+        self.records.drain(..self.first as usize);
         self.noticed -= self.first;
         self.first = 0;
     }
@@ -372,6 +405,9 @@ impl Sinr<'_> {
             }
             let sinr = self.record.power / (self.noise + interference);
             sum += of(sinr, end.since(start).as_nanos() as f64 / whole);
+            if sum == f64::NEG_INFINITY {
+                break;
+            }
             start = end;
         }
         sum

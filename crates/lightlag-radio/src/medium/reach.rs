@@ -45,7 +45,7 @@ pub(super) struct Reach {
     powers: Vec<f64>,
     /// The squares of the distances from a sender.
     squares: Vec<f64>,
-    /// Stations that hear a frame, as many as there are, and room for the others.
+    /// Stations that notice a frame, as many as there are, and room for the others.
     indices: Vec<u32>,
     receptions: Vec<Reception>,
     /// Where nothing ever changes, the receptions of a frame by its sender, once it has sent.
@@ -90,26 +90,33 @@ impl Reach {
         &self.powers
     }
 
-    /// The stations that hear a frame of this exchange which leaves a station now, in their order.
+    /// Whether all receptions are known for good: then faint ones are among them.
+    pub(super) fn is_lasting(&self) -> bool {
+        !self.lasting.is_empty()
+    }
+
+    /// The stations that hear a frame which leaves a station, in their order, where nothing ever changes.
     pub(super) fn receptions(&mut self, from: usize, now: Instant, exchange: u64) -> &[Reception] {
-        if self.lasting.is_empty() {
-            self.find(from, now, exchange);
-            return &self.receptions;
-        }
         if self.lasting[from].is_none() {
-            self.find(from, now, exchange);
-            self.lasting[from] = Some(self.receptions.as_slice().into());
+            self.powers_of_frame(from, now, exchange);
+            self.lasting[from] = Some(self.heard(from));
         }
         self.lasting[from].as_deref().unwrap_or(&[])
     }
 
-    /// Whether faint frames are kept apart.
-    pub(super) fn is_large(&self) -> bool {
-        self.powers.len() > FEW
+    fn heard(&self, from: usize) -> Box<[Reception]> {
+        let place = self.tracks.place(from);
+        let levels = self.powers.iter().zip(&self.sensitivities).enumerate();
+        let hear = levels.filter(|(other, (power, least))| power >= least && *other != from);
+        let reception = |(other, (power, _)): (usize, (&f64, _))| {
+            let travels = delay(self.tracks.at(other).distance(place.at));
+            Reception { station: other as u32, travels, power: *power }
+        };
+        hear.map(reception).collect()
     }
 
-    /// The stations that notice a frame of this exchange which leaves a station now, in their order, and the longest time that
-    /// it travels. Where it is faint is written into `faint`.
+    /// The stations that notice a frame of this exchange which leaves a station now, in their order, and a time within which it
+    /// reaches each one. Where it is faint is written into `faint`.
     pub(super) fn loud(
         &mut self,
         from: usize,
@@ -128,15 +135,18 @@ impl Reach {
             },
         ));
         faint[from].power = 0.0;
-        self.receptions.clear();
+        // A third of all stations notice a frame in a swarm: a branch that nobody can predict would cost more than all else here.
+        let mut found = 0;
         for (other, (power, noticeable)) in self.powers.iter().zip(&self.noticeable).enumerate() {
-            if power >= noticeable && other != from {
-                let travels = delay(self.squares[other].sqrt());
-                self.receptions.push(Reception { station: other as u32, travels, power: *power });
-            }
+            self.indices[found] = other as u32;
+            found += usize::from((power >= noticeable) & (other != from));
         }
-        let furthest = self.squares.iter().fold(0.0, |most, square| if *square > most { *square } else { most });
-        (&self.receptions, delay(furthest.sqrt()))
+        self.receptions.clear();
+        self.receptions.extend(self.indices[..found].iter().map(|station| {
+            let travels = delay(self.squares[*station as usize].sqrt());
+            Reception { station: *station, travels, power: self.powers[*station as usize] }
+        }));
+        (&self.receptions, delay(largest(&self.squares).sqrt()))
     }
 
     /// The power of a frame at each station.
@@ -149,20 +159,12 @@ impl Reach {
             }
         }
     }
+}
 
-    fn find(&mut self, from: usize, now: Instant, exchange: u64) {
-        self.powers_of_frame(from, now, exchange);
-        let place = self.tracks.place(from);
-        // Half of all stations hear a frame in a swarm: a branch that nobody can predict would cost more than all else here.
-        let mut found = 0;
-        for (other, (power, least)) in self.powers.iter().zip(&self.sensitivities).enumerate() {
-            self.indices[found] = other as u32;
-            found += usize::from((power >= least) & (other != from));
-        }
-        self.receptions.clear();
-        self.receptions.extend(self.indices[..found].iter().map(|station| {
-            let distance = self.tracks.at(*station as usize).distance(place.at);
-            Reception { station: *station, travels: delay(distance), power: self.powers[*station as usize] }
-        }));
-    }
+/// The largest of some positive numbers.
+fn largest(numbers: &[f64]) -> f64 {
+    let larger = |one: f64, other: f64| if other > one { other } else { one };
+    let (lanes, rest) = numbers.as_chunks::<4>();
+    let largest = lanes.iter().fold([0.0; 4], |most, four| std::array::from_fn(|lane| larger(most[lane], four[lane])));
+    largest.iter().chain(rest).copied().fold(0.0, larger)
 }

@@ -173,6 +173,35 @@ pub fn success(ln: f64) -> f64 {
     }
 }
 
+/// Whether a number drawn from [0, 1) is below the probability of a logarithm.
+#[inline]
+pub fn survives(ln: f64, drawn: f64) -> bool {
+    /// 1.5 · 2^52: a small number added to it is rounded to a whole one, which stands in the lowest bits.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    /// How far the chord between two powers of two lies above the power, at most, and a margin for rounding.
+    const CHORD: f64 = 0.0861;
+    const MARGIN: f64 = 1e-6;
+    match certain_or_hopeless(ln) {
+        0.0 => true,
+        f64::NEG_INFINITY => false,
+        ln => {
+            let power = ln * std::f64::consts::LOG2_E;
+            let shifted = power - 0.5 + WHOLE;
+            // From −½ to ½ beyond the middle between two whole powers.
+            let beyond = power - 0.5 - (shifted - WHOLE);
+            let below = f64::from_bits(1.0f64.to_bits().wrapping_add(shifted.to_bits() << 52));
+            let chord = below * (1.5 + beyond);
+            if drawn > chord + MARGIN * below {
+                false
+            } else if drawn < chord - (CHORD + MARGIN) * below {
+                true
+            } else {
+                drawn < libm::exp(ln)
+            }
+        }
+    }
+}
+
 #[inline]
 fn certain_or_hopeless(ln: f64) -> f64 {
     if ln > CERTAIN {

@@ -143,3 +143,14 @@ fn the_medium_is_busy_with_what_is_detected_or_strong_enough() {
     let sensitive = Radio { carrier_sense: -95.0, ..detection(-82.0) };
     assert_eq!(busy(&sensitive, 120.0), frame);
 }
+
+#[test]
+fn a_frame_that_is_on_the_air_counts_where_it_is_heard_before_it_ends() {
+    let mut bench = two(&Radio::default());
+    bench.offer(at(1000.0), 0, ONE, 1500);
+    bench.run(at(1200.0));
+    bench.medium.settle(at(1200.0));
+    // 10 m are 33 ns, and 4 us pass until it is noticed.
+    let busy = bench.medium.counters(Station(1), at(1200.0)).busy;
+    assert_eq!(busy, Duration::from_nanos(200_000 - 33 - 4_000));
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::phy::mode::{Band, Guard, Width};
+use proptest::prelude::*;
 
 fn legacy(mbps: u32) -> Mode {
     Mode::legacy(mbps, Band::Ghz5).unwrap()
@@ -142,6 +143,16 @@ fn better_signals_never_do_worse() {
             let values: Vec<f64> = (0..6000).map(|step| curve.at(ratio(-15.0 + 0.01 * f64::from(step)))).collect();
             assert!(values.is_sorted(), "{model:?}");
             assert!(values[0] < -0.01 && values[5999] == 0.0, "{model:?} {} {}", values[0], values[5999]);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_draw_is_judged_as_the_exponential_says(ln in -41.0f64..0.0, drawn in 0.0f64..1.0, off in -2e-6f64..2e-6) {
+        let near = (libm::exp(ln) * (1.0 + off)).min(1.0 - 1e-9);
+        for drawn in [drawn, near, libm::exp(ln).min(1.0 - 1e-9), 0.0] {
+            prop_assert_eq!(survives(ln, drawn), drawn < success(ln), "{} {}", ln, drawn);
         }
     }
 }
