@@ -322,6 +322,8 @@ def test_no_swarm_is_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     # Those of the figures have all of their seeds here, too.
     seeds = {label: count for label, count, *_ in algorithms.lines}
     assert (seeds["CUBIC"], seeds["cubic, Linux"]) == ("10", "2")
+    (sizes,) = (one for one in report.layouts if one.name == "sizes")
+    assert [count for _, count, *_ in sizes.lines] == ["2", "2", "10", "10", "2", "2", "1", "1", "1", "1"]
 
 
 def test_seeds_are_added_to_those_that_a_setting_has() -> None:

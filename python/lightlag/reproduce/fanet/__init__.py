@@ -97,7 +97,9 @@ def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders:
     _causes(reproduction, found)
     for name, settings in sweeps.beyond(contenders).items():
         effort.progress(f"beyond the paper: {name}")
-        ran = swarms.run(settings.values(), sweeps.BEYOND_SEEDS)
+        large = [one for one in settings.values() if one.nodes >= sweeps.LARGE]
+        usual = [one for one in settings.values() if one.nodes < sweeps.LARGE]
+        ran = {**swarms.run(usual, sweeps.BEYOND_SEEDS), **swarms.run(large, 1)}
         reproduction.layouts.append(sweeps.layout(name, settings, ran))
     reproduction.notes += NOTES
 

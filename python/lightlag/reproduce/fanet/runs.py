@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import lightlag as ll
 from lightlag.reproduce.fanet.model import ALPHA, BOX_M, DIRECTION_VARIANCE, MEAN_PITCH, PITCH_VARIANCE, STEP_S
 from lightlag.reproduce.fanet.outcome import FLOWS, Air, Flow, Outcome
@@ -81,16 +83,16 @@ def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> 
     delivered = int(row["delivered_bytes"])
     if not delivered or trace is None:
         return Flow(0, 0.0, math.nan, int(row["timeouts"]), math.nan)
-    times = trace["time_s"].to_list()
-    sent, arrived = trace["sent_bytes"].to_list(), trace["delivered_bytes"].to_list()
-    first = next((time for time, count in zip(times, sent, strict=True) if count), row["start_s"])
-    grown = [time for time, now, then in zip(times[1:], arrived[1:], arrived, strict=False) if now > then]
-    last = max(grown, default=times[-1])
-    area = math.fsum(
-        (out - there) * (after - before)
-        for before, after, out, there in zip(times, times[1:], sent, arrived, strict=False)
-        if after <= last
+    times = trace["time_s"].to_numpy()
+    sent, arrived = (
+        trace["sent_bytes"].to_numpy().astype(np.float64),
+        trace["delivered_bytes"].to_numpy().astype(np.float64),
     )
+    starts, grows = np.flatnonzero(sent), 1 + np.flatnonzero(np.diff(arrived) > 0)
+    first = float(times[starts[0]]) if len(starts) else float(row["start_s"])
+    end = int(grows[-1]) if len(grows) else len(times) - 1
+    last = float(times[end])
+    area = float(np.sum((sent - arrived)[:end] * np.diff(times[: end + 1])))
     seconds = max(last - first, INTERVAL_S)
     return Flow(delivered, seconds, max(area, 0.0) / delivered, int(row["timeouts"]), hops)
 

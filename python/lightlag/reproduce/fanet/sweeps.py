@@ -32,6 +32,9 @@ Outcomes = Mapping[Setting, Sequence[Outcome]]
 
 BEYOND_SEEDS = 2
 BEYOND_NODES = (20, 50, 100, 200, 500)
+LARGE = 200
+"""Swarms of so many nodes have one seed: a run takes as long as three to ten others. They show how the load of routing
+grows, which differs by a tenth between seeds."""
 PROTOCOLS = ("aodv", "olsr", "gpsr")
 
 
