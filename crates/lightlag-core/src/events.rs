@@ -158,7 +158,8 @@ pub struct EventQueue {
     matches: Vec<Line>,
     /// The place of entity 0.
     places: usize,
-    /// Times of entities whose key is [`FAR`]; arbitrary for the others.
+    entities: usize,
+    /// Times of entities whose key is [`FAR`], and arbitrary ones of the others; empty until there is such a key.
     far: Vec<Instant>,
 }
 
@@ -178,7 +179,8 @@ impl EventQueue {
             last: Match::EMPTY,
             matches: vec![Line::EMPTY; (places + entities).saturating_sub(LAST).div_ceil(WIDTH)],
             places,
-            far: vec![Instant::ZERO; entities],
+            entities,
+            far: Vec::new(),
         }
     }
 
@@ -287,7 +289,7 @@ impl EventQueue {
 
     /// Entities with an entry, and their times.
     fn pending(&self) -> impl Iterator<Item = (Instant, Entity)> + '_ {
-        let entities = (0..self.far.len() as u32).map(Entity);
+        let entities = (0..self.entities as u32).map(Entity);
         entities.filter_map(|entity| self.armed(entity).map(|time| (time, entity)))
     }
 
@@ -311,6 +313,7 @@ impl EventQueue {
             self.count_from(time);
             return u64::from(entity.0);
         }
+        self.far.resize(self.entities, Instant::ZERO);
         self.far[entity.0 as usize] = time;
         FAR | u64::from(entity.0)
     }

@@ -47,7 +47,8 @@ enum Row {
 /// The next link from every node to every other.
 #[derive(Clone, Debug)]
 pub struct RouteTable {
-    rows: Vec<Row>,
+    /// Copies of a table share them until one changes.
+    rows: Arc<[Row]>,
     heads: Arc<[NodeId]>,
     /// Number of the edges, the first ones, that are links. The others join nodes to media.
     links: u32,

@@ -38,8 +38,9 @@ impl RouteTable {
     #[must_use]
     pub fn with_satellites(mut self, satellites: &[NodeId], exits: Arc<[u32]>, many: usize) -> Self {
         assert!(exits.iter().all(|exit| *exit == NONE || (*exit as usize) < many), "exits have numbers below {many}");
+        let rows = Arc::make_mut(&mut self.rows);
         for (row, satellite) in (0..).zip(satellites) {
-            self.rows[satellite.0 as usize] = Row::Aloft(row);
+            rows[satellite.0 as usize] = Row::Aloft(row);
         }
         let next = vec![NONE; satellites.len() * many].into();
         self.aloft = Some(Box::new(Aloft { exits, many, next }));
@@ -65,7 +66,7 @@ impl RouteTable {
     #[must_use]
     pub fn with_gap(mut self, at: usize, by: usize) -> Self {
         let moved = |link: u32| if link != NONE && link as usize >= at { link + by as u32 } else { link };
-        for row in &mut self.rows {
+        for row in Arc::make_mut(&mut self.rows) {
             *row = match row {
                 Row::Single(link) => Row::Single(moved(*link)),
                 Row::ByDestination(links) => Row::ByDestination(links.iter().map(|link| moved(*link)).collect()),

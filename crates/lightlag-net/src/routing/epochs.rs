@@ -46,8 +46,9 @@ impl Epoch {
 impl RouteTable {
     /// Goes on to an epoch: it follows the one that this table is of.
     pub fn advance(&mut self, epoch: &Epoch) {
+        let rows = Arc::make_mut(&mut self.rows);
         for (node, row) in &epoch.rows {
-            self.rows[node.0 as usize] = row.clone();
+            rows[node.0 as usize] = row.clone();
         }
     }
 }
@@ -67,9 +68,9 @@ impl Routes {
         let (at_start, later) = changes.split_at(changes.partition_point(|change| change.at == Instant::ZERO));
         apply(at_start, &mut delays);
         let mut newest = Arc::new(graph.rows(&delays, &whole.rows));
-        let first = RouteTable { rows: newest.to_vec(), ..whole };
+        let first = RouteTable { rows: newest.as_slice().into(), ..whole };
         let mut plan = Plan {
-            rows: first.rows.clone(),
+            rows: first.rows.to_vec(),
             versions: vec![0; nodes],
             now: Instant::ZERO,
             changed: BTreeSet::new(),
