@@ -15,6 +15,7 @@ use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A network, ready to be built.
@@ -209,7 +210,7 @@ pub struct Member {
     pub station: StationConfig,
 }
 
-/// One direction of a link.
+/// One direction of a link: its place, and its properties, which it shares with the directions that have the same.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkDirection {
     /// `from->to`, unique.
@@ -218,6 +219,22 @@ pub struct LinkDirection {
     pub from: NodeId,
     /// Node at its end.
     pub to: NodeId,
+    /// Everything else. The directions of generated links differ in nothing more than their places, and a network may have
+    /// millions of them.
+    pub properties: Arc<LinkProperties>,
+}
+
+impl Deref for LinkDirection {
+    type Target = LinkProperties;
+
+    fn deref(&self) -> &LinkProperties {
+        &self.properties
+    }
+}
+
+/// The properties of a link direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkProperties {
     /// Rate at which bits leave.
     pub rate: Rate,
     /// Propagation delay.

@@ -13,7 +13,7 @@ use lightlag_net::{
     Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet,
     QueueFull, QueuedLink, RouteTable, Routes,
 };
-use lightlag_scenario::{LinkDirection, Network};
+use lightlag_scenario::{LinkDirection, LinkProperties, Network};
 pub(crate) use overhead::{Overhead, Turned};
 
 /// Links and routes.
@@ -192,7 +192,7 @@ impl<B: Clone + Default> Fabric<B> {
 
 /// An idle link direction.
 fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
-    let LinkDirection { rate, delay, queue, ref discipline, reorder, duplicate, .. } = *direction;
+    let LinkProperties { rate, delay, queue, ref discipline, reorder, duplicate, .. } = **direction;
     let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);

@@ -119,6 +119,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+// Groups that few rows have are boxed: a network may have millions of rows.
 rows! {
     /// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
     /// those of its first sender; [`LegSummary`] has those of each.
@@ -165,22 +166,22 @@ rows! {
         limited_s: LimitedSeconds ["limited_*_s"],
         /// Fates of datagrams; left out of flows of TCP.
         #[serde(skip_serializing_if = "Option::is_none")]
-        datagrams: Option<DatagramSummary> ["datagrams_*"],
+        datagrams: Option<Box<DatagramSummary>> ["datagrams_*"],
         /// The responses to requests; only of flows with requests.
         #[serde(skip_serializing_if = "Option::is_none")]
-        responses: Option<PageSummary> ["responses_*"],
+        responses: Option<Box<PageSummary>> ["responses_*"],
         /// The pages of a browser; only of flows with pages, in the row of the first connection.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pages: Option<PageSummary> ["pages_*"],
+        pages: Option<Box<PageSummary>> ["pages_*"],
         /// Fates of messages; only of flows that collect them.
         #[serde(skip_serializing_if = "Option::is_none")]
-        messages: Option<MessageSummary> ["messages_*"],
+        messages: Option<Box<MessageSummary>> ["messages_*"],
         /// Fates of the messages of stations and of media with `elfn`; only of flows of TCP where there are some.
         #[serde(skip_serializing_if = "Option::is_none")]
-        signals: Option<SignalSummary> ["signals_*"],
+        signals: Option<Box<SignalSummary>> ["signals_*"],
         /// Holes that the receiver accepted; only of flows whose ends agreed on partial reliability.
         #[serde(skip_serializing_if = "Option::is_none")]
-        holes: Option<HoleSummary> ["holes_*"],
+        holes: Option<Box<HoleSummary>> ["holes_*"],
     }
 }
 
@@ -255,7 +256,7 @@ rows! {
         max_queue_packets: u64 ["packets"],
         /// Waiting times of data packets, if the scenario asks for them.
         #[serde(flatten)]
-        queueing: Option<Queueing> ["*"],
+        queueing: Option<Box<Queueing>> ["*"],
     }
 }
 
@@ -538,7 +539,7 @@ fn link_summary<B: Clone + Default>(
         reordered: counters.reordered,
         mean_queue_packets: totals.queued as f64 / elapsed,
         max_queue_packets: counters.max_queue,
-        queueing: link.waits().map(Queueing::new),
+        queueing: link.waits().map(|waits| Box::new(Queueing::new(waits))),
     }
 }
 
@@ -584,11 +585,11 @@ fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, en
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),
         datagrams: None,
-        responses: pages.filter(|_| !identity.is_web),
-        pages: pages.filter(|_| identity.is_web),
-        messages: MessageSummary::of(world, flow),
-        signals: SignalSummary::of(world, flow),
-        holes: HoleSummary::of(sender, receiver),
+        responses: pages.filter(|_| !identity.is_web).map(Box::new),
+        pages: pages.filter(|_| identity.is_web).map(Box::new),
+        messages: MessageSummary::of(world, flow).map(Box::new),
+        signals: SignalSummary::of(world, flow).map(Box::new),
+        holes: HoleSummary::of(sender, receiver).map(Box::new),
     }
 }
 

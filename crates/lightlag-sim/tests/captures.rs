@@ -333,8 +333,9 @@ fn datagrams_are_captured_beside_segments() {
     };
     let [sent, arrived] = ["a.pcapng", "b.pcapng"].map(datagrams);
     let flow = &result.summary.flows[1];
-    let lost = flow.datagrams.unwrap().lost;
-    assert_eq!((sent.len() as u64, arrived.len() as u64), (flow.sent_segments, flow.datagrams.unwrap().received));
+    let found = flow.datagrams.as_deref().unwrap();
+    let lost = found.lost;
+    assert_eq!((sent.len() as u64, arrived.len() as u64), (flow.sent_segments, found.received));
     assert!(lost > 0, "the queue is short");
     // Payloads begin with the number of their datagram.
     assert!(sent.iter().enumerate().all(|(number, (first, _))| number as u8 == *first));

@@ -16,11 +16,11 @@ fn link(rate: &str, traffic: &str) -> String {
 }
 
 fn responses(result: &RunResult) -> PageSummary {
-    result.summary.flows[0].responses.unwrap()
+    result.summary.flows[0].responses.as_deref().copied().unwrap()
 }
 
 fn pages(result: &RunResult) -> PageSummary {
-    result.summary.flows[0].pages.unwrap()
+    result.summary.flows[0].pages.as_deref().copied().unwrap()
 }
 
 /// How long so many bytes take at 8 Mbit/s, in seconds.
@@ -144,7 +144,7 @@ fn a_client_that_nobody_answers_gives_up() {
     let result = run(&text);
     let flow = &result.summary.flows[0];
     assert!(flow.failure.is_some() && flow.finish_s.is_none(), "{flow:?}");
-    assert_eq!(flow.pages.unwrap().count, 0);
+    assert_eq!(flow.pages.as_deref().unwrap().count, 0);
     assert!(result.summary.simulated_s < 10.0, "and the run is over: {}", result.summary.simulated_s);
 }
 
@@ -224,6 +224,7 @@ fn later_connections_between_two_hosts_open_fast() {
     };
     let text = link("1 Gbit/s", "kind = \"requests\", response = \"1 kB\", count = 1");
     let result = run(&(text + &flow("first", "5 s") + &flow("second", "10 s")));
-    let took: Vec<f64> = (1..3).map(|at| result.summary.flows[at].responses.unwrap().mean_s.unwrap()).collect();
+    let took: Vec<f64> =
+        (1..3).map(|at| result.summary.flows[at].responses.as_deref().unwrap().mean_s.unwrap()).collect();
     assert!((took[0] - took[1] - 0.1).abs() < 1e-4, "{took:?}");
 }

@@ -63,7 +63,7 @@ fn a_flow_moves_to_the_other_way_and_back() {
 #[test]
 fn datagrams_move_without_a_loss_beside_those_on_the_link() {
     let result = two_ways(FOLLOW, 30, UDP);
-    let datagrams = result.summary.flows[0].datagrams.unwrap();
+    let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     // At 10 s one may be in the transmitter of the link; those that have left it arrive.
     assert!(datagrams.lost <= 1, "{datagrams:?}");
     let expected = 1_000 * 1_000;
@@ -75,7 +75,7 @@ fn datagrams_move_without_a_loss_beside_those_on_the_link() {
 #[test]
 fn static_routes_lose_what_they_send_into_the_outage() {
     let result = two_ways("\"static\"", 30, UDP);
-    let datagrams = result.summary.flows[0].datagrams.unwrap();
+    let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     assert!(datagrams.lost.abs_diff(1_000) <= 2, "{datagrams:?}");
     assert_eq!((carried(&result, "c2->d"), result.summary.expired_packets), (0, 0));
 }
@@ -88,7 +88,7 @@ fn packets_in_a_loop_end_with_their_ttl() {
     assert_eq!(expired as u64, result.summary.expired_packets);
     // A packet crosses 20 links, two of them before the loop; in the last 180 ms of the loop some leave it over c1.
     assert!((30..=50).contains(&expired), "{expired}");
-    let datagrams = result.summary.flows[0].datagrams.unwrap();
+    let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     assert_eq!(datagrams.lost as usize, expired + drops(&result, DropCause::Error));
     let links: Vec<&str> = result.summary.links.iter().map(|link| link.name.as_str()).collect();
     let place = |row: usize| links[result.drops.link[row] as usize];
@@ -109,7 +109,7 @@ fn a_higher_ttl_lets_packets_wait_for_the_end_of_the_loop() {
     // 255 links of 10 ms take 2.5 s: longer than the loop lasts.
     let result = two_ways("{ kind = \"follow links\", convergence = \"500 ms\", ttl = 255 }", 30, UDP);
     assert_eq!(result.summary.expired_packets, 0);
-    let datagrams = result.summary.flows[0].datagrams.unwrap();
+    let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     assert!(datagrams.lost <= 1, "{datagrams:?}");
 }
 

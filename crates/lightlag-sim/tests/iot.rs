@@ -18,7 +18,7 @@ fn network(sinks: u64, sensors: u64, more: &str) -> String {
 
 /// What became of the messages of each sink. Rows of sensors come first.
 fn messages(result: &RunResult) -> Vec<MessageSummary> {
-    result.summary.flows.iter().filter_map(|flow| flow.messages).collect()
+    result.summary.flows.iter().filter_map(|flow| flow.messages.as_deref().copied()).collect()
 }
 
 /// Radio, access and satellite, each with its transmission: 128 B of UDP, then 152 B of TCP.

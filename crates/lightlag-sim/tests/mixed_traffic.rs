@@ -95,7 +95,7 @@ fn check(result: &RunResult) {
 }
 
 fn datagrams(flow: &FlowSummary, result: &RunResult) {
-    let found = flow.datagrams.unwrap();
+    let found = flow.datagrams.as_deref().unwrap();
     let copies: u64 = result.summary.links.iter().map(|link| link.duplicated).sum();
     let ended = found.received + found.lost;
     assert!(ended <= flow.sent_segments + copies, "{flow:?}");
@@ -121,7 +121,7 @@ fn connection(flow: &FlowSummary, asked: &Flow) {
 fn dialogues(result: &RunResult) {
     let responses = &result.responses;
     for (index, flow) in result.summary.flows.iter().enumerate() {
-        let Some(summary) = flow.responses.or(flow.pages) else { continue };
+        let Some(summary) = flow.responses.as_deref().or(flow.pages.as_deref()) else { continue };
         let name = |other: &&FlowSummary| {
             other.name.strip_prefix(&flow.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };

@@ -41,7 +41,7 @@ fn mean_waits_and_mean_queues_obey_littles_law() {
     for queue in [r#""1 bdp""#, r#"{ discipline = "codel" }"#, r#"{ discipline = "fq_codel" }"#] {
         let result = run(queue, &[ASKED]);
         let bottleneck = link(&result, "router->server");
-        let waits = bottleneck.queueing.unwrap();
+        let waits = bottleneck.queueing.as_deref().copied().unwrap();
         // Only the three segments of the handshake and the end are no data; 1.5 % for what waits at the end.
         let (arrivals, mean) = (waits.data_packets as f64 / 60.0, waits.mean_wait_s.unwrap());
         let (queue_by_law, queue) = (arrivals * mean, bottleneck.mean_queue_packets);
@@ -54,7 +54,7 @@ fn mean_waits_and_mean_queues_obey_littles_law() {
 
 #[test]
 fn a_queue_of_one_bdp_delays_by_at_most_a_round_trip() {
-    let waits = link(&run(r#""1 bdp""#, &[ASKED]), "router->server").queueing.unwrap();
+    let waits = link(&run(r#""1 bdp""#, &[ASKED]), "router->server").queueing.as_deref().copied().unwrap();
     // 100 ms of 10 Mbit/s fill the queue; slow start and every loss by overflow do.
     assert!((0.095..=0.1005).contains(&waits.max_wait_s.unwrap()), "{waits:?}");
 }
@@ -62,7 +62,7 @@ fn a_queue_of_one_bdp_delays_by_at_most_a_round_trip() {
 #[test]
 fn acks_are_no_data() {
     let result = run(r#""1 bdp""#, &[ASKED]);
-    let back = link(&result, "server->router").queueing.unwrap();
+    let back = link(&result, "server->router").queueing.as_deref().copied().unwrap();
     assert_eq!((back.data_packets, back.mean_wait_s, back.p95_wait_s), (0, None, None));
 }
 

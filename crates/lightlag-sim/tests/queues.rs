@@ -76,7 +76,7 @@ fn disciplines_have_the_defaults_of_their_rfcs() {
         ("{ discipline = \"ack_filter\" }", DisciplineConfig::AckFilter(filter), QueueLimit::Packets(1000)),
     ] {
         let link = forward(queue);
-        assert_eq!((link.discipline, link.queue), (discipline, limit), "{queue}");
+        assert_eq!((link.discipline.clone(), link.queue), (discipline, limit), "{queue}");
     }
 }
 

@@ -114,7 +114,7 @@ fn vegas_of_the_profile_fills_a_path_without_errors() {
 const ERRORS: &str = "loss = { forward = { bit_error_rate = 2.276e-6 }, backward = 0.0 }";
 
 fn holes(flow: &FlowSummary) -> lightlag_sim::results::HoleSummary {
-    flow.holes.expect("both ends offer BETS")
+    *flow.holes.as_deref().expect("both ends offer BETS")
 }
 
 #[test]

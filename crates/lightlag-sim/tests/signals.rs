@@ -121,7 +121,7 @@ fn first(result: &RunResult) -> &FlowSummary {
 }
 
 fn signals(result: &RunResult) -> SignalSummary {
-    first(result).signals.expect("there are stations")
+    *first(result).signals.as_deref().expect("there are stations")
 }
 
 fn counts(sent: u64, received: u64, ignored: u64, lost: u64, local: u64) -> SignalSummary {

@@ -200,7 +200,7 @@ fn radios_tell_their_queues_classes_and_aggregates() {
     let expected = 1001.0 / 1000.0 * 0.424;
     assert!((radio.mean_queue_packets / expected - 1.0).abs() < 0.02, "{} beside {expected}", radio.mean_queue_packets);
     assert_eq!((radio.aggregates, radio.mpdus_per_aggregate), (0, None));
-    assert!(radio.best_effort.is_none() && radio.voice.is_none());
+    assert!(radio.best_effort.is_none() && radio.voice.as_deref().is_none());
     let receiver = &quiet.summary.radios[1];
     assert_eq!((receiver.mean_queue_packets, receiver.max_queue_packets), (0.0, 0));
 
@@ -210,7 +210,7 @@ fn radios_tell_their_queues_classes_and_aggregates() {
     });
     let full = run(&text("rate = \"HtMcs7\"\nlifetime = \"10 s\"", &first, &second));
     let radio = &full.summary.radios[0];
-    let [voice, background] = [radio.voice.unwrap(), radio.background.unwrap()];
+    let [voice, background] = [radio.voice.as_deref().unwrap(), radio.background.as_deref().unwrap()];
     assert!(radio.best_effort.is_none() && radio.video.is_none());
     assert_eq!(voice.sent_frames + background.sent_frames, radio.sent_frames);
     assert!(voice.sent_frames > 10 * background.sent_frames, "{voice:?} beside {background:?}");
@@ -309,7 +309,7 @@ fn senders_that_are_told_of_their_route_resume_with_a_probe() {
             assert!((with.windows[0] - with.windows[1]).abs() < 1e-9, "{at}: {:?}", with.windows);
             frozen += 1;
         }
-        let signals = result.summary.flows[0].signals.expect("there are sources");
+        let signals = result.summary.flows[0].signals.as_deref().expect("there are sources");
         let heeded = if from == "n0" { signals.local } else { signals.received };
         assert!(heeded >= 2 && signals.local + signals.received == heeded, "{at}: a break and its end, {signals:?}");
         assert_eq!((signals.sent, signals.ignored, signals.lost), (signals.received, 0, 0), "{at}");

@@ -22,7 +22,7 @@ fn datagrams(traffic: &str) -> String {
 
 fn of(result: &RunResult, flow: usize) -> (&FlowSummary, DatagramSummary) {
     let flow = &result.summary.flows[flow];
-    (flow, flow.datagrams.unwrap())
+    (flow, *flow.datagrams.as_deref().unwrap())
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn flows_of_all_kinds_have_their_own_rows() {
     assert_eq!(names, ["there", "split", "back", "whole", "near"]);
     for (index, flow) in flows.iter().enumerate() {
         let of_flow = || (0..drops.flow.len()).filter(move |row| drops.flow[*row] as usize == index);
-        match flow.datagrams {
+        match &flow.datagrams {
             Some(datagrams) => {
                 assert!(datagrams.lost > 0 && datagrams.received > 50, "{flow:?}");
                 assert_eq!(of_flow().count() as u64, datagrams.lost, "{flow:?}");

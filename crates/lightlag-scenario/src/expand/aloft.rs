@@ -1,9 +1,10 @@
 //! The constellation of a network in numbers: its links, its pairs of stations, its exits.
 
 use super::layout::Layout;
+use super::links::Shared;
 use super::space::Overhead;
 use super::timetable::steady_at;
-use crate::network::{LinkDirection, Space, Weather};
+use crate::network::{LinkDirection, LinkProperties, Space, Weather};
 use crate::spec::SkyLine;
 use lightlag_core::{Bytes, Duration, Instant, Probability};
 use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
@@ -112,12 +113,12 @@ impl Overhead<'_> {
         let isls = self.sky.isls().iter().flat_map(|Isl { ends: [a, b], .. }| {
             [(satellite(*a), satellite(*b), &self.spec.isl), (satellite(*b), satellite(*a), &self.spec.isl)]
         });
-        let name = |node: NodeId| layout.nodes.name(node);
-        dishes
-            .chain(antennas)
-            .chain(isls)
-            .map(|(from, to, line)| direction([from, to], [name(from), name(to)], line, until))
-            .collect()
+        let mut shared = Shared::default();
+        let direction = |(from, to, line): (NodeId, NodeId, &SkyLine)| {
+            let name = format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to));
+            LinkDirection { name, from, to, properties: shared.of(properties(line, until)) }
+        };
+        dishes.chain(antennas).chain(isls).map(direction).collect()
     }
 }
 
@@ -127,14 +128,11 @@ fn by_elevation(line: &SkyLine) -> Option<RatesByElevation> {
     (!line.rates.is_empty()).then(|| rates.collect())
 }
 
-/// The direction of a link to whose delay the light adds what its ends' distance is.
-fn direction([from, to]: [NodeId; 2], [start, end]: [&str; 2], line: &SkyLine, until: Duration) -> LinkDirection {
+/// The properties of a link to whose delay the light adds what its ends' distance is.
+fn properties(line: &SkyLine, until: Duration) -> LinkProperties {
     // Queues are made for the highest rate.
     let rate = line.rates.iter().map(|(_, rate)| *rate).max().unwrap_or(line.rate);
-    LinkDirection {
-        name: format!("{start}->{end}"),
-        from,
-        to,
+    LinkProperties {
         rate,
         delay: line.delay,
         queue: line.queue.limit(rate, ROUND_TRIP),

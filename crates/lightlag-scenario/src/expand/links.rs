@@ -3,12 +3,13 @@
 use super::layout::{Layout, Wire};
 use super::side::Side;
 use super::timetable::{Traces, steady};
-use crate::network::{LinkDirection, SignalPlan, Weather};
+use crate::network::{LinkDirection, LinkProperties, SignalPlan, Weather};
 use crate::read::Errors;
 use crate::spec::{CorruptionSignals, SignalSpec, Signals};
 use lightlag_core::Duration;
 use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Upper limit of the links that the ways of all flows may have together: beyond it, preparing takes longer than
 /// running.
@@ -83,6 +84,27 @@ pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Err
     longest
 }
 
+/// Properties of the link directions that came last.
+#[derive(Default)]
+pub(crate) struct Shared(VecDeque<Arc<LinkProperties>>);
+
+impl Shared {
+    /// Kinds of directions that take turns in a generated network.
+    const KINDS: usize = 8;
+
+    /// These properties, shared with a direction before that has the same.
+    pub(crate) fn of(&mut self, properties: LinkProperties) -> Arc<LinkProperties> {
+        if let Some(known) = self.0.iter().find(|known| ***known == properties) {
+            return known.clone();
+        }
+        self.0.truncate(Self::KINDS - 1);
+        let new = Arc::new(properties);
+        self.0.push_front(new.clone());
+        new
+    }
+}
+
+/// Both directions of all links over wires.
 pub(crate) fn links(
     layout: &Layout,
     round_trips: &[Duration],
@@ -91,7 +113,7 @@ pub(crate) fn links(
     errors: &mut Errors,
 ) -> Vec<LinkDirection> {
     let mut links = Vec::with_capacity(2 * layout.wires.len());
-    let mut traces = Traces::default();
+    let (mut traces, mut shared) = (Traces::default(), Shared::default());
     for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
         let line = wire.line;
         let [a, b] = wire.ends;
@@ -103,10 +125,7 @@ pub(crate) fn links(
             let served = on_demand.map_or(side.rate, |demand| demand.most);
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
             let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
-            links.push(LinkDirection {
-                name: format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to)),
-                from,
-                to,
+            let properties = shared.of(LinkProperties {
                 rate: side.rate,
                 delay: side.delay,
                 queue: side.queue.limit(served, round_trip),
@@ -127,6 +146,8 @@ pub(crate) fn links(
                 signals,
                 header: line.header,
             });
+            let name = format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to));
+            links.push(LinkDirection { name, from, to, properties });
         }
     }
     links

@@ -69,16 +69,16 @@ rows! {
         broken_links: u64 [""],
         /// Frames of best effort, where there are several classes.
         #[serde(skip_serializing_if = "Option::is_none")]
-        best_effort: Option<ClassSummary> ["best_effort_*"],
+        best_effort: Option<Box<ClassSummary>> ["best_effort_*"],
         /// Frames of the class background.
         #[serde(skip_serializing_if = "Option::is_none")]
-        background: Option<ClassSummary> ["background_*"],
+        background: Option<Box<ClassSummary>> ["background_*"],
         /// Frames of the class video.
         #[serde(skip_serializing_if = "Option::is_none")]
-        video: Option<ClassSummary> ["video_*"],
+        video: Option<Box<ClassSummary>> ["video_*"],
         /// Frames of the class voice.
         #[serde(skip_serializing_if = "Option::is_none")]
-        voice: Option<ClassSummary> ["voice_*"],
+        voice: Option<Box<ClassSummary>> ["voice_*"],
     }
 }
 
@@ -191,7 +191,7 @@ pub(super) fn radio_summaries(
         let waited = classes.iter().flatten().map(|of| of.waited.as_secs_f64()).sum::<f64>();
         let is_one = classes[1..].iter().all(Option::is_none);
         let [best_effort, background, video, voice] =
-            classes.map(|of| of.filter(|_| !is_one).map(|of| ClassSummary::new(of, elapsed)));
+            classes.map(|of| of.filter(|_| !is_one).map(|of| Box::new(ClassSummary::new(of, elapsed))));
         RadioSummary {
             name: identity.name,
             node: identity.node,

@@ -110,12 +110,12 @@ pub(super) fn datagrams_of(
         mean_cwnd_segments: 0.0,
         // Nothing but its application holds a sender of datagrams back.
         limited_s: LimitedSeconds { application: elapsed, ..LimitedSeconds::default() },
-        datagrams: Some(DatagramSummary {
+        datagrams: Some(Box::new(DatagramSummary {
             received: delays.count(),
             lost: world.recorder.lost_datagrams[place],
             mean_delay_s: delays.mean(),
             p95_delay_s: delays.quantile(0.95),
-        }),
+        })),
         responses: None,
         pages: None,
         messages: None,

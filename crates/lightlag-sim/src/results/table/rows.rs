@@ -57,12 +57,12 @@ impl<R: 'static> Column<R> {
     }
 
     /// The column as one of a group that some rows do not have.
-    fn optional(self) -> Column<Option<R>> {
+    fn optional(self) -> Column<Option<Box<R>>> {
         let Self { about, value, .. } = self;
         let kind = about.kind;
         Column {
             about: About { optional: true, ..about },
-            value: Box::new(move |group| group.as_ref().map_or_else(|| kind.missing(), &value)),
+            value: Box::new(move |group| group.as_deref().map_or_else(|| kind.missing(), &value)),
             has: Some(Box::new(Option::is_some)),
         }
     }
@@ -211,7 +211,7 @@ pub(crate) fn of_group<G: HashedRow>(Declared { key, unit: pattern, .. }: Declar
     G::columns().into_iter().map(renamed).collect()
 }
 
-pub(crate) fn optional_group<G: Field>(declared: Declared) -> Vec<Column<Option<G>>> {
+pub(crate) fn optional_group<G: Field>(declared: Declared) -> Vec<Column<Option<Box<G>>>> {
     G::columns(declared).into_iter().map(Column::optional).collect()
 }
 
@@ -290,7 +290,7 @@ macro_rules! rows {
             }
         }
 
-        impl $crate::results::table::Field for Option<$row> {
+        impl $crate::results::table::Field for Option<Box<$row>> {
             fn columns(
                 declared: $crate::results::table::Declared,
             ) -> Vec<$crate::results::table::Column<Self>> {
@@ -350,13 +350,13 @@ mod tests {
             /// Always there.
             parts: Group ["part_*_s"],
             /// Sometimes there.
-            group: Option<Group> ["group_*"],
+            group: Option<Box<Group>> ["group_*"],
         }
     }
 
     fn line() -> Line {
         let group = Group { first: 4, second: None };
-        Line { name: "a".into(), count: 1, seldom: 0, too: 0, parts: group, group: Some(group) }
+        Line { name: "a".into(), count: 1, seldom: 0, too: 0, parts: group, group: Some(Box::new(group)) }
     }
 
     fn hash(numbers: &[u64]) -> String {
