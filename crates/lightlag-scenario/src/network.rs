@@ -367,7 +367,9 @@ impl LinkDirection {
             None => self.timetable.clone(),
         }
     }
+}
 
+impl LinkProperties {
     /// Whether bits leave at the same rate in a run that lasts until `end`.
     pub fn is_steady(&self, end: Instant) -> bool {
         self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))

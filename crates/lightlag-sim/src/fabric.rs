@@ -15,6 +15,8 @@ use lightlag_net::{
 };
 use lightlag_scenario::{LinkDirection, LinkProperties, Network};
 pub(crate) use overhead::{Overhead, Turned};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Links and routes.
 pub(crate) struct Fabric<B> {
@@ -29,21 +31,23 @@ pub(crate) struct Fabric<B> {
     pub(crate) overhead: Option<Box<Overhead>>,
 }
 
-/// One direction of a link and the node it leads to.
-// Whole cache lines, with what every packet needs in the first three.
-#[repr(C, align(64))]
+/// One direction of a link.
+// Whole cache lines.
+#[repr(align(64))]
 pub(crate) struct Hop<B> {
-    pub(crate) to: NodeId,
     pub(crate) link: Link<B>,
 }
+
+const _: () = assert!(size_of::<Hop<crate::body::Body>>() == 128, "a link direction has two cache lines");
 
 impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let space = network.space.as_ref();
+        let mut configs = Configs::default();
         let link = |(at, direction): (usize, &LinkDirection)| {
             let beam = space.and_then(|space| space.beam(LinkId(at as u32)));
-            hop(direction, beam, seed)
+            hop(direction, &mut configs, beam, seed)
         };
         let hops = network.links.iter().enumerate().map(link).collect();
         let mut fabric = Self {
@@ -129,9 +133,9 @@ impl<B: Clone + Default> Fabric<B> {
         copy: impl Fn(&Packet<B>) -> Packet<B>,
     ) -> Option<Result<Option<Instant>, QueueFull>> {
         // Numbers behind those of links are of interfaces to media.
-        let Some(Hop { link: Link::Computed(link), .. }) = self.hops.get_mut(on.0 as usize) else { return None };
+        let Some(Hop { link: Link::Computed(link) }) = self.hops.get_mut(on.0 as usize) else { return None };
         let was_idle = link.in_flight() == 0;
-        Some(link.send_by(now, packet, copy).map(|()| was_idle.then(|| link.last_arrival())))
+        Some(link.send_by(now, packet, copy).map(|()| if was_idle { link.last_arrival() } else { None }))
     }
 
     /// The same of a queued link.
@@ -160,7 +164,7 @@ impl<B: Clone + Default> Fabric<B> {
         drop: impl FnMut(Dropped<B>),
     ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
         match &mut self.hops[on.0 as usize] {
-            Hop { link: Link::Computed(link), to } => (Some(link.receive()), *to, link.next_arrival()),
+            Hop { link: Link::Computed(link) } => (Some(link.receive()), link.to(), link.next_arrival()),
             _ => self.take_queued(now, on, drop),
         }
     }
@@ -168,8 +172,9 @@ impl<B: Clone + Default> Fabric<B> {
     /// A link if it is computed, and the node to which it leads: whoever wakes it takes a packet from it.
     #[inline(always)]
     pub(crate) fn computed(&mut self, on: LinkId) -> Option<(&mut ComputedLink<B>, NodeId)> {
-        let Hop { link: Link::Computed(link), to } = &mut self.hops[on.0 as usize] else { return None };
-        Some((link, *to))
+        let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] else { return None };
+        let to = link.to();
+        Some((link, to))
     }
 
     /// As [`Self::take`], of a queued link.
@@ -180,20 +185,47 @@ impl<B: Clone + Default> Fabric<B> {
         on: LinkId,
         drop: impl FnMut(Dropped<B>),
     ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
-        let Hop { link: Link::Queued(link), to } = &mut self.hops[on.0 as usize] else {
+        let Hop { link: Link::Queued(link) } = &mut self.hops[on.0 as usize] else {
             unreachable!("there are two kinds of links");
         };
         let arrived = link.receive_at(now);
         link.dropped().for_each(drop);
         let (packet, at) = arrived.map_or((None, None), |(packet, at)| (Some(packet), at));
-        (packet, at.unwrap_or(*to), link.next_wake())
+        (packet, at.unwrap_or(link.to()), link.next_wake())
+    }
+}
+
+/// The constants of the link directions that came last, by their properties.
+#[derive(Default)]
+struct Configs(VecDeque<(Arc<LinkProperties>, Arc<LinkConfig>)>);
+
+impl Configs {
+    /// Kinds of directions that take turns in a generated network.
+    const KINDS: usize = 8;
+
+    /// The constants of a direction, shared with one before that has the same properties.
+    fn of(&mut self, direction: &LinkDirection) -> Arc<LinkConfig> {
+        let properties = &direction.properties;
+        if let Some((_, config)) = self.0.iter().find(|(known, _)| Arc::ptr_eq(known, properties)) {
+            return config.clone();
+        }
+        let LinkProperties { rate, delay, queue, header, .. } = **properties;
+        let config = Arc::new(LinkConfig { rate, delay, queue, header: header.0 });
+        self.0.truncate(Self::KINDS - 1);
+        self.0.push_front((properties.clone(), config.clone()));
+        config
     }
 }
 
 /// An idle link direction.
-fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Option<Beam>, seed: u64) -> Hop<B> {
-    let LinkProperties { rate, delay, queue, ref discipline, reorder, duplicate, .. } = **direction;
-    let config = LinkConfig { rate, delay, queue, header: direction.header.0 };
+fn hop<B: Clone + Default + Send + 'static>(
+    direction: &LinkDirection,
+    configs: &mut Configs,
+    beam: Option<Beam>,
+    seed: u64,
+) -> Hop<B> {
+    let LinkProperties { ref discipline, reorder, duplicate, .. } = **direction;
+    let config = configs.of(direction);
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
@@ -206,7 +238,7 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if *discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        let link = ComputedLink::new(config, loss);
+        let link = ComputedLink::sharing(config, loss).leading_to(direction.to);
         Link::Computed(match beam {
             Some(beam) => link.beaming(beam),
             None => link,
@@ -220,7 +252,7 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
             disturbance = disturbance.duplicating(duplicate, random("duplicate"));
         }
         let discipline = discipline.build(&config, random("queue"));
-        let link = QueuedLink::new(config, discipline, loss, disturbance);
+        let link = QueuedLink::new(*config, discipline, loss, disturbance).leading_to(direction.to);
         let link = match (direction.timetable(seed), direction.jitter) {
             (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
             (Some(timetable), None) => link.changing(timetable),
@@ -232,5 +264,5 @@ fn hop<B: Clone + Default + Send + 'static>(direction: &LinkDirection, beam: Opt
             (None, None) => link,
         }))
     };
-    Hop { link, to: direction.to }
+    Hop { link }
 }

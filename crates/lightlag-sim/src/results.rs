@@ -304,6 +304,8 @@ pub(crate) struct Provenance {
     legs: Vec<LegIdentity>,
     radios: Vec<RadioIdentity>,
     nodes: NodeNames,
+    /// When the run ends at the latest.
+    planned_end: Instant,
     /// Whether tables refer to nodes.
     names_nodes: bool,
     /// The time between two samples of positions, if there are any.
@@ -326,9 +328,9 @@ impl Provenance {
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
         let nodes = NodeNames::of(&network.nodes);
-        let end = Instant::ZERO + scenario.duration;
-        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes, end)).collect();
+        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes)).collect();
         Self {
+            planned_end: Instant::ZERO + scenario.duration,
             scenario: scenario.to_json(),
             seed,
             flows: FlowOrigin::all(network),
@@ -380,9 +382,9 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let Provenance { nodes, links, flows, .. } = provenance;
+        let Provenance { nodes, planned_end, links, flows, .. } = provenance;
         let flows = flow_summaries(world, flows, (&nodes, &links), end, parts);
-        let links = link_summaries(world, links, &nodes, end, parts);
+        let links = link_summaries(world, (links, planned_end), &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
@@ -492,7 +494,7 @@ fn flow_summaries(
 /// As [`flow_summaries`].
 fn link_summaries(
     world: &mut World<impl Tap>,
-    mut origins: Vec<LinkOrigin>,
+    (mut origins, planned_end): (Vec<LinkOrigin>, Instant),
     nodes: &NodeNames,
     end: Instant,
     parts: Parts,
@@ -503,7 +505,7 @@ fn link_summaries(
         let at = origins.len();
         let link = &world.fabric.hops[at].link;
         if !sky.contains(&at) || link.counters().offered > 0 {
-            summaries.push(link_summary(link, &origin, nodes, end));
+            summaries.push(link_summary(link, &origin, planned_end, nodes, end));
         }
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
@@ -516,6 +518,7 @@ fn link_summaries(
 fn link_summary<B: Clone + Default>(
     link: &Link<B>,
     origin: &LinkOrigin,
+    planned_end: Instant,
     nodes: &NodeNames,
     end: Instant,
 ) -> LinkSummary {
@@ -525,7 +528,7 @@ fn link_summary<B: Clone + Default>(
         name: origin.name(nodes),
         from: nodes.get(origin.from).to_owned(),
         to: nodes.get(origin.to).to_owned(),
-        rate_bps: origin.rate_bps,
+        rate_bps: origin.rate_bps(planned_end),
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,
         dropped_queue: counters.dropped_queue,

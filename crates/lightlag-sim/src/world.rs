@@ -437,7 +437,7 @@ impl<T: Tap, B: Border> World<T, B> {
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, self.expired, 0);
         let addressees = self.hosts.addressees();
-        for (at, Hop { link, .. }) in self.fabric.hops.iter_mut().enumerate() {
+        for (at, Hop { link }) in self.fabric.hops.iter_mut().enumerate() {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
                 for dropped in link.dropped() {

@@ -8,8 +8,9 @@
 
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
-use crate::{LossPlace, LossProcess, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant, Rate, Ring, prefetch};
+use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
+use lightlag_core::{Duration, Instant, Ring, prefetch};
+use std::sync::Arc;
 
 /// What the link counts of every packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,21 +22,13 @@ struct Counts {
     transmitting: u64,
 }
 
-/// What it counts where there is a queue, or a loss.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, packed(8))]
-struct Rare {
-    dropped_queue: u64,
-    dropped_error: u64,
-    max_queue: u64,
-    /// Time that every packet so far waits for its transmission to start.
-    waiting: u128,
-}
+/// The longest header of a link, so that the length of a frame has 32 bits.
+const MOST_HEADER: u32 = u32::MAX - u16::MAX as u32;
 
 /// Whoever wakes a link knows that it has a packet.
 const ONLY_FOR_A_PACKET: &str = "a link wakes only for a packet";
 
-/// What happens to packets that not every link does to them.
+/// State that few links need.
 #[derive(Default)]
 struct Extras {
     loss: Option<LossProcess>,
@@ -43,23 +36,29 @@ struct Extras {
     waits: Option<Waits>,
     /// The far end, if it moves.
     moving: Option<Moving>,
+    dropped_queue: u64,
+    dropped_error: u64,
+    /// How often [`ComputedLink::waiting`] has passed 2⁶⁴.
+    ages_of_waiting: u64,
 }
 
 /// A far end that moves as smoothly as a satellite beside this one: packets arrive in the order in which they leave.
 struct Moving {
     beam: Beam,
     /// The delay beside the light.
+    beside: Duration,
+    /// That of the last packet. It changes by less than a nanosecond in a millisecond.
     delay: Duration,
     last_arrival: Instant,
 }
 
 impl Moving {
     /// The delay of a packet whose transmission lasts from `start` to `end`.
-    fn delay(&mut self, start: Instant, end: Instant) -> Duration {
+    fn advance(&mut self, start: Instant, end: Instant) -> Duration {
         // Where light takes no time any more, because a satellite has decayed, no packet overtakes those before it.
-        let delay = (self.delay + self.beam.light_time(start)).max(self.last_arrival.since(end));
-        self.last_arrival = end + delay;
-        delay
+        self.delay = (self.beside + self.beam.light_time(start)).max(self.last_arrival.since(end));
+        self.last_arrival = end + self.delay;
+        self.delay
     }
 }
 
@@ -70,16 +69,18 @@ pub(super) struct InFlight<B> {
 }
 
 /// One direction of a link with a drop-tail queue.
-// In the order in which a packet needs it. Of ten thousand links that each carry one now and then none is found in any
-// cache: what an idle link of few packets never looks at comes last.
+// Two cache lines, in the order in which a packet needs them: of ten thousand links that each carry one now and then none is
+// found in any cache. What links have in common is kept once.
 #[repr(C)]
 pub struct ComputedLink<B> {
+    /// The node to which it leads.
+    to: NodeId,
     /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
     /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
     pub(super) departed: u32,
-    header: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
     pub(super) ring: Ring<InFlight<B>>,
+    config: Arc<LinkConfig>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
@@ -87,18 +88,17 @@ pub struct ComputedLink<B> {
     remainder: u64,
     /// The size of the last frame, and its [`Self::transmission`]: frames of one size follow each other, and a division
     /// costs more than all else.
-    frame: u64,
+    frame: u32,
+    /// The most packets that ever waited at once.
+    max_queue: u32,
     transmission: (u64, u64),
-    /// Where the far end moves, that of the last packet. It changes by less than a nanosecond in a millisecond.
-    delay: Duration,
-    rate: Rate,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     counts: Counts,
     /// Losses and waits to keep: none, in one test for the packets of most links.
     extras: Option<Box<Extras>>,
-    queue: QueueLimit,
-    rare: Rare,
+    /// Nanoseconds that every packet so far waits for its transmission to start, modulo 2⁶⁴.
+    waiting: u64,
 }
 
 impl Extras {
@@ -117,25 +117,44 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// # Panics
     /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
+        Self::sharing(Arc::new(config), loss)
+    }
+
+    /// The same with constants that it shares with other links.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn sharing(config: Arc<LinkConfig>, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), ..Extras::default() }));
-        let LinkConfig { rate, delay, queue, header } = config;
+        assert!(u32::try_from(config.header).is_ok_and(|header| header <= MOST_HEADER), "a header is short");
         Self {
+            to: NodeId::default(),
             departed: 0,
-            header: u32::try_from(header).expect("a header is short"),
             ring: Ring::new(),
+            config,
             busy_until: Instant::ZERO,
             remainder: 0,
             frame: 0,
+            max_queue: 0,
             transmission: (0, 0),
-            delay,
-            rate,
             undeparted_bytes: 0,
             counts: Counts::default(),
             extras,
-            queue,
-            rare: Rare::default(),
+            waiting: 0,
         }
+    }
+
+    /// Leads to this node.
+    #[must_use]
+    pub fn leading_to(self, to: NodeId) -> Self {
+        Self { to, ..self }
+    }
+
+    /// The node to which it leads.
+    #[inline(always)]
+    pub fn to(&self) -> NodeId {
+        self.to
     }
 
     /// Sends to one far end that moves. The time of light comes on top of the delay.
@@ -145,21 +164,30 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[must_use]
     pub fn beaming(mut self, beam: Beam) -> Self {
         assert!(beam.has_one_end(), "a computed link has one far end");
-        let moving = Moving { beam, delay: self.delay, last_arrival: Instant::ZERO };
+        let delay = self.config.delay;
+        let moving = Moving { beam, beside: delay, delay, last_arrival: Instant::ZERO };
         self.extras.get_or_insert_default().moving = Some(moving);
         self
     }
 
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
-        let Self { rate, delay, queue, header, .. } = *self;
-        LinkConfig { rate, delay, queue, header: u64::from(header) }
+        LinkConfig { delay: self.delay(), ..*self.config }
+    }
+
+    /// The delay of the last packet.
+    #[inline]
+    fn delay(&self) -> Duration {
+        let moving = self.extras.as_ref().and_then(|extras| extras.moving.as_ref());
+        moving.map_or(self.config.delay, |moving| moving.delay)
     }
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
         let (Counts { offered, .. }, in_flight) = (self.counts, self.ring.len() as u64);
-        let Rare { dropped_queue, dropped_error, max_queue, .. } = self.rare;
+        let (dropped_queue, dropped_error) =
+            self.extras.as_ref().map_or((0, 0), |extras| (extras.dropped_queue, extras.dropped_error));
+        let max_queue = u64::from(self.max_queue);
         // Nothing else can have happened to a packet.
         let delivered = offered - dropped_queue - dropped_error - in_flight;
         LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
@@ -177,10 +205,10 @@ impl<B: Clone + Default> ComputedLink<B> {
         self.ring.front().map(|first| first.arrival)
     }
 
-    /// When the last packet of all that were taken reaches the far end.
+    /// When the last packet reaches the far end.
     #[inline]
-    pub fn last_arrival(&self) -> Instant {
-        self.busy_until + self.delay
+    pub fn last_arrival(&self) -> Option<Instant> {
+        self.ring.back().map(|last| last.arrival)
     }
 
     /// The packet behind so many others.
@@ -226,31 +254,30 @@ impl<B: Clone + Default> ComputedLink<B> {
             now
         } else {
             self.admit(now, u64::from(packet.size))?;
-            self.rare.waiting += u128::from(self.busy_until.since(now).as_nanos());
+            self.note_wait(self.busy_until.since(now));
             self.busy_until
         };
-        let frame = u64::from(packet.size) + u64::from(self.header);
-        let (mut nanos, remainder) = self.transmission(frame);
+        let frame = u64::from(packet.size) + self.config.header;
+        let rate = self.config.rate.as_bps();
+        let (mut nanos, remainder) = self.transmission(frame, rate);
         self.remainder += remainder;
-        if self.remainder >= self.rate.as_bps() {
-            self.remainder -= self.rate.as_bps();
+        if self.remainder >= rate {
+            self.remainder -= rate;
             nanos += 1;
         }
         self.busy_until = start + Duration::from_nanos(nanos);
-        let lost = match &mut self.extras {
-            None => false,
+        let (delay, lost) = match &mut self.extras {
+            None => (self.config.delay, false),
             Some(extras) => {
-                if let Some(moving) = &mut extras.moving {
-                    self.delay = moving.delay(start, self.busy_until);
-                }
-                extras.examine(now, start, frame, packet.flags)
+                let moved = extras.moving.as_mut().map(|moving| moving.advance(start, self.busy_until));
+                (moved.unwrap_or(self.config.delay), extras.examine(now, start, frame, packet.flags))
             }
         };
         self.counts.sent_bytes += frame;
         self.counts.transmitting += nanos;
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
-        let arrival = self.busy_until + self.delay;
+        let arrival = self.busy_until + delay;
         let place = self.ring.push();
         place.packet = copy(packet);
         place.packet.cross();
@@ -263,14 +290,29 @@ impl<B: Clone + Default> ComputedLink<B> {
 
     /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate.
     #[inline(always)]
-    fn transmission(&mut self, frame: u64) -> (u64, u64) {
-        if frame != self.frame {
+    fn transmission(&mut self, frame: u64, rate: u64) -> (u64, u64) {
+        if frame != u64::from(self.frame) {
             // At most 2^16 · 8 · 10^9 and the header's part, well inside 64 bits.
             let work = frame * 8 * 1_000_000_000;
-            self.frame = frame;
-            self.transmission = (work / self.rate.as_bps(), work % self.rate.as_bps());
+            self.frame = frame as u32;
+            self.transmission = (work / rate, work % rate);
         }
         self.transmission
+    }
+
+    /// A packet waits so long for its transmission.
+    #[inline(always)]
+    fn note_wait(&mut self, wait: Duration) {
+        let (sum, wraps) = self.waiting.overflowing_add(wait.as_nanos());
+        self.waiting = sum;
+        if wraps {
+            self.note_age();
+        }
+    }
+
+    #[cold]
+    fn note_age(&mut self) {
+        self.extras.get_or_insert_default().ages_of_waiting += 1;
     }
 
     /// Keeps from now on how long data packets wait.
@@ -284,33 +326,40 @@ impl<B: Clone + Default> ComputedLink<B> {
     }
 
     /// Whether a packet of `size` bytes may wait, while another is in transmission.
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
         // An upper bound of what would wait, this packet included, is enough most of the time.
         let bound = (self.ring.len() - self.departed as usize) as u64;
-        let at_stake = match self.queue {
-            QueueLimit::Packets(limit) => bound > limit.min(self.rare.max_queue),
-            QueueLimit::Bytes(limit) => bound > self.rare.max_queue || self.undeparted_bytes + size > limit,
+        let most = u64::from(self.max_queue);
+        let at_stake = match self.config.queue {
+            QueueLimit::Packets(limit) => bound > limit.min(most),
+            QueueLimit::Bytes(limit) => bound > most || self.undeparted_bytes + size > limit,
         };
-        if at_stake {
-            let backlog = self.backlog(now);
-            let full = match self.queue {
-                QueueLimit::Packets(limit) => backlog.packets >= limit,
-                QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
-            };
-            if full {
-                self.rare.dropped_queue += 1;
-                return Err(QueueFull);
-            }
-            self.rare.max_queue = self.rare.max_queue.max(backlog.packets + 1);
+        if at_stake { self.admit_closely(now, size) } else { Ok(()) }
+    }
+
+    /// The same by the packets that wait now.
+    #[inline(never)]
+    fn admit_closely(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
+        let backlog = self.backlog(now);
+        let full = match self.config.queue {
+            QueueLimit::Packets(limit) => backlog.packets >= limit,
+            QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
+        };
+        if full {
+            self.extras.get_or_insert_default().dropped_queue += 1;
+            return Err(QueueFull);
         }
+        // A ring has fewer than 2^32 places.
+        self.max_queue = self.max_queue.max(backlog.packets as u32 + 1);
         Ok(())
     }
 
     /// What waits now.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
+        let delay = self.delay();
         while let Some(next) = self.ring.get(self.departed as usize) {
-            if next.arrival > now + self.delay {
+            if next.arrival > now + delay {
                 break;
             }
             self.undeparted_bytes -= u64::from(next.packet.size);
@@ -332,7 +381,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
         let packet = self.ring.pop().expect(ONLY_FOR_A_PACKET).packet;
-        note_arrival(&packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
+        note_arrival(&packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.extras);
         packet
     }
 
@@ -340,26 +389,28 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[inline(always)]
     pub fn receive_in_place(&mut self) -> &Packet<B> {
         let InFlight { packet, .. } = self.ring.pass().expect(ONLY_FOR_A_PACKET);
-        note_arrival(packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.rare);
+        note_arrival(packet, &mut self.departed, &mut self.undeparted_bytes, &mut self.extras);
         packet
     }
 
     /// The totals of a run that ended at `end`.
     pub fn totals(&self, end: Instant) -> LinkTotals {
+        let ages = self.extras.as_ref().map_or(0, |extras| extras.ages_of_waiting);
+        let (delay, header, rate) = (self.delay(), self.config.header, self.config.rate);
         let mut totals = LinkTotals {
             carried_bytes: self.counts.sent_bytes,
             busy: u128::from(self.counts.transmitting),
-            queued: self.rare.waiting,
+            queued: u128::from(ages) << 64 | u128::from(self.waiting),
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;
         for InFlight { arrival, packet } in self.ring.iter().rev() {
-            let departure = Instant::ZERO + arrival.since(Instant::ZERO + self.delay);
+            let departure = Instant::ZERO + arrival.since(Instant::ZERO + delay);
             if departure <= end {
                 break;
             }
-            let frame = u64::from(packet.size) + u64::from(self.header);
-            let start = departure.since(Instant::ZERO + self.rate.time_to_send(lightlag_core::Bytes(frame)));
+            let frame = u64::from(packet.size) + header;
+            let start = departure.since(Instant::ZERO + rate.time_to_send(lightlag_core::Bytes(frame)));
             let start = Instant::ZERO + start;
             totals.busy -= u128::from(finish.since(start.max(end)).as_nanos().min(finish.since(start).as_nanos()));
             if start > end {
@@ -374,15 +425,25 @@ impl<B: Clone + Default> ComputedLink<B> {
 
 /// A packet leaves the ring at its far end.
 #[inline(always)]
-fn note_arrival<B>(packet: &Packet<B>, departed: &mut u32, undeparted_bytes: &mut u64, rare: &mut Rare) {
+fn note_arrival<B>(
+    packet: &Packet<B>,
+    departed: &mut u32,
+    undeparted_bytes: &mut u64,
+    extras: &mut Option<Box<Extras>>,
+) {
     if *departed > 0 {
         *departed -= 1;
     } else {
         *undeparted_bytes -= u64::from(packet.size);
     }
     if packet.flags.is_corrupted() {
-        rare.dropped_error += 1;
+        note_error(extras);
     }
+}
+
+#[cold]
+fn note_error(extras: &mut Option<Box<Extras>>) {
+    extras.get_or_insert_default().dropped_error += 1;
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;
 
+use crate::NodeId;
 use crate::queue::{Backlog, QueueLimit};
 use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, Rate};
@@ -96,6 +97,15 @@ pub enum Link<B> {
 }
 
 impl<B: Clone + Default> Link<B> {
+    /// The node to which it leads.
+    #[inline]
+    pub fn to(&self) -> NodeId {
+        match self {
+            Self::Computed(link) => link.to(),
+            Self::Queued(link) => link.to(),
+        }
+    }
+
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
         match self {

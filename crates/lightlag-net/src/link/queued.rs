@@ -28,6 +28,7 @@ pub(super) struct OnTheWay<B> {
 
 /// One direction of a link with a queue discipline.
 pub struct QueuedLink<B> {
+    to: NodeId,
     config: LinkConfig,
     discipline: Box<dyn Discipline<B>>,
     verdicts: Verdicts<B>,
@@ -65,6 +66,7 @@ impl<B: Clone> QueuedLink<B> {
         disturbance: Disturbance,
     ) -> Self {
         Self {
+            to: NodeId::default(),
             config,
             discipline,
             verdicts: Verdicts::default(),
@@ -83,6 +85,17 @@ impl<B: Clone> QueuedLink<B> {
             queued_until: Instant::ZERO,
             waits: None,
         }
+    }
+
+    /// Leads to this node, unless it has a beam with several far ends.
+    #[must_use]
+    pub fn leading_to(self, to: NodeId) -> Self {
+        Self { to, ..self }
+    }
+
+    /// The node to which it leads.
+    pub fn to(&self) -> NodeId {
+        self.to
     }
 
     /// Changes by a timetable. Its phases take the place of the rate and the delay of the configuration, which a

@@ -3,7 +3,8 @@
 
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{Flow, LinkDirection, Network, Traffic, Transport};
+use lightlag_scenario::{Flow, LinkDirection, LinkProperties, Network, Traffic, Transport};
+use std::sync::Arc;
 
 /// The names of all nodes in one text.
 pub(super) struct NodeNames {
@@ -39,29 +40,24 @@ impl NodeNames {
 pub(super) struct LinkOrigin {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
-    pub(super) rate_bps: Option<f64>,
-    /// Its name if it is not [`plain_name`].
-    name: Option<Box<str>>,
-}
-
-fn plain_name(from: &str, to: &str) -> String {
-    format!("{from}->{to}")
+    properties: Arc<LinkProperties>,
 }
 
 impl LinkOrigin {
-    pub(super) fn of(link: &LinkDirection, nodes: &NodeNames, end: Instant) -> Self {
-        let LinkDirection { from, to, .. } = *link;
-        let plain = plain_name(nodes.get(from), nodes.get(to));
-        Self {
-            from,
-            to,
-            rate_bps: link.is_steady(end).then_some(link.rate.as_bps() as f64),
-            name: (link.name != plain).then(|| link.name.as_str().into()),
-        }
+    pub(super) fn of(link: &LinkDirection, nodes: &NodeNames) -> Self {
+        let LinkDirection { from, to, ref properties, .. } = *link;
+        let origin = Self { from, to, properties: properties.clone() };
+        debug_assert_eq!(origin.name(nodes), link.name, "directions are named by their ends");
+        origin
     }
 
     pub(super) fn name(&self, nodes: &NodeNames) -> String {
-        self.name.as_deref().map_or_else(|| plain_name(nodes.get(self.from), nodes.get(self.to)), str::to_owned)
+        format!("{}->{}", nodes.get(self.from), nodes.get(self.to))
+    }
+
+    /// Its rate, if that does not change in a run that lasts until `end`.
+    pub(super) fn rate_bps(&self, end: Instant) -> Option<f64> {
+        self.properties.is_steady(end).then_some(self.properties.rate.as_bps() as f64)
     }
 }
 

@@ -30,7 +30,7 @@ impl<T: Tap, B: Border> World<T, B> {
     /// A packet came out of this link: fetches what packets behind it need, and the parts of the connection at which it ends.
     #[inline(never)]
     pub(super) fn fetch_after(&self, on: LinkId, packet: &Packet) {
-        if self.fabric.hops[on.0 as usize].to == packet.destination
+        if self.fabric.hops[on.0 as usize].link.to() == packet.destination
             && let Some(endpoint) = self.hosts.endpoints.get(packet.flow as usize)
         {
             endpoint.connection.prefetch();
@@ -39,7 +39,7 @@ impl<T: Tap, B: Border> World<T, B> {
                 self.agenda.prefetch(Due::Link(endpoint.out));
             }
         }
-        let Hop { link: Link::Computed(link), .. } = &self.fabric.hops[on.0 as usize] else { return };
+        let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize] else { return };
         if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet))
             && let Some(hop) = self.fabric.hops.get(next.0 as usize)
         {
@@ -47,7 +47,7 @@ impl<T: Tap, B: Border> World<T, B> {
             self.agenda.prefetch(Due::Link(next));
         }
         if let Some(next) = link.waiting(PLACE).and_then(|packet| self.next_link(on, packet))
-            && let Some(Hop { link: Link::Computed(link), .. }) = self.fabric.hops.get(next.0 as usize)
+            && let Some(Hop { link: Link::Computed(link) }) = self.fabric.hops.get(next.0 as usize)
         {
             link.prefetch_place();
         }
@@ -57,7 +57,7 @@ impl<T: Tap, B: Border> World<T, B> {
     /// back is still in a cache when the next one needs it.
     #[inline(never)]
     pub(super) fn rest(&mut self, on: LinkId) {
-        if let Hop { link: Link::Computed(link), .. } = &mut self.fabric.hops[on.0 as usize] {
+        if let Hop { link: Link::Computed(link) } = &mut self.fabric.hops[on.0 as usize] {
             link.rest();
         }
     }
@@ -65,7 +65,7 @@ impl<T: Tap, B: Border> World<T, B> {
     /// The link that a packet takes after this one, if it is not at its destination then.
     #[inline(always)]
     fn next_link(&self, on: LinkId, packet: &Packet) -> Option<LinkId> {
-        let node = self.fabric.hops[on.0 as usize].to;
+        let node = self.fabric.hops[on.0 as usize].link.to();
         if packet.destination == node { None } else { self.fabric.routes.next(node, packet.destination) }
     }
 
@@ -73,7 +73,7 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(never)]
     pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
         let at = packet.flow as usize;
-        if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.to == packet.destination)
+        if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.link.to() == packet.destination)
             && let Some(endpoint) = self.hosts.endpoints.get(at)
         {
             endpoint.prefetch_for(packet);

@@ -91,7 +91,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         if let Due::Datagrams(place) = among_more
             && let out = self.hosts.datagrams.heading(place).out
-            && let Some(Hop { link: Link::Computed(link), .. }) = self.fabric.hops.get(out.0 as usize)
+            && let Some(Hop { link: Link::Computed(link) }) = self.fabric.hops.get(out.0 as usize)
         {
             link.prefetch_place();
         }
