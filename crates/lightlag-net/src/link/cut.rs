@@ -22,8 +22,12 @@ impl<B: Clone + Default> Link<B> {
         }
     }
 
-    /// Far half: a packet will arrive. Those of a link are told in the order of their arrival.
-    pub fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
+    /// Far half: a packet will arrive. Those of a link are told in the order of their arrival. Returns whether it is the next
+    /// one to arrive.
+    pub fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool
+    where
+        B: Copy,
+    {
         match self {
             Self::Computed(link) => link.expect(arrival, packet),
             Self::Queued(link) => link.expect(arrival, packet),
@@ -40,14 +44,21 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// Near half: forgets what has arrived before `time`.
     pub fn forget_before(&mut self, time: Instant) {
         while self.next_arrival().is_some_and(|arrival| arrival < time) {
-            self.receive();
+            self.receive_in_place();
         }
     }
 
-    fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
-        *self.ring.push() = super::computed::InFlight { arrival, packet };
+    fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool
+    where
+        B: Copy,
+    {
+        let is_next = self.ring.is_empty();
+        let place = self.ring.push();
+        place.packet = *packet;
+        place.arrival = arrival;
         // It has left the transmitter, which is elsewhere.
         self.departed += 1;
+        is_next
     }
 }
 
@@ -67,8 +78,9 @@ impl<B: Clone> QueuedLink<B> {
         !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
     }
 
-    fn expect(&mut self, arrival: Instant, packet: Packet<B>) {
-        self.on_the_way.push_back(super::queued::OnTheWay { arrival, at: None, packet });
+    fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool {
+        self.on_the_way.push_back(super::queued::OnTheWay { arrival, at: None, packet: packet.clone() });
+        self.on_the_way.len() == 1
     }
 }
 
@@ -120,7 +132,7 @@ mod tests {
             near.forget_before(now);
             if near.send(now, &packet).is_ok() {
                 let (arrival, packet) = near.last_taken().expect("it was taken");
-                far.expect(arrival, *packet);
+                far.expect(arrival, packet);
             }
         });
         let mut arrivals = 0;
@@ -142,7 +154,7 @@ mod tests {
         let (mut known, end) = (0, Instant::from_nanos(1_000_000_000));
         let mut decide = |near: &mut QueuedLink<()>, until| {
             near.catch_up(until);
-            near.on_the_way_after(known).for_each(|(arrival, packet)| far.expect(arrival, *packet));
+            near.on_the_way_after(known).for_each(|(arrival, packet)| _ = far.expect(arrival, packet));
             known = near.on_the_way_after(0).count();
         };
         offer(|now, packet| {

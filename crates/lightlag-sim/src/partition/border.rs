@@ -234,6 +234,9 @@ impl Part {
     #[inline]
     pub(crate) fn end(&mut self, recorder: &Recorder) {
         self.events += u64::from(!self.is_uncounted);
+        if !recorder.writes() {
+            return;
+        }
         let rows = recorder.rows();
         if self.marks.last().map_or([0; 4], |mark| mark.rows) != rows {
             self.marks.push(Mark { at: self.now, rows });

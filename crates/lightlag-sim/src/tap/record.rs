@@ -157,6 +157,8 @@ pub(crate) struct Recorder {
     record_acks: bool,
     /// Whether a sender is looked at whenever something happened to it.
     follows: bool,
+    /// Whether any table is written.
+    writes: bool,
     pub(crate) acks: Acks,
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
@@ -180,6 +182,7 @@ impl Recorder {
             legs,
             record_acks: record.acks,
             follows: record.acks || record.trace == TraceMode::Change,
+            writes: record.trace != TraceMode::Off || record.queue.is_on() || record.drops || record.acks,
             acks: Acks::default(),
             trace: Trace::default(),
             queue: QueueSamples::default(),
@@ -208,6 +211,12 @@ impl Recorder {
     #[inline]
     pub(crate) fn traces(&self) -> bool {
         self.mode != TraceMode::Off
+    }
+
+    /// Whether any table is written.
+    #[inline]
+    pub(crate) fn writes(&self) -> bool {
+        self.writes
     }
 
     /// Rows of the trace, the queues, the drops and the ACKs.

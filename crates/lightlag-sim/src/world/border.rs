@@ -16,7 +16,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let Link::Computed(link) = &mut self.fabric.hops[on.0 as usize].link else {
             return self.transmit_queued(now, on, packet);
         };
-        match link.send(now, packet) {
+        match link.send_by(now, packet, |packet| *packet) {
             Ok(()) => {
                 let (arrival, packet) = link.last_taken().expect("a packet was taken");
                 if let Some(part) = self.border.part() {
@@ -64,8 +64,9 @@ impl<T: Tap, B: Border> World<T, B> {
         for inbox in &mut part.inboxes {
             inbox.earliest = Instant::MAX;
             for crossing in inbox.packets.drain(..) {
-                self.fabric.hops[crossing.on.0 as usize].link.expect(crossing.arrival, crossing.packet);
-                self.agenda.arm(crate::agenda::Due::Link(crossing.on), crossing.arrival);
+                if self.fabric.hops[crossing.on.0 as usize].link.expect(crossing.arrival, &crossing.packet) {
+                    self.agenda.arm(crate::agenda::Due::Link(crossing.on), crossing.arrival);
+                }
             }
         }
     }
