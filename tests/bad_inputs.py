@@ -921,7 +921,7 @@ def writing() -> Iterator[Case]:
             yield Case(f"{name} to {out:.12}", (*command, "--out", out), parts=parts)
     for name in ("cwnd.docx", "cwnd", "cwnd.", ".", "pair.toml", "x.PDFx"):
         yield Case(f"figure {name}", ("plot", "kept", "-o", name), parts=(name, ".pdf"))
-    for metric in ("colour", "", "CWND", "cwnd,rtt", "bars"):
+    for metric in ("colour", "", "CWND", "cwnd,rrt", "bars"):
         yield Case(f"metric {metric}", ("plot", "kept", "-m", metric), parts=("cwnd, goodput, sequence, rtt, queue",))
 
 

@@ -25,7 +25,7 @@ def offered(line: str) -> list[str]:
 
 
 def test_commands_and_options() -> None:
-    assert offered("lightlag r") == ["run", "reproduce", "replay"]
+    assert offered("lightlag r") == ["run", "report", "reproduce", "replay"]
     assert offered("lightlag study re") == ["resume", "repeat"]
     assert offered("lightlag run geo --th") == ["--threads"]
     assert "--force" not in offered("lightlag run --force geo --f")

@@ -58,7 +58,7 @@ def test_the_metadata_says_what_people_look_for() -> None:
     (script,) = [
         entry for entry in importlib.metadata.entry_points(group="console_scripts") if entry.name == "lightlag"
     ]
-    assert script.value == "lightlag.cli:main"
+    assert script.value == "lightlag._start:main"
 
 
 def test_errors_are_told_apart_by_type() -> None:

@@ -54,7 +54,8 @@ def explain(name: str) -> str:
             # A preset is a scenario file.
             key = None if describe is _preset else _words.key(name)
             return describe(name) + (f"\n\n{key}" if key else "")
-    if algorithm := _engine.congestion_name(name):
+    algorithm = _engine.congestion_name(name)
+    if algorithm and algorithm in {entry["name"] for entry in _catalog()["congestion"]}:
         return _algorithm(algorithm)
     if words := _words.explanation(name):
         return words

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine, _signals
+from lightlag._notebook import is_notebook
 
 __all__ = ["KEYS", "REPEAT", "again", "facts", "installation", "is_repeatable", "origin", "repeat"]
 
@@ -75,7 +76,7 @@ def _platform() -> str:
 def _command() -> str | None:
     if _signals.IS_COMMAND:
         return shlex.join(["lightlag", *sys.argv[1:]])
-    if hasattr(sys, "ps1") or "ipykernel" in sys.modules:
+    if hasattr(sys, "ps1") or is_notebook():
         return None
     program, *rest = sys.orig_argv
     return shlex.join([Path(program).name, *rest])

@@ -380,9 +380,11 @@ class Comparison:
         return self._values.of(point)
 
     def rows(self) -> list[Row]:
-        """The comparison as text, for people, with the measures that it has."""
+        """The comparison as text, for people; fairness only among several flows."""
         labels = [variable.label for variable in self.variables]
-        largest = {measure: self._largest(measure) for measure in self.measures}
+        there = self.measures
+        shown = [measure for measure in MEASURES if measure.column != "jain" or measure in there]
+        largest = {measure: self._largest(measure) for measure in shown}
         return [
             {"congestion": name, **dict(zip(labels, point, strict=True)), **self._row(name, point, largest)}
             for name, point in self.cells()

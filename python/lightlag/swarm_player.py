@@ -33,7 +33,7 @@ def fitting(nodes: int, seconds: float) -> float:
     Examples
     --------
     >>> fitting(4, 30.0), fitting(201, 100.0)
-    (0.5, 7.142857142857143)
+    (0.5, 7.6923076923076925)
     """
     pairs = max(nodes * (nodes - 1) // 2, 1)
     pictures = max(_MOST_PAIRS // pairs, 2)

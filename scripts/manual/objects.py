@@ -33,6 +33,8 @@ OBJECTS: dict[str, dict[str, str]] = {
         "design": "scenario, algorithms, variables, first seed and number of seeds",
         "folder": "folder of the results",
         "summary": "rows of the table `summary`",
+        "origin": "what computed the results: versions, platform, command",
+        "repeat": "command that computes the results again",
     },
     "run.json of a comparison": {
         "comparison, version, finished, complete, design": "as above",

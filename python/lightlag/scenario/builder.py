@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lightlag import _overview
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
@@ -204,7 +203,11 @@ class Network:
         )
 
     def __repr__(self) -> str:
+        from lightlag import _overview
+
         return _overview.line(self)
 
     def _repr_html_(self) -> str:
+        from lightlag import _overview
+
         return _overview.page(self)

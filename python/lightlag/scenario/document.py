@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag import _overview, _toml
+from lightlag import _toml
 from lightlag.scenario.flows import Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
@@ -93,9 +93,13 @@ class Scenario:
         return check(self)[1]
 
     def __repr__(self) -> str:
+        from lightlag import _overview
+
         return _overview.line(self)
 
     def _repr_html_(self) -> str:
+        from lightlag import _overview
+
         return _overview.page(self)
 
 
