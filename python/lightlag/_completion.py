@@ -204,7 +204,7 @@ class _Line:
             self.positions += 1
 
     def candidates(self, start: str) -> list[Candidate]:
-        """What the next word may be."""
+        """The words that may come next."""
         if self.option is None and start.startswith("-"):
             return self._options(start)
         return self.values(start)

@@ -35,7 +35,7 @@ class Key:
     """The keys that lead to it and itself; ``[]`` is an entry of a list."""
     schema: dict[str, Any]
     table: str
-    """What its table is, in a sentence."""
+    """The meaning of its table, in a sentence."""
     is_required: bool
 
     @property

@@ -245,7 +245,7 @@ class Comparison:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What computed it: versions, commit, platform and command; empty where an older version did."""
+        """Its origin: versions, commit, platform and command; empty where an older version computed it."""
         return _origin.origin(packages=["polars"]) if self._origin is None else dict(self._origin)
 
     @property

@@ -215,7 +215,7 @@ class Sky:
 
 
 def _chosen(ask: Callable[..., T], *arguments: Any) -> T:
-    """What the engine answers, where a router of one's own may choose the ways and fail."""
+    """The answer of the engine, where a router of one's own may choose the ways and fail."""
     try:
         return ask(*arguments)
     except RuntimeError as failure:

@@ -88,7 +88,7 @@ class Result:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What computed it: versions, commit, platform and command; empty where an older version did."""
+        """Its origin: versions, commit, platform and command; empty where an older version computed it."""
         return self._source.origin()
 
     @property

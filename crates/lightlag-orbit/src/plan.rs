@@ -134,7 +134,7 @@ pub struct Planner {
     /// Room for a tree.
     straight: Vec<Length>,
     ephemeris: Ephemeris,
-    /// Who chooses the ways, if not this.
+    /// The router from outside that chooses the ways, if there is one.
     choosing: Option<Choosing>,
 }
 

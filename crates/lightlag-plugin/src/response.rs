@@ -31,7 +31,7 @@ impl Response {
 pub struct Loss {
     /// The time.
     pub now_ns: i64,
-    /// What showed it: [`cause::LOSS`](crate::cause::LOSS) or [`cause::TIMEOUT`](crate::cause::TIMEOUT).
+    /// The sign of it: [`cause::LOSS`](crate::cause::LOSS) or [`cause::TIMEOUT`](crate::cause::TIMEOUT).
     pub cause: i64,
     /// The time at which the lowest lost segment left; -1 if it is not known.
     pub sent_ns: i64,
@@ -79,7 +79,7 @@ unsafe impl Sync for ResponseTable {}
 pub trait LossResponse: Copy + Send + Sync + 'static {
     /// Its name in scenarios.
     const NAME: &'static CStr;
-    /// What it does, in a sentence.
+    /// Its behaviour, in a sentence.
     const ABOUT: &'static CStr = c"";
     /// Its parameters: [`parameter!`](crate::parameter) with the word `response` at the start.
     const PARAMETERS: &'static [Parameter] = &[];
@@ -97,7 +97,7 @@ pub trait LossResponse: Copy + Send + Sync + 'static {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OwnResponse<R> {
-    /// What belongs to lightlag.
+    /// The part that belongs to lightlag.
     pub head: Response,
     /// The response's parameters and state.
     pub response: R,

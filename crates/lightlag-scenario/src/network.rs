@@ -95,7 +95,7 @@ pub struct Space {
     pub rates: (Vec<Option<RatesByElevation>>, Option<RatesByElevation>),
     /// Rules by which ways are chosen.
     pub rules: Rules,
-    /// Who chooses them instead, if it is a router from outside.
+    /// The router from outside that chooses them instead, if there is one.
     pub routing: Option<Own>,
     /// Effects of a handover.
     pub handover: Handover,

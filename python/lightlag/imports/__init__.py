@@ -37,7 +37,7 @@ _MAGIC = tuple(bytes.fromhex(word) for word in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a
 
 
 def read(path: Path, kind: str | None = None, options: Options | None = None) -> Found:
-    """What a file says of a path.
+    """The facts of a path in a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a file says of a path: numbers with their origin, and rows over time."""
+"""The facts of a path in a file: numbers with their origin, and rows over time."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct Loss {
     /// Its time.
     pub now: Instant,
-    /// What showed it: [`Cause::Loss`] or [`Cause::Timeout`].
+    /// The sign of it: [`Cause::Loss`] or [`Cause::Timeout`].
     pub cause: Cause,
     /// Time at which the lowest lost segment left.
     pub sent: Option<Instant>,
