@@ -64,4 +64,4 @@ def test_its_metadata_say_what_pip_shows(wheel: Path) -> None:
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])
     assert {"study", "cluster", "numba", "pandas", "gym"} <= set(metadata.get_all("Provides-Extra", []))
     assert licence == (PROJECT / "LICENSE").read_text("utf-8")
-    assert "lightlag=lightlag.cli:main" in entries.replace(" ", "")
+    assert "lightlag=lightlag._start:main" in entries.replace(" ", "")
