@@ -192,7 +192,7 @@ wheels: $(BIN)/.dev $(BIN)/.engine ## build wheels that others can install, for 
 
 sdist: $(BIN)/.engine ## pack the sources, and build a wheel from them in an empty folder, with the crates that cargo has
 	rm -rf $(TARGET)/sdist && mkdir -p $(TARGET)/sdist
-	$(BIN)/maturin sdist --quiet --out $(TARGET)/sdist
+	$(BIN)/maturin sdist --out $(TARGET)/sdist
 	tar -xzf $(TARGET)/sdist/lightlag-*.tar.gz -C $(TARGET)/sdist
 	cd $(TARGET)/sdist/lightlag-*/ && CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$(abspath $(TARGET)) \
 	  $(CURDIR)/$(BIN)/maturin build --release --quiet --interpreter $(CURDIR)/$(BIN)/python --out ..
