@@ -1,4 +1,4 @@
-"""What the shells offer, and how they ask for it."""
+"""The words that shells offer, and how they ask for them."""
 
 # Lines of files are clearer whole.
 # ruff: noqa: E501
@@ -86,7 +86,7 @@ def with_program(tmp_path: Path) -> dict[str, str]:
 
 
 def run_in_bash(tmp_path: Path, line: str) -> list[str]:
-    """What the function for bash leaves in COMPREPLY."""
+    """The words that the function for bash leaves in COMPREPLY."""
     text = f"""{_completion.script("bash")}
 compopt() {{ :; }}
 COMP_LINE={line!r} COMP_POINT={len(line)}

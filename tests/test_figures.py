@@ -163,7 +163,7 @@ def overlap(one: Bbox, other: Bbox) -> bool:
 
 
 def named(axes: Axes) -> None:
-    """What a legend names can be seen in the axes."""
+    """Each line that a legend names can be seen in the axes."""
     legend = axes.get_legend()
     if legend is None:
         return

@@ -1,4 +1,4 @@
-"""What reports say is true: who is best and by how much, and why a run was as fast as it was."""
+"""The sentences of reports are true: who is best and by how much, and why a run was as fast as it was."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_tables_filter_sort_and_show_all(browser: Any, comparison_page: Path) ->
     page = opened(browser, comparison_page)
 
     def column(at: int) -> list[str]:
-        """What the rows that show are sorted by, or their text."""
+        """The values by which the visible rows are sorted, or their text."""
         rows = "[...document.querySelectorAll('h3 ~ .wide table')].find(one => one.rows.length > 20).tBodies[0].rows"
         return page.evaluate(  # type: ignore[no-any-return]
             f"[...{rows}].filter(row => !row.hidden).map(row => row.cells[{at}])"

@@ -116,7 +116,7 @@ def run(
 
 
 def _shown(progress: Any, bar: Callable[..., AbstractContextManager[Any]], name: str) -> AbstractContextManager[Any]:
-    """What a user gave as progress, or a bar."""
+    """The function that a user gave as progress, or a bar."""
     if progress is None or isinstance(progress, bool):
         return bar(name, shown=is_notebook() if progress is None else progress)
     if not callable(progress):

@@ -14,7 +14,7 @@ FASTEST_BPS = 1e15
 
 @dataclass(frozen=True)
 class Options:
-    """What the user adds to a file."""
+    """The facts that the user adds to a file."""
 
     rate: str | None = None
     """The rate of the link, where the file has none."""
@@ -59,7 +59,7 @@ class Motion:
 
 @dataclass
 class Found:
-    """What a file says."""
+    """The facts that a file gives."""
 
     title: str
     """A sentence about the file."""

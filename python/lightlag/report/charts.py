@@ -1,4 +1,4 @@
-"""What the charts of a report show, as data for the script that draws them."""
+"""The charts of a report, as data for the script that draws them."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def account(result: Result) -> Account:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the sentences look up."""
+    """The facts that the sentences look up."""
 
     result: Result
     links: Mapping[str, Mapping[str, Any]]
