@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import shlex
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lightlag._text import printable
+from lightlag.errors import InputError
 
-__all__ = ["HELP", "Commands", "Entry", "Group", "application"]
+__all__ = ["HELP", "Command", "Commands", "Entry", "Group", "application"]
 
 ALONE = ("--install-completion", "--show-completion")
 """Options of the program whose value may be left out."""
@@ -72,6 +75,44 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Command(TyperCommand):
+    """A command. It names the form of an option such as ``--set KEY=VALUE`` where the "=" is missing."""
+
+    guard: Any = staticmethod(lambda command: command)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for one in self.params:
+            if (getattr(one, "metavar", None) or "").startswith("KEY="):
+                self.guard(_check_pairs)(one, args)
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+def _check_pairs(option: Any, args: list[str]) -> None:
+    """Fails if a key and its value are two words, of which the second would be taken for a FILE."""
+    for at, word in enumerate(args):
+        name, separator, pair = word.partition("=")
+        if name not in option.opts:
+            continue
+        pair, after = (pair, args[at + 1 :]) if separator else ("".join(args[at + 1 : at + 2]), args[at + 2 :])
+        if not pair or "=" in pair or pair.startswith("-") or not after or _is_option(after[0]):
+            continue
+        value = "VALUE" if Path(after[0]).suffix in (".toml", ".json", ".csv") or _is_preset(after[0]) else after[0]
+        raise InputError(
+            f'{name} "{pair}": is not {option.metavar}, one word with "="; write {name} {shlex.quote(f"{pair}={value}")}'
+        )
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not word[1:2].isdigit()
+
+
+def _is_preset(word: str) -> bool:
+    from lightlag.presets import PRESETS
+
+    return word in PRESETS
+
+
 class _Loaded(MutableMapping[str, Any]):
     """Commands by name, each made when it is first asked for."""
 
@@ -107,12 +148,14 @@ class _Loaded(MutableMapping[str, Any]):
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
         alone.command(
             name=name,
-            cls=TyperCommand if entry.cls is None else _named(entry.cls),
+            cls=Command if entry.cls is None else _named(entry.cls),
             short_help=entry.short_help,
             # Paragraphs that keep their lines start with a backspace, which a raw docstring writes as \b.
             help=(inspect.getdoc(function) or "").replace("\\b\n", "\b\n"),
         )(self._guard(function))
-        return typer.main.get_command(alone)
+        made: Any = typer.main.get_command(alone)
+        made.guard = self._guard
+        return made
 
 
 def application(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from lightlag._commands import Command
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ PcapComments = Annotated[
 Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose headers are 20 bytes longer.")]
 
 
-class OptionalPlaces(TyperCommand):
+class OptionalPlaces(Command):
     """A command whose ``--pcap`` and ``--acks`` may stand alone: at the end, before another option or before FILE."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
