@@ -139,7 +139,8 @@ PAPERS = Section(
     "For papers and slides",
     "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles, which "
     "belong into the caption. `--width`, `--height`, `--font` and `--titles` change a part of a style. `--format pgf` "
-    "writes commands of LaTeX, whose texts are in the fonts of the paper; it needs no LaTeX.",
+    "writes commands of LaTeX, whose texts are in the fonts of the paper; it needs no LaTeX. `inspect`, "
+    "`compare-capture`, `replay` and `orbit` take the same options as `plot`.",
     "",
     (),
     (

@@ -324,3 +324,57 @@ def test_what_the_command_cannot_draw_is_one_error(
     assert (done.exit_code, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert part in done.stderr
+
+
+CAPTURE = Path(__file__).parent / "data/captures/linux-cubic-sender.pcap"
+
+
+def size_of(path: Path) -> tuple[float, float]:
+    """Width and height of an SVG in inches."""
+    found = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', path.read_text())
+    assert found is not None
+    return float(found[1]) / 72, float(found[2]) / 72
+
+
+@pytest.mark.parametrize(
+    ("command", "figures"),
+    [
+        (("inspect", str(CAPTURE), "-o", "out/one"), ["one"]),
+        (("replay", str(CAPTURE), "-q", "-o", "out"), ["sequence"]),
+        (("compare-capture", str(CAPTURE), str(CAPTURE), "-o", "out/both"), ["both"]),
+        (("orbit", "iridium", "--seconds", "30", "-o", "out"), ["globe", "map", "sky", "timeline"]),
+    ],
+    ids=lambda one: one[0],
+)
+def test_every_command_that_draws_takes_a_look(
+    command: tuple[str, ...], figures: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "/" in command[-1]:
+        Path("out").mkdir()
+    done = CliRunner().invoke(app, [*command, "--style", "ieee", "--height", "2in", "--format", "svg"])
+    assert done.exit_code == 0, done.output
+    for name in figures:
+        assert size_of(tmp_path / "out" / f"{name}.svg") == (3.5, 2.0)
+
+
+@pytest.mark.parametrize("command", [("inspect", str(CAPTURE)), ("compare-capture", "a", "b"), ("orbit", "iridium")])
+def test_a_look_without_a_figure_is_an_error(command: tuple[str, ...]) -> None:
+    for options in (("--style", "acm"), ("--format", "svg"), ("--no-titles",)):
+        done = CliRunner().invoke(app, [*command, *options])
+        assert done.exit_code == 2
+        assert done.stderr.startswith("error: --style, --width, --height, --font, --titles and --format are those of")
+
+
+@pytest.mark.parametrize("command", ["plot", "inspect", "compare-capture", "replay", "orbit"])
+def test_commands_that_draw_say_the_same_of_their_options(command: str) -> None:
+    from typer.main import get_command
+
+    commands: Any = get_command(app)
+    names = {"style", "width", "height", "font", "titles", "format"}
+
+    def said(name: str) -> dict[str, tuple[list[str], str]]:
+        return {one.name: (one.opts, one.help) for one in commands.commands[name].params if one.name in names}
+
+    assert said(command).keys() == names
+    assert said(command) == said("plot")

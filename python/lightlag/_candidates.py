@@ -154,6 +154,18 @@ def _fixed(*words: str) -> Callable[[str, Given], Iterable[Candidate]]:
     return lambda start, given: [(word, "") for word in words]
 
 
+def _styles(start: str, given: Given) -> Iterable[Candidate]:
+    from lightlag.looks import LOOKS
+
+    return [(name, "") for name in LOOKS]
+
+
+def _fonts(start: str, given: Given) -> Iterable[Candidate]:
+    from lightlag.looks import FAMILIES
+
+    return FAMILIES.items()
+
+
 def _formats(start: str, given: Given) -> Iterable[Candidate]:
     head = start[: start.rfind(",") + 1]
     return [(f"{head}{name}", "") for name in ("pdf", "svg", "png", *(() if head else ("none",)))]
@@ -163,7 +175,7 @@ OF: dict[tuple[str, str], Callable[[str, Given], Iterable[Candidate]]] = {
     ("run", "file"): _scenarios,
     ("check", "file"): _scenarios,
     ("emulate", "file"): _scenarios,
-    ("orbit", "file"): _scenarios,
+    ("orbit", "scenario"): _scenarios,
     ("compare", "files"): _scenarios,
     ("", "sets"): _sets,
     ("", "vary"): partial(_sets, separators=",", label=True),
@@ -173,6 +185,9 @@ OF: dict[tuple[str, str], Callable[[str, Given], Iterable[Candidate]]] = {
     ("reproduce", "paper"): _papers,
     ("", "metric"): _metrics,
     ("", "figures"): _formats,
+    ("", "style"): _styles,
+    ("", "font"): _fonts,
+    ("", "format"): _fixed("pdf", "svg", "png", "pgf"),
     ("explain", "name"): _explained,
     ("list", "what"): _fixed("congestion", "queues", "profiles", "scenarios", "papers"),
     ("validate", "what"): _fixed("tcp", "kernel", "congestion"),

@@ -98,9 +98,8 @@ def _check_pairs(option: Any, args: list[str]) -> None:
         if not pair or "=" in pair or pair.startswith("-") or not after or _is_option(after[0]):
             continue
         value = "VALUE" if Path(after[0]).suffix in (".toml", ".json", ".csv") or _is_preset(after[0]) else after[0]
-        raise InputError(
-            f'{name} "{pair}": is not {option.metavar}, one word with "="; write {name} {shlex.quote(f"{pair}={value}")}'
-        )
+        right = shlex.quote(f"{pair}={value}")
+        raise InputError(f'{name} "{pair}": is not {option.metavar}, one word with "="; write {name} {right}')
 
 
 def _is_option(word: str) -> bool:
@@ -153,9 +152,9 @@ class _Loaded(MutableMapping[str, Any]):
             # Paragraphs that keep their lines start with a backspace, which a raw docstring writes as \b.
             help=(inspect.getdoc(function) or "").replace("\\b\n", "\b\n"),
         )(self._guard(function))
-        made: Any = typer.main.get_command(alone)
-        made.guard = self._guard
-        return made
+        command: Any = typer.main.get_command(alone)
+        command.guard = self._guard
+        return command
 
 
 def application(

@@ -332,11 +332,17 @@ class Repetition:
         axes.set_ylabel("payload (MB)")
         return figure
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it."""
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, format: str = "pdf") -> Path:
+        """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it.
+
+        Parameters
+        ----------
+        format
+            That of the figure: pdf, svg, png or pgf.
+        """
         (self.folder / "scenario.toml").write_text(_toml.document(self.scenario) + "\n", "utf-8")
         (self.folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
-        self.plot(self.folder / "sequence.pdf")
+        self.plot(self.folder / f"sequence.{format}")
         return self.result.save(folder, force=force)
 
 

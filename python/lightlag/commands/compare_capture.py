@@ -11,6 +11,8 @@ import typer
 
 from lightlag import _signals
 from lightlag._text import plain, say
+from lightlag.commands import figures
+from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
 
@@ -21,8 +23,14 @@ def compare_capture(
         Path, typer.Argument(metavar="SIMULATED", help="A capture of a simulated run, or a results folder.")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FIGURE", help="Figure to write: .pdf, .svg or .png.")
+        Path | None, typer.Option("--out", "-o", metavar="FIGURE", help="Figure to write: .pdf, .svg, .png or .pgf.")
     ] = None,
+    format: Format = None,
+    style: Style = "plain",
+    width: Width = None,
+    height: Height = None,
+    font: Font = None,
+    titles: Titles = None,
     flow: Flow = None,
     simulated_flow: Annotated[
         str | None,
@@ -40,9 +48,12 @@ def compare_capture(
     The figure shows sequence, bytes in flight (for a results folder also the congestion window) and goodput over time,
     from the first packet of each connection on. Without --flow it is the connection with the most data.
     """
+    from lightlag import looks
     from lightlag._table import print_rows
     from lightlag.capture_comparison import CaptureComparison, Side
 
+    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    target = figures.path(out, format, look)
     sides = []
     for path, name, label in ((real, flow, "real"), (simulated, simulated_flow, "simulated")):
         if label == "simulated" and path.is_dir():
@@ -63,7 +74,8 @@ def compare_capture(
         print(plain(json.dumps(comparison.summary)))
     else:
         print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
-    if out is not None:
-        comparison.plot(out)
+    if target is not None:
+        with looks.within(look):
+            comparison.plot(target)
         if not quiet:
-            say(out, file=sys.stderr if as_json else sys.stdout)
+            say(target, file=sys.stderr if as_json else sys.stdout)

@@ -11,6 +11,8 @@ import typer
 
 from lightlag import _signals
 from lightlag._text import plain, say
+from lightlag.commands import figures
+from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -30,8 +32,16 @@ def inspect(
     flow: Flow = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FIGURE", help="Draw sequence and bytes in flight: .pdf, .svg or .png."),
+        typer.Option(
+            "--out", "-o", metavar="FIGURE", help="Draw sequence and bytes in flight: .pdf, .svg, .png or .pgf."
+        ),
     ] = None,
+    format: Format = None,
+    style: Style = "plain",
+    width: Width = None,
+    height: Height = None,
+    font: Font = None,
+    titles: Titles = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
@@ -42,9 +52,14 @@ def inspect(
     lightlag inspect real.pcapng --flow 3              everything about one connection
     lightlag inspect real.pcapng --json | jq '.connections[0].forward.rtt'
     lightlag inspect real.pcapng --flow 3 -o flow.pdf
+    lightlag inspect real.pcapng -o flow.pgf --style ieee      a column of a paper
 
     A truncated or damaged capture is read as far as possible. Ctrl-C prints the part read so far.
     """
+    from lightlag import looks
+
+    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    target = figures.path(out, format, look)
     capture, stopped = read(file, quiet=quiet)
     selected = capture.select(flow)
     if as_json:
@@ -53,10 +68,11 @@ def inspect(
         _print(capture, selected, flow)
     if capture.note and not quiet:
         say(f"note: {file}: {capture.note}; the part before that is shown", file=sys.stderr)
-    if out is not None:
-        capture.largest(flow).plot(out)
+    if target is not None:
+        with looks.within(look):
+            capture.largest(flow).plot(target)
         if not quiet:
-            say(out, file=sys.stderr if as_json else sys.stdout)
+            say(target, file=sys.stderr if as_json else sys.stdout)
     if stopped:
         say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
         raise typer.Exit(_signals.code())

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag._text import plain, say
+from lightlag.commands import figures
+from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,9 +44,15 @@ def orbit(
             "--out",
             "-o",
             metavar="DIR",
-            help="Write tables as Parquet, figures as PDF, a player in HTML here, a new folder.",
+            help="Write tables as Parquet, figures, and a player in HTML here, a new folder.",
         ),
     ] = None,
+    format: Format = None,
+    style: Style = "plain",
+    width: Width = None,
+    height: Height = None,
+    font: Font = None,
+    titles: Titles = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     r"""Look at a constellation: the way of a pair of stations, its round trips and handovers, passes, pictures.
@@ -54,9 +62,14 @@ def orbit(
     lightlag orbit starlink-550 --pair London,Singapore --seconds 3600
     lightlag orbit kuiper-630 --station Manila               who is in its sky, and for how long
     lightlag orbit iridium -o iridium-sky                    globe (also as a page that plays), map, sky, timeline
+    lightlag orbit iridium -o iridium-sky --style ieee --format pgf
     """
+    from lightlag import looks
     from lightlag.constellation import sky as sky_of
 
+    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    suffix = figures.suffix(format) or ".pdf"
+    figures.check(out, format, look)
     sky = sky_of(scenario)
     start, end = _pair(pair, sky)
     way = sky.way(start, end, seconds, min(1.0, seconds / 100))
@@ -68,7 +81,8 @@ def orbit(
     else:
         _print(sky, summary, station, passes)
     if out is not None:
-        _write(sky, start, end, station, seconds, at, out, way, passes)
+        with looks.within(look):
+            _write(sky, start, end, station, seconds, at, out, suffix, way, passes)
         say(f"tables and figures in {out}")
 
 
@@ -152,6 +166,7 @@ def _write(
     seconds: float,
     at: float,
     out: Path,
+    suffix: str,
     way: pl.DataFrame,
     passes: pl.DataFrame | None,
 ) -> None:
@@ -164,10 +179,10 @@ def _write(
     except OSError as error:
         raise InputError(f"{out}: cannot be made: {error.strerror}") from None
     way.write_parquet(out / "way.parquet")
-    constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / "timeline.pdf")
-    constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / "globe.pdf")
-    constellation_plot.map_of(sky, at).save(out / "map.pdf")
-    constellation_plot.sky_view(sky, station or start, at).save(out / "sky.pdf")
+    constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / f"timeline{suffix}")
+    constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / f"globe{suffix}")
+    constellation_plot.map_of(sky, at).save(out / f"map{suffix}")
+    constellation_plot.sky_view(sky, station or start, at).save(out / f"sky{suffix}")
     title = f"{start} – {end} through {len(sky.satellites)} satellites from {sky.start} on"
     sky.player(out / "globe.html", pairs=[(start, end)], until_s=seconds, title=title)
     if passes is not None:

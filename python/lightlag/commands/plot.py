@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag._text import printable, say
+from lightlag.commands import figures
+from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,34 +42,12 @@ def plot(
             " that plays, .html. Default: DIR/METRIC.pdf; of several METRIC.pdf",
         ),
     ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="pdf, svg, png or pgf where --out has no suffix. Default: pdf"),
-    ] = None,
-    style: Annotated[
-        str,
-        typer.Option(
-            "--style",
-            metavar="STYLE",
-            help="plain; ieee or acm: a column of their papers, serif, without titles; slide: a slide of 16:9.",
-        ),
-    ] = "plain",
-    width: Annotated[
-        str | None,
-        typer.Option("--width", metavar="LENGTH", help="3.5in, 88mm, 8.8cm, 252pt (TeX's points) or 700px."),
-    ] = None,
-    height: Annotated[
-        str | None, typer.Option("--height", metavar="LENGTH", help="Default: one that suits the width.")
-    ] = None,
-    font: Annotated[
-        str | None, typer.Option("--font", metavar="FONT", help="serif, sans, mono, or a font that is installed.")
-    ] = None,
-    titles: Annotated[
-        bool | None,
-        typer.Option(
-            "--titles/--no-titles", help="Titles and notes above. Default: not for papers", show_default=False
-        ),
-    ] = None,
+    format: Format = None,
+    style: Style = "plain",
+    width: Width = None,
+    height: Height = None,
+    font: Font = None,
+    titles: Titles = None,
 ) -> None:
     r"""Draw a figure of a results folder, or of several over each other.
 
@@ -105,27 +85,11 @@ class _Target:
     folders: list[Path]
 
     def path(self, metric: str) -> Path:
-        suffix = self._suffix()
+        suffix = figures.suffix(self.format, self.out)
         if self.out is not None:
             return self.out if self.out.suffix or suffix is None else self.out.with_name(self.out.name + suffix)
         name = f"{metric.replace(',', '-')}{suffix or '.pdf'}"
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
-
-    def _suffix(self) -> str | None:
-        """The suffix of a format, which that of a file must be if it has one."""
-        from lightlag.style import SUFFIXES
-
-        if self.format is None:
-            return None
-        suffix = f".{self.format.lower().removeprefix('.')}"
-        if suffix not in SUFFIXES:
-            names = ", ".join(each[1:] for each in SUFFIXES)
-            raise InputError(f'--format: "{printable(self.format)}" is not a format of figures; there are {names}')
-        if self.out is not None and self.out.suffix.lower() not in ("", suffix):
-            raise InputError(
-                f"--format {suffix[1:]}: {printable(self.out)} ends in {self.out.suffix}; leave one of them out"
-            )
-        return suffix
 
 
 def _of_comparisons(found: dict[str, Comparison], metric: str | None, target: _Target) -> None:

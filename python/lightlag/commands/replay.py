@@ -12,6 +12,8 @@ import typer
 from lightlag import _signals
 from lightlag._text import plain, say
 from lightlag._writing import check_folder, reserved
+from lightlag.commands import figures
+from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 
 
 def replay(
@@ -35,6 +37,12 @@ def replay(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME.")
     ] = None,
+    format: Format = None,
+    style: Style = "plain",
+    width: Width = None,
+    height: Height = None,
+    font: Font = None,
+    titles: Titles = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables, no notes.")] = False,
@@ -48,11 +56,14 @@ def replay(
 
     From the capture, taken at the sender or at the receiver, come the round trip, the rate and the queue of the
     bottleneck, the packets that were lost (by number), the transfer, the options, the initial window and the
-    receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf.
+    receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf, or sequence.FORMAT.
     """
+    from lightlag import looks
     from lightlag._table import print_rows
     from lightlag.repetition import repeat
 
+    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    suffix = figures.suffix(format) or ".pdf"
     folder = Path("results") / f"replay-{capture.stem}" if out is None else out
     check_folder(folder, force)
     with _signals.raising(), reserved(folder) as work:
@@ -76,7 +87,8 @@ def replay(
         elif not quiet:
             print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
             print_rows(found.episode_rows(), "repairs")
-        found.save(folder, force=force)
+        with looks.within(look):
+            found.save(folder, force=force, format=suffix[1:])
     if not quiet:
         say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
 

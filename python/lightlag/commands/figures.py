@@ -1,0 +1,85 @@
+"""The options of commands that draw figures: their look, and their format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+
+if TYPE_CHECKING:
+    from lightlag.looks import Look
+
+__all__ = ["Font", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix"]
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="pdf, svg, png or pgf where no suffix of a file says it. Default: pdf"
+    ),
+]
+Style = Annotated[
+    str,
+    typer.Option(
+        "--style",
+        metavar="STYLE",
+        help="plain; ieee or acm: a column of their papers, serif, without titles; slide: a slide of 16:9.",
+    ),
+]
+Width = Annotated[
+    str | None,
+    typer.Option("--width", metavar="LENGTH", help="3.5in, 88mm, 8.8cm, 252pt (TeX's points) or 700px."),
+]
+Height = Annotated[str | None, typer.Option("--height", metavar="LENGTH", help="Default: one that suits the width.")]
+Font = Annotated[
+    str | None, typer.Option("--font", metavar="FONT", help="serif, sans, mono, or a font that is installed.")
+]
+Titles = Annotated[
+    bool | None,
+    typer.Option("--titles/--no-titles", help="Titles and notes above. Default: not for papers", show_default=False),
+]
+
+
+def path(out: Path | None, format: str | None, look: Look) -> Path | None:
+    """The file of the one figure that a command may draw: ``--out``, with the suffix of ``--format`` if it has none.
+
+    Raises
+    ------
+    InputError
+        As :func:`check` and :func:`suffix`.
+    """
+    check(out, format, look)
+    ending = suffix(format, out) or ".pdf"
+    return out if out is None or out.suffix else out.with_name(out.name + ending)
+
+
+def check(out: Path | None, format: str | None, look: Look) -> None:
+    """Fails if there are options of figures, and no place to write one to."""
+    from lightlag.looks import PLAIN
+
+    if out is None and (format is not None or look != PLAIN):
+        raise InputError("--style, --width, --height, --font, --titles and --format are those of figures; add --out")
+
+
+def suffix(format: str | None, out: Path | None = None) -> str | None:
+    """The suffix of a format, if one is named.
+
+    Raises
+    ------
+    InputError
+        If it is no format of figures, or if the file to write ends in another suffix.
+    """
+    if format is None:
+        return None
+    from lightlag.style import SUFFIXES
+
+    found = f".{format.lower().removeprefix('.')}"
+    if found not in SUFFIXES:
+        names = ", ".join(each[1:] for each in SUFFIXES)
+        raise InputError(f'--format: "{printable(format)}" is not a format of figures; there are {names}')
+    if out is not None and out.suffix.lower() not in ("", found):
+        raise InputError(f"--format {found[1:]}: {printable(out)} ends in {out.suffix}; leave one of them out")
+    return found
