@@ -132,6 +132,12 @@ both = {"CUBIC": cubic, "Hybla": hybla}
             'figure = ll.plot.facets(both, ["cwnd", "rtt", "goodput", "sequence"])',
             "lightlag plot results/CUBIC results/Hybla -m cwnd,rtt,goodput,sequence",
         ),
+        Shown(
+            "several-apart",
+            "A panel for each run, with the same scales.",
+            'figure = ll.plot.facets(both, ["sequence", "goodput"], apart=True)',
+            "lightlag plot results/CUBIC results/Hybla -m sequence,goodput --apart",
+        ),
     ),
 )
 
@@ -199,12 +205,14 @@ COMPARED = Section(
     "Two algorithms with the same seeds; then with several losses, against each other, and over several distances.",
     """\
 compared = ll.compare("geo", ["cubic", "bbr"], replications=4)
+lossy = ll.compare("geo", ["cubic", "bbr"], replications=4, sets={"links.1.loss": 1e-3})
 losses = ll.compare("geo", ["cubic", "bbr"], vary={"links.1.loss": ["1e-5", "1e-4", "1e-3"]}, replications=3)
 rivals = ll.compare("dumbbell", ["cubic/bbr", "cubic/hybla"], duration="20 s", replications=3)
 distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", replications=4)
 """,
     (
         "lightlag compare geo -c cubic,bbr -n 4 --out results/compared",
+        "lightlag compare geo -c cubic,bbr -n 4 --set links.1.loss=1e-3 --out results/lossy",
         "lightlag compare geo -c cubic,bbr --vary links.1.loss=1e-5,1e-4,1e-3 -n 3 --out results/losses",
         "lightlag compare dumbbell -c cubic/bbr,cubic/hybla -n 3 --set duration=20s --out results/rivals",
         "lightlag compare heterogeneous -c newreno,hybla -n 4 --set duration=20s --out results/distances",
@@ -263,6 +271,18 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
             "Several comparisons side by side. Studies have the same figures.",
             'figure = ll.plot.comparisons({"before": compared, "after": compared}, "bars")',
             "lightlag plot results/before results/after -m bars",
+        ),
+        Shown(
+            "compared-facets",
+            "Several figures of a comparison as panels, with one legend. A figure of several panels keeps all of them.",
+            'figure = ll.plot.facets(compared, ["goodput", "completion", "cwnd"])',
+            "lightlag plot results/compared -m goodput,completion,cwnd",
+        ),
+        Shown(
+            "comparisons-apart",
+            "A panel for each comparison, with the same scales.",
+            'figure = ll.plot.facets({"compared": compared, "lossy": lossy}, ["goodput", "completion"], apart=True)',
+            "lightlag plot results/compared results/lossy -m goodput,completion --apart",
         ),
     ),
 )

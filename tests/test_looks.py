@@ -313,7 +313,10 @@ def test_the_command_takes_a_style_and_a_format(folder: Path, format: str) -> No
         (("run", "--font", "Nothing"), 'no font family "Nothing"'),
         (("run", "-m", "cwnd,bars"), '"bars" is no figure over time'),
         (("run", "-m", "cwnd,"), '"" is no figure over time'),
-        (("compared", "-m", "goodput,cwnd"), "of comparisons name one figure of bars, goodput, cwnd"),
+        (
+            ("compared", "-m", "goodput,rtt"),
+            'no figure "rtt" among those of comparisons; there are bars, goodput, cwnd',
+        ),
     ],
 )
 def test_what_the_command_cannot_draw_is_one_error(

@@ -6,11 +6,17 @@ import re
 from collections.abc import Sequence
 
 from lightlag import analyse
-from lightlag.comparison import Comparison, Point
+from lightlag.comparison import MEASURES, Comparison, Point
 from lightlag.outcome import UDP, Outcome
 from lightlag.variables import Variable
 
-__all__ = ["AGAINST", "CAPTIONS", "caption", "chosen", "completions", "goodput_by_rtt", "kind_against", "kinds"]
+__all__ = ["AGAINST", "CAPTIONS", "MOST_COLUMNS", "MOST_PANELS", "caption", "chosen", "completions"]
+__all__ += ["goodput_by_rtt", "kind_against", "kinds", "others_of", "panel_count"]
+
+MOST_PANELS = 6
+"""Points that a figure shows, each in a panel."""
+MOST_COLUMNS = 4
+"""Points beside each other in a figure of windows."""
 
 AGAINST = {
     "goodput": ("goodput_bps",),
@@ -61,6 +67,29 @@ def kinds(comparison: Comparison) -> list[str]:
 def kind_against(name: str, variable: Variable) -> str:
     """The figure of a measure against a variable."""
     return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
+
+
+def panel_count(comparison: Comparison, kind: str) -> int:
+    """The panels of a figure, if all that it shows has room."""
+    points = min(len(comparison.points), MOST_PANELS)
+    if kind == "bars":
+        return len(comparison.measures)
+    if kind == "cwnd":
+        return len(comparison.algorithms) * min(points, MOST_COLUMNS)
+    if kind == "shares":
+        return min(len({point for _, point, _, _ in comparison.shares()}), MOST_PANELS)
+    for variable in comparison.variables:
+        for name, columns in AGAINST.items():
+            if kind_against(name, variable) == kind:
+                return len([one for one in MEASURES if one.column in columns]) * len(others_of(comparison, variable))
+    return points
+
+
+def others_of(comparison: Comparison, variable: Variable) -> list[Point]:
+    """The values of all variables but one, in panels of a figure against that one."""
+    at = comparison.variables.index(variable)
+    others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
+    return [tuple(other) for other in chosen(others, MOST_PANELS)]
 
 
 def _rtts_differ(comparison: Comparison) -> bool:

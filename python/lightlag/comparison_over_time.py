@@ -10,10 +10,8 @@ from matplotlib.ticker import MaxNLocator
 
 from lightlag import analyse, framing, scales, style
 from lightlag.comparison import Comparison, Point
-from lightlag.comparison_kinds import chosen
+from lightlag.comparison_kinds import MOST_COLUMNS, MOST_PANELS, chosen
 from lightlag.comparison_panels import (
-    MOST_COLUMNS,
-    MOST_PANELS,
     all_of,
     fitting,
     of_points,

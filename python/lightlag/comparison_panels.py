@@ -12,8 +12,6 @@ from lightlag.comparison import Comparison, Point
 from lightlag.style import Chart
 
 __all__ = [
-    "MOST_COLUMNS",
-    "MOST_PANELS",
     "PANEL_IN",
     "all_of",
     "counted",
@@ -22,8 +20,6 @@ __all__ = [
     "panels_of",
 ]
 
-MOST_PANELS = 6
-MOST_COLUMNS = 4
 PANEL_IN = 2.0
 """The least width of a panel beside others, with its labels."""
 

@@ -20,8 +20,16 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from lightlag import analyse, comparison_over_time, framing, looks, scales, style
 from lightlag.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.comparison_kinds import AGAINST, chosen, completions, goodput_by_rtt, kind_against
-from lightlag.comparison_panels import MOST_PANELS, all_of, counted, fitting, of_points, panels_of
+from lightlag.comparison_kinds import (
+    AGAINST,
+    MOST_PANELS,
+    chosen,
+    completions,
+    goodput_by_rtt,
+    kind_against,
+    others_of,
+)
+from lightlag.comparison_panels import all_of, counted, fitting, of_points, panels_of
 from lightlag.curves import Numbers
 from lightlag.style import Chart
 from lightlag.variables import Axis, Variable
@@ -53,8 +61,7 @@ def draw(comparison: Comparison, kind: str, ax: Any = None) -> Chart:
 @style.styled
 def _against(comparison: Comparison, variable: Variable, measures: list[Measure], *, ax: Any = None) -> Chart:
     at = comparison.variables.index(variable)
-    others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
-    shown = [tuple(other) for other in chosen(others, MOST_PANELS)]
+    shown = others_of(comparison, variable)
     titles = [comparison.describe_but(variable, other) for other in shown]
     figure, panels = panels_of(titles, rows=len(measures), ax=ax)
     axis = variable.axis

@@ -307,9 +307,10 @@ def head(
 
 
 def panel_title(axes: Axes, title: str) -> None:
-    """The title of one panel of several."""
-    size = points(9)
-    axes.set_title(wrapped(title, room_in(axes), size), loc="left", fontsize=size)
+    """The title of one panel of several, above its legend if it has one."""
+    size, rows = points(9), legend_rows(axes)
+    pad = points(7 + _ROW * rows) if rows else rcParams["axes.titlepad"]
+    axes.set_title(wrapped(title, room_in(axes), size), loc="left", fontsize=size, pad=pad)
 
 
 def say_empty(axes: Axes, why: str) -> None:

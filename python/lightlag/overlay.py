@@ -12,7 +12,7 @@ from lightlag.errors import InputError
 from lightlag.results import Result
 from lightlag.variables import Variable, meaning
 
-__all__ = ["merged", "named"]
+__all__ = ["comparisons", "merged", "named"]
 
 Kind = TypeVar("Kind", Result, Comparison)
 
@@ -47,6 +47,18 @@ def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[st
     if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
         raise InputError(f"{printable(repeated[0])}: is there twice; name each folder once")
     return dict(zip(names, results, strict=True))
+
+
+def comparisons(given: Any) -> dict[str, Comparison] | None:
+    """Comparisons with the names that figures give them; None for runs."""
+    several = list(given.values() if isinstance(given, Mapping) else given) if _is_several(given) else [given]
+    if not several or not isinstance(several[0], Comparison):
+        return None
+    return named(given if _is_several(given) else [given], Comparison)
+
+
+def _is_several(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, (Result, Comparison))
 
 
 def _of_another_kind(result: object, kind: type[Result] | type[Comparison]) -> str:

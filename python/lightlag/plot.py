@@ -349,26 +349,44 @@ def _busiest(queues: Sequence[Mapping[str, pl.DataFrame]], most: int) -> list[st
 
 
 def facets(
-    result: Results, metrics: Sequence[str] = ("cwnd", "rtt", "goodput", "queue"), *, ax: Sequence[Axes] | None = None
+    result: Results | Comparison | Sequence[Comparison] | Mapping[str, Comparison],
+    metrics: Sequence[str] | None = None,
+    *,
+    apart: bool = False,
+    ax: Sequence[Axes] | None = None,
 ) -> Chart:
-    """Several figures over time as panels of one, which share the axis of time: 2 × 2, or one above the other.
+    """Several figures as panels of one: 2 × 2, or one above the other.
+
+    Those of runs share the axis of time. Of comparisons each figure takes as many panels as it has alone; one legend
+    names the algorithms.
 
     Parameters
     ----------
+    result
+        Runs or comparisons: one, several, or a mapping that names them.
     metrics
-        Names of :data:`OVER_TIME`.
+        Names of :data:`OVER_TIME`, by default cwnd, rtt, goodput and queue; of comparisons names of their
+        :attr:`~lightlag.Comparison.figures`, by default all of them.
+    apart
+        Whether each of several results has panels of its own, with the same scales, instead of lines beside those of
+        the others.
     ax
-        Axes to draw into, one for each metric.
+        Axes to draw into, one for each panel.
     """
-    from lightlag import facets
+    from lightlag import comparison_facets, facets
 
-    return facets.draw(result, metrics, ax=ax)
+    if (given := overlay.comparisons(result)) is not None:
+        return comparison_facets.draw(given if apart else {"": overlay.merged(given)}, metrics, ax=ax)
+    runs = _shown.named(result)  # type: ignore[arg-type]
+    return facets.draw(runs, ("cwnd", "rtt", "goodput", "queue") if metrics is None else metrics, apart=apart, ax=ax)
 
 
 def comparisons(
     given: Sequence[Comparison] | Mapping[str, Comparison], kind: str | None = None, *, ax: Any = None
 ) -> Chart:
     """A figure of several comparisons side by side: the same algorithm in each, named after its folder.
+
+    :func:`facets` with ``apart`` gives each comparison a panel of its own.
 
     Parameters
     ----------

@@ -27,9 +27,9 @@ def plot(
         typer.Option(
             "--metric",
             "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue, or several with commas as panels of one figure; of"
-            " one run also swarm, airtime or routes of radios, globe or handovers of a constellation; of comparisons"
-            " any of their figures.",
+            help="cwnd (default), goodput, sequence, rtt or queue; of one run also swarm, airtime or routes of radios, "
+            "globe or handovers of a constellation; of comparisons any of their figures. Several with commas are "
+            "panels of one figure.",
         ),
     ] = None,
     out: Annotated[
@@ -42,6 +42,9 @@ def plot(
             " that plays, .html. Default: DIR/METRIC.pdf; of several METRIC.pdf",
         ),
     ] = None,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Panels for each of several folders, instead of all over each other.")
+    ] = False,
     format: Format = None,
     style: Style = "plain",
     width: Width = None,
@@ -58,6 +61,8 @@ def plot(
     lightlag plot results/geo --style ieee --format pgf                 a column of a paper, for LaTeX
     lightlag plot results/geo --width 3.5in --font serif -o cwnd.svg
     lightlag plot results/old-compare results/new-compare -m bars       the algorithms of both side by side
+    lightlag plot results/old-compare results/new-compare --apart       a panel for each, with the same scales
+    lightlag plot results/geo-compare -m goodput,completion,cwnd        several figures of a comparison
     """
     from lightlag import looks, overlay
     from lightlag.comparison import Comparison
@@ -70,10 +75,10 @@ def plot(
     found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):
-            _of_comparisons(overlay.named(found, Comparison), metric, _Target(out, format, folders))
+            _of_comparisons(overlay.named(found, Comparison), metric, apart, _Target(out, format, folders))
         else:
             metric = "cwnd" if metric is None else metric
-            _of_runs(overlay.named(found, Result), metric, _Target(out, format, folders))
+            _of_runs(overlay.named(found, Result), metric, apart, _Target(out, format, folders))
 
 
 @dataclass(frozen=True)
@@ -92,27 +97,30 @@ class _Target:
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
 
 
-def _of_comparisons(found: dict[str, Comparison], metric: str | None, target: _Target) -> None:
+def _of_comparisons(found: dict[str, Comparison], metric: str | None, apart: bool, target: _Target) -> None:
     from lightlag import overlay
+    from lightlag.plot import facets
+    from lightlag.style import save
 
-    comparison = overlay.merged(found)
-    metric = comparison.figures[0] if metric is None else metric
-    if "," in metric:
-        raise InputError(
-            f'"{printable(metric)}": panels over the same time are those of runs; of comparisons name one figure of '
-            f"{', '.join(comparison.figures)}"
-        )
-    path = target.path(metric)
-    comparison.plot(metric, path)
+    metrics = [next(iter(found.values())).figures[0]] if metric is None else _metrics(metric)
+    path = target.path(",".join(metrics))
+    if len(metrics) > 1 or (apart and len(found) > 1):
+        save(facets(found, metrics, apart=apart), path)
+    else:
+        overlay.merged(found).plot(metrics[0], path)
     say(path)
 
 
-def _of_runs(found: dict[str, Result], metric: str, target: _Target) -> None:
+def _metrics(metric: str) -> list[str]:
+    return [name.strip() for name in metric.split(",")]
+
+
+def _of_runs(found: dict[str, Result], metric: str, apart: bool, target: _Target) -> None:
     from lightlag import _progress, moving
     from lightlag.plot import FIGURES, facets
     from lightlag.style import save
 
-    metrics = [name.strip() for name in metric.split(",")]
+    metrics = _metrics(metric)
     path = target.path(",".join(metrics))
     moving.check(metric, path)
     if moving.is_moving(path):
@@ -121,8 +129,8 @@ def _of_runs(found: dict[str, Result], metric: str, target: _Target) -> None:
         (result,) = found.values()
         with _progress.of_count(path.name, shown=True) as progress:
             moving.write(result, metric, path, progress)
-    elif len(metrics) > 1:
-        save(facets(found, metrics), path)
+    elif len(metrics) > 1 or (apart and len(found) > 1):
+        save(facets(found, metrics, apart=apart), path)
     else:
         if metric not in FIGURES:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
