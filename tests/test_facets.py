@@ -163,7 +163,7 @@ def test_a_figure_longer_than_two_pages_is_refused(compared: ll.Comparison) -> N
 
 def test_runs_and_comparisons_are_not_mixed(compared: ll.Comparison, result: ll.Result) -> None:
     with pytest.raises(ll.InputError, match="a figure shows results of one kind"):
-        plot.facets([compared, result], ["goodput"])  # type: ignore[list-item]
+        plot.facets([compared, result], ["goodput"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("format", ["pdf", "svg", "png", "pgf"])

@@ -33,6 +33,7 @@ FILES = (
     ('"300 ms"', "300", 'links[0].delay: 300 is not a time with its unit, such as "300 ms"'),
     ('"300 ms"', '"-300 ms"', 'links[0].delay: "-300 ms" is not a time such as "300 ms"'),
     ("delay", "latency", "links[0].delay: is missing; say how long a bit travels"),
+    ("delay", "latency", 'links[0].latency: "latency" is not a key here; did you mean "delay"? (one of between,'),
     ('to = "server"', 'to = "sever"', 'flows[0].to: "sever" is not a node of the network; did you mean "server"?'),
     ('to = "server"', 'to = "client"', 'flows[0].to: "client" is also where the flow starts; it needs two nodes'),
     ('duration = "30 s"', "", "duration: is missing; say how long to simulate at most"),
@@ -53,6 +54,17 @@ COMMANDS = (
     (["run", "."], ".: is a folder; name a scenario file in it, or the results folder of a run"),
     (["compare", "mine.toml", "cubic,hybla"], "cubic,hybla: is an algorithm, not a scenario; write -c cubic,hybla"),
     (["compare", "mine.toml", "-c", "cubic", "hybla"], "hybla: is an algorithm, not a scenario; write -c hybla"),
+    (
+        ["run", "mine.toml", "--set", "links.0.loss", "1e-3"],
+        '--set "links.0.loss": is not KEY=VALUE, one word with "="; write --set links.0.loss=1e-3',
+    ),
+    (["run", "-s", "duration", "mine.toml"], 'is not KEY=VALUE, one word with "="; write -s duration=VALUE'),
+    (["compare", "mine.toml", "--set", "duration", "20 s"], "write --set 'duration=20 s'"),
+    (
+        ["compare", "mine.toml", "--vary", "links.0.loss", "0,1e-3"],
+        '--vary "links.0.loss": is not KEY=V1,V2,..., one word with "="; write --vary links.0.loss=0,1e-3',
+    ),
+    (["run", "mine.toml", "--set", "duration", "-q"], '--set "duration": is not KEY=VALUE; write for example'),
     (["plot", "geo"], 'geo: is not a results folder (no run.json); write one with "lightlag run"'),
     (["study", "run", "geo"], 'name a study file, such as one with scenarios = ["geo"]'),
     (["diff", "a", "b"], "a: no such file or folder; name two results folders of run, of compare or of study"),
@@ -87,6 +99,12 @@ def test_a_mistake_in_a_file(right: str, wrong: str, message: str, here: Path) -
     assert message in done.stderr, done.stderr
     assert all(line.startswith("error: mine.toml: ") for line in done.stderr.splitlines())
     assert [path.name for path in here.iterdir()] == ["mine.toml"]
+
+
+def test_a_mistake_is_told_once(here: Path) -> None:
+    Path("mine.toml").write_text(SCENARIO.replace("[[links]]", "[links]"))
+    done = CliRunner().invoke(app, ["run", "mine.toml"])
+    assert done.stderr == "error: mine.toml: links: a table is not a list; write one [[links]] for each\n"
 
 
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS, ids=[" ".join(arguments) for arguments, _ in COMMANDS])

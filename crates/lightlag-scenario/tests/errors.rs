@@ -882,15 +882,66 @@ fn a_key_at_the_wrong_place_is_told_where_it_belongs() {
         ("flows.0.delay", "flows[0].delay", "\"delay\" is not a key here: delay belongs to links[0]"),
         ("flows.0.tcp.queue", "flows[0].tcp.queue", "\"queue\" is not a key here: queue belongs to links[0]"),
         ("links.0.seed", "links[0].seed", "\"seed\" is not a key here: seed belongs to the top of the file"),
-        ("links.0.crash", "links[0].crash", "\"crash\" is not a key here; write one of between"),
+        ("links.0.crash", "links[0].crash", "\"crash\" is not a key here: crash belongs to the table proxies[], which"),
         ("links.0.raet", "links[0].raet", "\"raet\" is not a key here; did you mean \"rate\"?"),
         ("links.0.colour", "links[0].colour", "\"colour\" is not a key here; write one of between"),
+        (
+            "links.0.discipline",
+            "links[0].discipline",
+            "\"discipline\" is not a key here: discipline belongs to the table links[].queue",
+        ),
+        (
+            "links.0.burst",
+            "links[0].burst",
+            "\"burst\" is not a key here: burst belongs to the table links[].loss, which",
+        ),
+        ("leaves", "leaves", "\"leaves\" is not a key here: leaves belongs to the table topology, which"),
+        ("interval", "interval", "\"interval\" is not a key here: interval belongs to record"),
+        ("latency", "latency", "\"latency\" is not a key here: it is called delay and belongs to links[0]"),
+        (
+            "flows.0.bandwidth",
+            "flows[0].bandwidth",
+            "\"bandwidth\" is not a key here: it is called rate and belongs to links[0]",
+        ),
+        ("buffer", "buffer", "\"buffer\" is not a key here; write one of name"),
     ] {
         let errors = parse_toml(GOOD, &[(key.to_owned(), "1".to_owned())]).unwrap_err();
         assert!(
             errors.iter().any(|error| error.path == at && error.message.starts_with(message)),
             "{key}: {errors:#?}"
         );
+    }
+}
+
+#[test]
+fn a_word_of_another_tool_gets_one_hint() {
+    for (key, at, meant) in [
+        ("links.0.latency", "links[0].latency", "delay"),
+        ("links.0.Bandwidth", "links[0].Bandwidth", "rate"),
+        ("links.0.packet-loss", "links[0].packet-loss", "loss"),
+        ("flows.0.source", "flows[0].source", "from"),
+        ("flows.0.size", "flows[0].size", "transfer"),
+    ] {
+        let errors = parse_toml(GOOD, &[(key.to_owned(), "1".to_owned())]).unwrap_err();
+        let error = errors.iter().find(|error| error.path == at).expect("an error at the key");
+        assert!(error.message.contains(&format!("is not a key here; did you mean {meant:?}?")), "{error}");
+        assert!(!error.message.contains("belongs to"), "one hint: {error}");
+    }
+}
+
+#[test]
+fn one_table_instead_of_a_list_is_one_mistake() {
+    let once = |key: &str| {
+        let (head, list) = GOOD.split_once(&format!("[[{key}]]")).expect("a list");
+        let (first, rest) = list.split_once("\n[").expect("another table");
+        let others: String = format!("[{rest}").split_inclusive("\n\n").filter(|part| !part.contains(key)).collect();
+        format!("{head}[{key}]{first}\n{others}")
+    };
+    for key in ["links", "flows"] {
+        let errors = errors(&once(key));
+        let [error] = errors.as_slice() else { panic!("{key}: one error, not {errors:#?}") };
+        assert_eq!(error.path, key);
+        assert!(error.message.contains(&format!("write one [[{key}]] for each")), "{error}");
     }
 }
 

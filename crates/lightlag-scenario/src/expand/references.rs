@@ -17,7 +17,10 @@ impl Scenario {
     /// Adds the errors of references. `self` holds the readable parts, `tree` everything.
     pub(crate) fn check_references(&self, tree: &Value, errors: &mut Errors) {
         let mut joins = Joins::default();
-        let mut nodes_are_known = true;
+        // A part that is no list, such as [links] for [[links]], may name any node.
+        let mut nodes_are_known = ["links", "nodes", "stations"]
+            .iter()
+            .all(|key| tree.get(key).is_none_or(|part| part.is_array() || part.is_null()));
         for (index, link) in items(tree, "links") {
             match link.get("between").and_then(quietly::<[String; 2]>) {
                 Some(between) => {

@@ -48,7 +48,21 @@ struct Misplaced {
     /// The number of its error.
     error: usize,
     key: String,
+    /// Whether its error names a key of the table that may be meant.
+    has_guess: bool,
 }
+
+/// Words of other simulators and tools for keys of a scenario.
+const ELSEWHERE: [(&str, &[&str]); 8] = [
+    ("between", &["endpoints", "ends", "nodes"]),
+    ("congestion", &["algorithm", "cc", "congestion_control", "tcp_variant"]),
+    ("delay", &["latency", "propagation", "propagation_delay"]),
+    ("from", &["client", "sender", "source", "src"]),
+    ("loss", &["error_rate", "loss_rate", "packet_loss", "per", "plr"]),
+    ("rate", &["bandwidth", "bitrate", "bw", "capacity", "data_rate", "datarate", "speed"]),
+    ("to", &["destination", "dst", "receiver", "server", "sink"]),
+    ("transfer", &["bytes", "file_size", "size", "volume"]),
+];
 
 impl Errors {
     pub(crate) fn push(&mut self, at: impl fmt::Display, message: impl Into<String>) {
@@ -61,25 +75,34 @@ impl Errors {
 
     /// An unknown key at `at`; `known` are those of its table.
     pub(crate) fn unknown_key(&mut self, at: impl fmt::Display, key: &str, known: &[&str]) {
-        let is_slip = nearest(key, known).is_some_and(|near| distance(&key.to_lowercase(), &near.to_lowercase()) < 2);
-        if !is_slip && self.listed.len() < LISTED {
-            self.misplaced.push(Misplaced { error: self.listed.len(), key: key.to_owned() });
+        let near = nearest(key, known);
+        let is_slip = near.is_some_and(|near| distance(&key.to_lowercase(), &near.to_lowercase()) < 2);
+        let same = own_word(key).filter(|own| !is_slip && known.contains(own));
+        if !is_slip && same.is_none() && self.listed.len() < LISTED {
+            let misplaced = Misplaced { error: self.listed.len(), key: key.to_owned(), has_guess: near.is_some() };
+            self.misplaced.push(misplaced);
         }
-        self.push(at, not_one_of(key, "a key here", known));
+        self.push(at, refusal(key, "a key here", same.or(near), known));
     }
 
     /// Says of each key that is none of its table where it belongs. `place` knows it for the key and the place where it was
-    /// found, and whether the scenario has such a table.
+    /// found, and whether the scenario has such a table. One that it lacks is named only where nothing else is likely.
     pub(crate) fn say_where(&mut self, place: impl Fn(&str, &str) -> Option<(String, bool)>) {
-        for Misplaced { error, key } in std::mem::take(&mut self.misplaced) {
+        for Misplaced { error, key, has_guess } in std::mem::take(&mut self.misplaced) {
             let error = &mut self.listed[error];
-            let Some((place, is_there)) = place(&key, &error.path) else { continue };
+            let own = own_word(&key);
+            let Some((place, is_there)) = place(own.unwrap_or(&key), &error.path) else { continue };
             let key = shortened(&key);
-            if is_there {
-                error.message = format!("{key:?} is not a key here: {key} belongs to {place}");
-            } else {
-                error.message.push_str(&format!("; {key} belongs to {place}"));
-            }
+            error.message = match own {
+                Some(own) if is_there => {
+                    format!("{key:?} is not a key here: it is called {own} and belongs to {place}")
+                }
+                None if is_there => format!("{key:?} is not a key here: {key} belongs to {place}"),
+                None if !has_guess => format!(
+                    "{key:?} is not a key here: {key} belongs to the table {place}, which this scenario does not have"
+                ),
+                _ => continue,
+            };
         }
     }
 
@@ -125,6 +148,12 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     (best <= allowed && best < candidate.chars().count()).then_some(candidate)
 }
 
+/// The key that other tools call by this word.
+fn own_word(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase().replace('-', "_");
+    ELSEWHERE.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(key, _)| *key)
+}
+
 /// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other
 /// (optimal string alignment). Words longer than any key differ by their length.
 fn distance(a: &str, b: &str) -> usize {
@@ -150,9 +179,13 @@ fn distance(a: &str, b: &str) -> usize {
 
 /// `"raet" is not …; did you mean "rate"?`, with all candidates.
 pub(crate) fn not_one_of(word: &str, what: &str, candidates: &[&str]) -> String {
+    refusal(word, what, nearest(word, candidates), candidates)
+}
+
+fn refusal(word: &str, what: &str, meant: Option<&str>, candidates: &[&str]) -> String {
     let shown = shortened(word);
     let list = candidates.join(", ");
-    match nearest(word, candidates) {
+    match meant {
         Some(candidate) => format!("{shown:?} is not {what}; did you mean {candidate:?}? (one of {list})"),
         None => format!("{shown:?} is not {what}; write one of {list}"),
     }

@@ -4,7 +4,7 @@ use super::Scenario;
 use crate::read::Errors;
 use serde_json::Value;
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// The address by which editors and other schemas know this one. It is a name; nothing is loaded from there.
 const ID: &str = "urn:lightlag:scenario";
@@ -46,19 +46,32 @@ pub(crate) fn say_where_keys_belong(tree: &Value, errors: &mut Errors) {
     let tables = OnceCell::new();
     errors.say_where(|key, at| {
         let tables: &Vec<Table> = tables.get_or_init(|| all_tables(&schema()));
-        let having = tables.iter().filter(|table| table.keys.iter().any(|own| own == key));
-        // Tables that the scenario has come first, then those nearest to its root.
-        let best = having.min_by_key(|table| (shown(tree, &table.path).is_none(), table.depth()))?;
+        let having: Vec<&Table> = tables.iter().filter(|table| table.keys.iter().any(|own| own == key)).collect();
+        // Tables that the scenario has come first, then those below the key, then those nearest to the root.
+        let rank = |table: &&&Table| (shown(tree, &table.path).is_none(), !is_below(&table.path, at), table.depth());
+        let best = having.iter().min_by_key(rank)?;
+        let name = |table: &Table| last_key(table.path.iter().rev().map(String::as_str)).map(str::to_owned);
         // Another form of the same table has the key: the error names the keys of the form that was chosen.
-        if last_key(best.path.iter().rev().map(String::as_str)) == last_key(at.rsplit(['.', '[']).skip(1)) {
+        if name(best).as_deref() == last_key(at.rsplit(['.', '[']).skip(1)) {
             return None;
         }
         if best.path.is_empty() {
             return Some(("the top of the file, before its first [table]".to_owned(), true));
         }
-        let there = shown(tree, &best.path).map(|place| (place, true));
-        Some(there.unwrap_or_else(|| (best.path.join(".").replace(".[]", "[]"), false)))
+        if let Some(place) = shown(tree, &best.path) {
+            return Some((place, true));
+        }
+        // Of several tables that the scenario lacks any may be meant, so none is named.
+        let is_clear = is_below(&best.path, at) || having.iter().all(|other| name(other) == name(best));
+        is_clear.then(|| (best.path.join(".").replace(".[]", "[]"), false))
     });
+}
+
+/// Whether a path leads on from the table of the key at this place; those from the root do not count.
+fn is_below(path: &[String], at: &str) -> bool {
+    let mut steps: Vec<&str> = at.split(['.', '[']).map(|step| if step.ends_with(']') { "[]" } else { step }).collect();
+    steps.pop();
+    !steps.is_empty() && path.len() > steps.len() && path.iter().zip(&steps).all(|(one, other)| one == other)
 }
 
 /// The first of these steps that is a key, and not an entry of a list.
@@ -80,29 +93,28 @@ impl Table {
     }
 }
 
-/// All tables of a scenario, those near its root first. Of a table that may stand at several places the first is listed.
+/// All tables of a scenario at all places, those near its root first.
 fn all_tables(root: &Value) -> Vec<Table> {
     let mut found: Vec<Table> = Vec::new();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    let mut waiting = VecDeque::from([(Vec::new(), root)]);
-    while let Some((path, schema)) = waiting.pop_front() {
+    let mut waiting = VecDeque::from([(Vec::new(), root, Vec::new())]);
+    while let Some((path, schema, inside)) = waiting.pop_front() {
         if let Some(target) = schema.get("$ref").and_then(Value::as_str)
-            && seen.insert(target.to_owned())
-            && let Some(target) = root.pointer(target.trim_start_matches('#'))
+            && !inside.contains(&target)
+            && let Some(table) = root.pointer(target.trim_start_matches('#'))
         {
-            waiting.push_back((path.clone(), target));
+            waiting.push_back((path.clone(), table, [inside.as_slice(), &[target]].concat()));
         }
         for form in ["anyOf", "oneOf", "allOf"] {
             for variant in schema.get(form).and_then(Value::as_array).into_iter().flatten() {
-                waiting.push_back((path.clone(), variant));
+                waiting.push_back((path.clone(), variant, inside.clone()));
             }
         }
         let below = |step: &str| [path.as_slice(), &[step.to_owned()]].concat();
         if let Some(items) = schema.get("items") {
-            waiting.push_back((below("[]"), items));
+            waiting.push_back((below("[]"), items, inside.clone()));
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            waiting.extend(properties.iter().map(|(key, schema)| (below(key), schema)));
+            waiting.extend(properties.iter().map(|(key, schema)| (below(key), schema, inside.clone())));
             found.push(Table { path, keys: properties.keys().cloned().collect() });
         }
     }
