@@ -14,7 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
-PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.css')
+PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css')
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
@@ -38,7 +38,7 @@ PAGES          ?= docs/validation
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: docs gallery pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -88,6 +88,9 @@ test-instructions: $(BENCH)
 
 test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q
+
+presets: $(BIN)/.engine ## write python/lightlag/presets.json anew, of which the command line reads presets
+	$(BIN)/python -m lightlag._presets
 
 figures: $(BIN)/.dev $(BIN)/.engine ## draw docs/figures.md and its pictures anew, which tests compare with; look at each that changes
 	PYTHONPATH=tests $(BIN)/python -W error -m gallery

@@ -44,6 +44,12 @@ def test_running_and_writing_imports_no_frames_and_no_figures(pair_file: Path) -
     assert imported_after(run).isdisjoint({"polars", "matplotlib", "numpy"})
 
 
+def test_a_preset_alone_imports_no_classes_of_scenarios() -> None:
+    imported = imported_after("import lightlag as ll; ll.run('geo', duration='1 s').summary")
+    assert "lightlag._presets" in imported
+    assert not [name for name in imported if name == "lightlag.presets" or name.startswith("lightlag.scenario.t")]
+
+
 def test_the_package_is_typed_and_has_its_version() -> None:
     folder = Path(ll.__file__).parent
     assert (folder / "py.typed").is_file()

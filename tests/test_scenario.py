@@ -16,7 +16,7 @@ import pytest
 
 import lightlag as ll
 from conftest import PAIR, pair
-from lightlag import _engine, presets, scenario
+from lightlag import _engine, _presets, presets, scenario
 from lightlag.scenario import check, load_scenario
 
 SCHEMA: dict[str, Any] = json.loads(_engine.schema())
@@ -454,6 +454,10 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
 )
 def test_presets_are_the_files_of_the_same_name(name: str) -> None:
     assert load_scenario(name) == load_scenario(Path(__file__).parents[1] / "scenarios" / f"{name}.toml")
+
+
+def test_the_kept_presets_are_those_of_the_functions() -> None:
+    assert _presets.KEPT.read_text("utf-8") == _presets.kept_anew(), "make presets writes the file again"
 
 
 def test_every_shipped_scenario_is_a_preset() -> None:

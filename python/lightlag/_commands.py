@@ -107,9 +107,9 @@ def _is_option(word: str) -> bool:
 
 
 def _is_preset(word: str) -> bool:
-    from lightlag.presets import PRESETS
+    from lightlag import _presets
 
-    return word in PRESETS
+    return word in _presets.names()
 
 
 class _Loaded(MutableMapping[str, Any]):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lightlag import flow_difference, pairing, presets
+from lightlag import _presets, flow_difference, pairing
 from lightlag._quantities import scaled
 from lightlag._table import Row
 from lightlag._text import printable
@@ -238,7 +238,7 @@ def _side(given: Any) -> Side:
         return Side("comparison", str(given.folder or given.name), given.scenario, given)
     if isinstance(given, StudyResults):
         return Side("study", str(given.folder), given.about["design"], given)
-    if isinstance(given, (str, os.PathLike)) and not os.path.lexists(given) and str(given) not in presets.PRESETS:
+    if isinstance(given, (str, os.PathLike)) and not os.path.lexists(given) and str(given) not in _presets.names():
         raise InputError(
             f"{printable(given)}: no such file or folder; name two results folders of run, of compare or of study, or "
             "two scenarios"

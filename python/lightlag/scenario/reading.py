@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lightlag import _engine
+from lightlag import _engine, _presets
 from lightlag._text import meant, printable
 from lightlag._writing import MARK
 from lightlag.errors import InputError, ScenarioError, scenario_error
@@ -81,9 +81,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
         return _text_of(scenario), "json", None
     path = Path(scenario)
     if _is_preset(scenario):
-        from lightlag import presets
-
-        return json.dumps(presets.PRESETS[str(scenario)]().to_dict()), "json", str(scenario)
+        return json.dumps(_presets.scenario(str(scenario))), "json", str(scenario)
     if is_results(scenario):
         from lightlag._source import Folder
 
@@ -117,9 +115,7 @@ def is_results(scenario: str | os.PathLike[str]) -> bool:
 def _is_preset(scenario: str | os.PathLike[str]) -> bool:
     if not isinstance(scenario, str) or (_exists(Path(scenario)) and not Path(scenario).is_dir()):
         return False
-    from lightlag import presets
-
-    return scenario in presets.PRESETS
+    return scenario in _presets.names()
 
 
 def _exists(path: Path) -> bool:
@@ -153,13 +149,12 @@ def _read(path: Path) -> str:
 
 def _guess(path: Path) -> str:
     """The preset or the file beside that was most likely meant, as the start of a remedy."""
-    from lightlag import presets
-
+    presets = _presets.names()
     stem = path.name.removesuffix(".toml").removesuffix(".json")
-    if stem != path.name and stem in presets.PRESETS:
+    if stem != path.name and stem in presets:
         return f'"{stem}" without {path.suffix} is the preset; '
     try:
         beside = [one.name for one in sorted(path.parent.iterdir())[:1000] if one.suffix in (".toml", ".json")]
     except OSError:
         beside = []
-    return meant(path.name, beside) or meant(stem, presets.PRESETS) or meant(f"{stem}.toml", beside)
+    return meant(path.name, beside) or meant(stem, presets) or meant(f"{stem}.toml", beside)

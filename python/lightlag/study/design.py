@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _toml
+from lightlag import _presets, _toml
 from lightlag._overview import counted, frame, tables
 from lightlag._text import printable
 from lightlag.comparison import MEASURES
@@ -377,9 +377,7 @@ class Study:
 
 
 def _is_scenario(name: object) -> bool:
-    from lightlag import presets
-
-    return str(name) in presets.PRESETS
+    return str(name) in _presets.names()
 
 
 def _plain(scenario: Any) -> str | dict[str, Any]:
