@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lightlag.scenario.builder import Network
-    from lightlag.scenario.document import Scenario, toml_value
+    from lightlag.scenario.document import Scenario
     from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
     from lightlag.scenario.links import Line, Link
+    from lightlag.scenario.plain import toml_value
     from lightlag.scenario.radio import Medium, Node, Radio
     from lightlag.scenario.reading import (
         ScenarioLike,
@@ -148,9 +149,10 @@ __all__ = [
 
 _FROM = {
     "builder": "Network",
-    "document": "Scenario toml_value",
+    "document": "Scenario",
     "flows": "Crash Defaults Flow FlowTemplate Proxy",
     "links": "Line Link",
+    "plain": "toml_value",
     "radio": "Medium Node Radio",
     "reading": "ScenarioLike Sets check checked congestion_names load_scenario read_scenario",
     "record": "Pcap Record",

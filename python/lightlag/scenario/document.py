@@ -101,15 +101,3 @@ class Scenario:
         from lightlag import _overview
 
         return _overview.page(self)
-
-
-def toml_value(value: object) -> str:
-    """A value as TOML writes it on one line.
-
-    Examples
-    --------
-    >>> from lightlag.scenario import Directions
-    >>> toml_value(Directions("2.9 s", ["1 s"]))
-    '{ forward = "2.9 s", backward = ["1 s"] }'
-    """
-    return _toml.one_line(plain(value))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from lightlag import _engine
+from lightlag import _engine, _toml
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -69,3 +69,15 @@ def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
 
 def _place(at: str) -> str:
     return f"{printable(at.removeprefix('.'))}: " if at else ""
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML writes it on one line.
+
+    Examples
+    --------
+    >>> from lightlag.scenario import Directions
+    >>> toml_value(Directions("2.9 s", ["1 s"]))
+    '{ forward = "2.9 s", backward = ["1 s"] }'
+    """
+    return _toml.one_line(plain(value))
