@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,19 @@ import pytest
 import lightlag as ll
 from conftest import Lightlag
 from lightlag import _engine
+from lightlag.commands import listing
+from lightlag.judge.judgement import Judgement
+from lightlag.judge.section import Section
+from lightlag.reproduce import PAPERS
+from lightlag.reproduce.collection import Collection
+from lightlag.reproduce.paper import Reproduction
+from lightlag.reproduce.table import COLUMNS
+from lightlag.reproduce.validation import response
+from lightlag.reproduce.validation.findings import Findings
+from lightlag.reproduce.validation.judge import Judgement as Judged
+from lightlag.reproduce.validation.kernel.criteria import Cell, Compared, Verdict
+from lightlag.reproduce.validation.kernel.points import short_points
+from lightlag.reproduce.validation.kernel.runs import Observed
 from lightlag.study.tables import DICTIONARY
 from manual import keys, objects, pages
 
@@ -88,9 +102,50 @@ def test_every_key_of_an_object_is_on_its_page(lightlag: Lightlag, pair_file: Pa
     found["lightlag diff --json"] = printed(lightlag, "diff", "a", "b")
     found["run.json of a run"] = json.loads((tmp_path / "a" / "run.json").read_text("utf-8"))
     found["run.json of a comparison"] = json.loads((tmp_path / "c" / "run.json").read_text("utf-8"))
+    for what in listing.LISTS:
+        found.setdefault("lightlag list WHAT --json", {}).update(printed(lightlag, "list", what))
+    capture = Path(__file__).parent / "data/captures/linux-cubic-sender.pcap"
+    found["lightlag inspect FILE --json"] = printed(lightlag, "inspect", capture)
+    found["lightlag compare-capture REAL SIMULATED --json"] = printed(lightlag, "compare-capture", capture, capture)
+    found["lightlag replay CAPTURE --json"] = printed(lightlag, "replay", capture)
+    found["lightlag orbit SCENARIO --json"] = printed(
+        lightlag, "orbit", "iridium", "--seconds", "30", "--station", "Oslo"
+    )
+    found |= long_ones()
     assert found.keys() == objects.OBJECTS.keys()
     for title, keys_of in found.items():
         assert keys_of.keys() <= objects.known(title), title
+
+
+def long_ones() -> dict[str, dict[str, Any]]:
+    """The objects of commands that run for minutes, made of what they measure."""
+    point = next(point for point in short_points() if point.group == "pattern")
+    seen = Observed(144_800, 1.0, 1, 0)
+    paper = Reproduction(PAPERS["cubic-inet"])
+    return {
+        "lightlag reproduce PAPER --json": paper.record(),
+        "lightlag reproduce all --json": Collection([paper]).record(),
+        "lightlag validate tcp --json": Findings(closed_forms=[], cells=[]).record(),
+        "lightlag validate kernel --json": Compared([Cell(point, (seen,), (seen,))]).record(),
+        "lightlag validate congestion --json": Judgement("newreno", 3, 1, 1.0).record(),
+    }
+
+
+def test_entries_of_long_objects_are_on_their_page() -> None:
+    page = objects.page()
+    point = next(point for point in short_points() if point.group == "pattern")
+    seen = Observed(144_800, 1.0, 1, 0)
+    window = response.Cell(response.ALGORITHMS[0], 1e-3, 0.1, 30.0, None, 31.0, 1000, 0.0)
+    entries: list[set[str]] = [
+        {one.name for one in dataclasses.fields(Judged)},
+        set(window.record()),
+        set(Cell(point, (seen,), (seen,)).record()),
+        {one.name for one in dataclasses.fields(Verdict)},
+        set(Section("response", "Response", [], "").record()),
+        set(COLUMNS),
+    ]
+    for names in entries:
+        assert all(f"`{name}`" in page for name in names), names
 
 
 def test_the_help_of_every_command_is_there() -> None:

@@ -57,6 +57,103 @@ OBJECTS: dict[str, dict[str, str]] = {
         "result_hashes": "hashes of both, if the input is the same",
         "measures": "for each flow and measure: `a`, `b`, `difference`, `relative`, and whether one side alone has it",
     },
+    "lightlag list WHAT --json": {
+        "congestion, queues, profiles, scenarios, papers": "entries of the list that was asked for, the only key: "
+        "`name` and `about` of each",
+    },
+    "lightlag reproduce PAPER --json": {
+        "paper": "name of the paper, as `lightlag list papers` has it",
+        "title": "title of the paper",
+        "reference": "authors, journal and year",
+        "version": "version of lightlag",
+        "summary": "verdicts in a sentence",
+        "tally": "number of rows with each verdict",
+        "rows": "claims and own checks, as text: `item`, `quantity`, `paper` (the printed value), "
+        "`closed form or model`, `lightlag`, `verdict` and `note` of each",
+        "tables": "tables in the layout of the paper: `name`, `title`, `header` and `lines` of each",
+        "figures": "figures in the folder: `name` and `caption` of each",
+        "notes": "paragraphs about choices that the paper leaves open",
+    },
+    "lightlag reproduce all --json": {
+        "version, summary, tally": "as above, of all papers together",
+        "papers": "an object for each paper, as above",
+    },
+    "lightlag validate tcp --json": {
+        "validated": "the word `tcp`",
+        "version": "version of lightlag",
+        "holds": "whether every judgement holds",
+        "failures": "those that do not hold, a sentence each",
+        "closed_forms": "comparisons with closed forms: `judge` (what is compared), `point`, `command`, `ours`, "
+        "`theory`, `deviation`, `holds` (null where nothing is judged) and `tolerance` of each",
+        "windows": "mean windows under random losses: `algorithm`, `p` (probability of loss), `rtt_s`, `ours`, "
+        "`formula` and `model` in segments, `losses` (their number), `waiting` (share of the time), `holds` and "
+        "`reason` of each",
+        "transport": "comparisons of other parts of the transport, with the keys of closed forms",
+        "papers": "an object for each paper, as of `lightlag reproduce`",
+    },
+    "lightlag validate kernel --json": {
+        "validated": "the word `kernel`",
+        "version": "version of lightlag",
+        "holds": "whether every criterion holds",
+        "criteria": "`criterion`, `found` and `holds` of each",
+        "cells": "measurements at one place of a path: `group`, `place`, runs of the `kernel` and `ours`, their mean "
+        "times `kernel_s` and `ours_s`, `goodput_ratio` and `holds`",
+    },
+    "lightlag validate congestion --json": {
+        "congestion": "algorithm that was judged",
+        "replications": "runs at each point",
+        "seed": "the first seed",
+        "scale": "factor of the durations: 1 outside of tests",
+        "version": "version of lightlag",
+        "complete": "whether every section has finished",
+        "sections": "an object for each section: `title`, `verdict`, `holds` (null where nothing is judged), `rows` of "
+        "its table, and numbers beside it",
+    },
+    "lightlag inspect FILE --json": {
+        "packets, tcp_packets": "number of packets, and of those of TCP",
+        "tcp_bytes": "their bytes, headers of IP and TCP included",
+        "start_ns": "time of the first packet, in nanoseconds since 1970",
+        "duration_s": "seconds from the first packet to the last",
+        "connections": "connections, largest first: `number`, `client`, `server`, `start_s`, `duration_s`, `state`, "
+        "`initial_rtt_s`, and counts of packets, bytes and repairs in `forward` and `backward`",
+        "others": "number of packets of other protocols",
+        "omitted": "small connections that are not listed: `connections`, `packets` and `payload_bytes` of all",
+        "interfaces": "names of the interfaces",
+        "without_time": "packets without a time, which are left out",
+        "note": "reason why the file could not be read to its end, if there is one",
+        "interrupted": "whether reading was stopped",
+        "trace_thinned": "whether the curves of a long capture leave points out",
+    },
+    "lightlag compare-capture REAL SIMULATED --json": {
+        "data_s": "seconds from the first data to its last ACK: `real`, `simulated` and `ratio`, as of all others",
+        "unique_bytes, data_segments, answer_packets": "payload without repetitions, segments with data, packets back",
+        "goodput_bps": "payload without repetitions over time, in bit/s",
+        "retransmitted_segments": "segments that were sent again",
+        "fast_retransmissions, timeout_retransmissions": "those by fast retransmission, and by timeout",
+        "spurious_retransmissions": "those that had arrived",
+        "out_of_order, duplicate_acks, sack_blocks, zero_windows, ce_packets": "their numbers",
+        "min_rtt_s, mean_rtt_s, p95_rtt_s": "round-trip times",
+        "max_in_flight_bytes, mean_in_flight_bytes": "bytes in flight; the mean is over time",
+    },
+    "lightlag replay CAPTURE --json": {
+        "capture": "file of the real run",
+        "real, ours": "both senders: ends, handshakes, `path` (inferred), `lost` (by number), `episodes` of repair, "
+        "`goodput_bps` and counts of each",
+        "goodput_ratio": "our goodput over the real one",
+        "same_packets": "packets up to the first that differs",
+    },
+    "lightlag orbit SCENARIO --json": {
+        "satellites": "number of satellites",
+        "start": "time at which the scenario starts, UTC",
+        "from, to": "stations of the way",
+        "seconds": "seconds that were looked at",
+        "rtt_ms": "round trip of light on the way: `min`, `mean` and `max` in ms",
+        "hops": "links of the way: `min` and `max`",
+        "changes": "changes of the way",
+        "handovers_per_minute": "changes of the satellite that each end uses, by minute",
+        "outage_s": "seconds without a way",
+        "passes": "with `--station`: satellites that it sees, each with the times of its pass",
+    },
 }
 """For each object its keys with their meanings; several keys with commas between share one."""
 
