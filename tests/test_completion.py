@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import lightlag as ll
 from lightlag import _completion, presets
 from lightlag._completion import complete, split
 from lightlag.scenario import congestion_names
@@ -50,6 +51,8 @@ def test_presets_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("lightlag reproduce scps", ["scps-ns3"]),
         ("lightlag plot results/geo -m cw", ["cwnd"]),
         ("lightlag explain small-q", ["small-queue"]),
+        ("lightlag plot results/geo -m cwnd,rt", ["cwnd,rtt"]),
+        ("lightlag plot results/geo --no", ["--no-titles"]),
         ("lightlag orbit irid", ["iridium"]),
         ("lightlag orbit iridium --style i", ["ieee"]),
         ("lightlag inspect a.pcap --format p", ["pdf", "png", "pgf"]),
@@ -65,6 +68,13 @@ def test_presets_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 )  # fmt: skip
 def test_values_follow_from_the_declarations(line: str, expected: list[str]) -> None:
     assert offered(line) == expected
+
+
+def test_figures_of_a_comparison_are_offered(tmp_path: Path, net: ll.Network) -> None:
+    compared = ll.compare(net, ["cubic"], replications=1, duration="2 s")
+    compared.save(tmp_path / "compared", formats=(), report=False)
+    assert offered(f"lightlag plot {tmp_path}/compared -m ") == compared.figures
+    assert offered(f"lightlag plot {tmp_path}/compared -m goodput,b") == ["goodput,bars"]
 
 
 def test_every_algorithm_is_offered() -> None:

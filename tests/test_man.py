@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from lightlag import _man
+from lightlag._completion import complete
+from lightlag.cli import app
+
+
+def every_command(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All commands, with the words that call them."""
+    yield path, found
+    for name in getattr(found, "commands", {}):
+        yield from every_command(found.commands[name], (*path, name))
 
 
 def test_there_is_a_page_for_each_command_with_its_options() -> None:
@@ -17,6 +29,19 @@ def test_there_is_a_page_for_each_command_with_its_options() -> None:
     assert r"\fB\-\-duration\fR, \fB\-d\fR \fITIME\fR" in pages["lightlag-run"]
     assert all("\b" not in page and "\\b" not in page for page in pages.values())
     assert all(page.isascii() for page in pages.values())
+
+
+def test_every_option_of_every_command_is_on_its_page_and_offered() -> None:
+    pages = _man.pages()
+    for path, command in every_command(get_command(app)):
+        page = pages["-".join(["lightlag", *path])].replace("\\-", "-")
+        options = [one for one in command.params if one.param_type_name == "option"]
+        offered = {word for word, _ in complete([*path], "--")}
+        for one in options:
+            names = [*one.opts, *one.secondary_opts]
+            assert all(rf"\fB{name}\fR" in page for name in names), (path, one.name)
+            assert {name for name in names if name.startswith("--")} <= offered, (path, one.name)
+    assert r"\fB\-\-style\fR \fISTYLE\fR" in pages["lightlag-inspect"]
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff")

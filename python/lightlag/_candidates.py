@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from lightlag import _engine, _schema
+from lightlag.errors import InputError
 
 __all__ = ["OF", "files"]
 
@@ -137,9 +139,19 @@ def _papers(start: str, given: Given) -> Iterable[Candidate]:
 
 
 def _metrics(start: str, given: Given) -> Iterable[Candidate]:
+    """Figures of the results that are named, also after commas."""
+    head = start[: start.rfind(",") + 1]
+    return [(f"{head}{name}", "") for name in _figures(given) if name not in head.split(",")]
+
+
+def _figures(given: Given) -> Sequence[str]:
+    from lightlag.comparison import load_comparison
     from lightlag.results import Metric
 
-    return [(name, "") for name in get_args(Metric)]
+    for folder in given.get("folders", ())[:1]:
+        with suppress(InputError, OSError):
+            return load_comparison(folder).figures
+    return get_args(Metric)
 
 
 def _explained(start: str, given: Given) -> Iterable[Candidate]:

@@ -244,7 +244,8 @@ class _Line:
         for one in self.command.params:
             if one.param_type_name == "option" and (one.multiple or one.name not in self.given):
                 about = (one.help or "").split(". ")[0].rstrip(".")
-                names = [name for name in one.opts if name.startswith("--")] or one.opts
+                names = [*one.opts, *one.secondary_opts]
+                names = [name for name in names if name.startswith("--")] or names
                 found += [(name, about) for name in names if name.startswith(start)]
         return found
 
