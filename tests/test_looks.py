@@ -308,6 +308,7 @@ def test_the_command_takes_a_style_and_a_format(folder: Path, format: str) -> No
     [
         (("run", "--format", "gif"), '--format: "gif" is not a format of figures; there are pdf, svg, png, pgf'),
         (("run", "--format", "svg", "-o", "x.pdf"), "--format svg: x.pdf ends in .pdf; leave one of them out"),
+        (("run", "-o", "mine"), "mine: has no suffix that says the format; end the name in .pdf, .svg, .png, .pgf"),
         (("run", "--style", "ieeee"), 'no style "ieeee" (did you mean "ieee"?)'),
         (("run", "--width", "3.5"), "width: 3.5 is not a length"),
         (("run", "--font", "Nothing"), 'no font family "Nothing"'),
@@ -359,6 +360,13 @@ def test_every_command_that_draws_takes_a_look(
     assert done.exit_code == 0, done.output
     for name in figures:
         assert size_of(tmp_path / "out" / f"{name}.svg") == (3.5, 2.0)
+
+
+@pytest.mark.parametrize("command", [("inspect", str(CAPTURE)), ("compare-capture", "a", "b")])
+def test_a_figure_of_no_format_is_told_before_a_capture_is_read(command: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*command, "-o", "mine"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: mine: has no suffix that says the format")
 
 
 @pytest.mark.parametrize("command", [("inspect", str(CAPTURE)), ("compare-capture", "a", "b"), ("orbit", "iridium")])

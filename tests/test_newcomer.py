@@ -65,6 +65,8 @@ COMMANDS = (
         '--vary "links.0.loss": is not KEY=V1,V2,..., one word with "="; write --vary links.0.loss=0,1e-3',
     ),
     (["run", "mine.toml", "--set", "duration", "-q"], '--set "duration": is not KEY=VALUE; write for example'),
+    (["run"], "Missing argument 'FILE'. A scenario in TOML or JSON, or the name of a preset."),
+    (["run", "mine.toml", "--seed", "one"], "'one' is not a whole number"),
     (["plot", "geo"], 'geo: is not a results folder (no run.json); write one with "lightlag run"'),
     (["study", "run", "geo"], 'name a study file, such as one with scenarios = ["geo"]'),
     (["diff", "a", "b"], "a: no such file or folder; name two results folders of run, of compare or of study"),
@@ -113,6 +115,31 @@ def test_a_mistake_at_the_command_line(arguments: list[str], message: str, here:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2, done.output
     assert message in done.stderr, done.stderr
+
+
+def test_help_and_version_are_understood_as_commands() -> None:
+    def said(*words: str) -> str:
+        done = CliRunner().invoke(app, list(words), prog_name="lightlag")
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    assert said("help") == said("--help")
+    assert said("help", "study", "run") == said("study", "run", "--help")
+    assert said("study", "help") == said("study", "--help")
+    assert said("version") == said("--version")
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("cwnd", "trace.cwnd_segments, number, in segments"),
+        ("goodput", "runs.goodput_bps"),
+        ("completion time", "runs.completion_s"),
+        ("resent", "runs.retransmitted_share"),
+    ],
+)
+def test_words_of_tables_are_explained(word: str, line: str) -> None:
+    assert line in CliRunner().invoke(app, ["explain", word]).stdout.splitlines()
 
 
 @pytest.mark.parametrize(("call", "message"), CALLS, ids=[message for _, message in CALLS])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -67,8 +68,15 @@ class Commands(TyperGroup):
             return super().make_context(*args, **options)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        parsed: list[str] = super().parse_args(ctx, _with_values(args))
+        parsed: list[str] = super().parse_args(ctx, _with_values(self._as_options(args)))
         return parsed
+
+    def _as_options(self, args: list[str]) -> list[str]:
+        """The arguments, with the option for ``help`` and ``version`` that stand in place of a command."""
+        if args[:1] == ["help"]:
+            return [*args[1:], "--help"]
+        is_known = any("--version" in one.opts for one in self.params)
+        return ["--version"] if args == ["version"] and is_known else args
 
     def invoke(self, ctx: Any) -> Any:
         with _escaped():
@@ -196,5 +204,7 @@ def _escaped() -> Iterator[None]:
         yield
     except Exception as error:
         if isinstance(message := getattr(error, "message", None), str):
+            message = message or getattr(getattr(error, "param", None), "help", None) or ""
+            message = re.sub(r"is not a valid int(eger)?( range)?\.", "is not a whole number.", message)
             error.message = printable(message, keep="\n")  # type: ignore[attr-defined]
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import textwrap
 from functools import cache
 from typing import Any
@@ -26,7 +27,7 @@ def explanation(word: str) -> str | None:
     True
     """
     word = word.strip()
-    found = [part for part in (_warning(word), key(word), _columns(word), _values(word)) if part]
+    found = [part for part in (_warning(word), key(word), _columns(word) or _measure(word), _values(word)) if part]
     if not found:
         # A table by the name of one of its entries.
         found = [part for part in map(key, _plurals(word)) if part][:1]
@@ -119,6 +120,22 @@ def _columns(word: str) -> str | None:
         unit = f", in {column['unit']}" if column.get("unit") else ""
         parts.append(f"{table}.{column['name']}, {column['kind']}{unit}\n{_wrapped(column['meaning'], '  ')}")
     return "\n\n".join(parts)
+
+
+def _measure(word: str) -> str | None:
+    """A measure by its title in tables, or a column by its name without the unit."""
+    from lightlag.comparison import MEASURES
+
+    lowered = word.lower()
+    parts = [
+        f"{word}: measure of comparisons\n\nruns.{one.column}\n{_wrapped(one.about, '  ')}"
+        for one in MEASURES
+        if lowered in (one.title.lower(), one.column)
+    ]
+    # goodput_bps, cwnd_segments, rtt_s.
+    named = [name for name in columns() if re.fullmatch(rf"{re.escape(lowered)}_[a-z]+", name)]
+    parts += [text for name in named[:_SHOWN] if (text := _columns(name))]
+    return "\n\n".join(parts) or None
 
 
 def _values(word: str) -> str | None:

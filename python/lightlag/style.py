@@ -26,7 +26,7 @@ from lightlag.errors import InputError
 from lightlag.looks import DPI, FAMILIES, PLAIN, Look, current
 
 __all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "line_style", "points", "rc", "save"]
-__all__ += ["save_as", "settle", "styled"]
+__all__ += ["format_of", "save_as", "settle", "styled"]
 
 P = ParamSpec("P")
 
@@ -221,13 +221,25 @@ def settle(figure: Figure) -> None:
 def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Writes a figure; the suffix decides the format. The same figure gives the same bytes."""
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f'{path}: "{suffix}" is not a format of figures; end the name in {", ".join(SUFFIXES)}')
-    drawing = save_as(figure, suffix[1:])
+    drawing = save_as(figure, format_of(path))
     with new_file(path) as partial:
         partial.write_bytes(drawing)
     return path
+
+
+def format_of(path: Path) -> str:
+    """The format of a file by its suffix.
+
+    Raises
+    ------
+    InputError
+        If it is none of figures.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        problem = f'"{suffix}" is not a format of figures' if suffix else "has no suffix that says the format"
+        raise InputError(f"{path}: {problem}; end the name in {', '.join(SUFFIXES)}")
+    return suffix[1:]
 
 
 def save_as(figure: Figure, kind: str) -> bytes:

@@ -13,7 +13,7 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     from lightlag.looks import Look
 
-__all__ = ["Font", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix"]
+__all__ = ["Font", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix", "with_suffix"]
 
 Format = Annotated[
     str | None,
@@ -49,11 +49,22 @@ def path(out: Path | None, format: str | None, look: Look) -> Path | None:
     Raises
     ------
     InputError
-        As :func:`check` and :func:`suffix`.
+        As :func:`check` and :func:`suffix`, and if the suffix is that of no figure.
     """
     check(out, format, look)
-    ending = suffix(format, out) or ".pdf"
-    return out if out is None or out.suffix else out.with_name(out.name + ending)
+    if out is None:
+        return None
+    from lightlag.style import format_of
+
+    target = with_suffix(out, format)
+    format_of(target)
+    return target
+
+
+def with_suffix(out: Path, format: str | None) -> Path:
+    """The file of a figure, with the suffix of the format if that is named and the file has none."""
+    ending = suffix(format, out)
+    return out if out.suffix or ending is None or not out.name else out.with_name(out.name + ending)
 
 
 def check(out: Path | None, format: str | None, look: Look) -> None:

@@ -90,10 +90,9 @@ class _Target:
     folders: list[Path]
 
     def path(self, metric: str) -> Path:
-        suffix = figures.suffix(self.format, self.out)
         if self.out is not None:
-            return self.out if self.out.suffix or suffix is None else self.out.with_name(self.out.name + suffix)
-        name = f"{metric.replace(',', '-')}{suffix or '.pdf'}"
+            return figures.with_suffix(self.out, self.format)
+        name = f"{metric.replace(',', '-')}{figures.suffix(self.format) or '.pdf'}"
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
 
 
