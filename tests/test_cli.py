@@ -157,6 +157,10 @@ def test_new_scenario_writes_a_commented_file_that_runs(call: CliRunner, monkeyp
     text = Path("asked.toml").read_text()
     for line in ('rate = "50 Mbit/s"', 'delay = "29.8 ms"', 'congestion = "cubic"'):
         assert line in text
+    # What its first lines advise.
+    advised = next(line for line in text.splitlines() if "lightlag compare" in line).split("lightlag ")[-1].split()
+    done = call.invoke(app, [*advised, "-n", "1", "-d", "1 s", "--figures", "none", "-q"])
+    assert (done.exit_code, done.stderr) == (0, "")
     for option, value in (("--rate", "50"), ("--rtt", "5"), ("--path", "goe"), ("-c", "cubik")):
         done = call.invoke(app, ["new", "scenario", "wrong", option, value])
         assert done.exit_code == 2

@@ -66,6 +66,11 @@ def test_figures_of_a_comparison_are_panels_with_one_legend(compared: ll.Compari
     assert figure.get_suptitle() == "pair · means of 2 runs, 95 % intervals · windows of the first seed"
 
 
+def test_names_may_be_one_text(compared: ll.Comparison, result: ll.Result) -> None:
+    assert len(plot.facets(compared, "goodput, completion").axes) == 2
+    assert len(plot.facets(result, "cwnd").axes) == 1
+
+
 def test_a_column_of_a_paper_has_one_panel_beside_another(compared: ll.Comparison) -> None:
     with plot.using("ieee"):
         figure = plot.facets(compared, ["goodput", "completion", "cwnd"])

@@ -212,7 +212,8 @@ def _competitors(
     if fixed:
         which = f"{fixed[0]}: " if len(bases) > 1 else ""
         raise InputError(
-            f"{which}every flow names its own congestion control, so there is nothing to compare; leave it out"
+            f"{which}every flow names its own congestion control, so there is nothing to compare; move the key "
+            "congestion from the flows to defaults.tcp, where it holds for flows that name none"
         )
     found = competitors(congestion_names() if given is None else given)
     if not found:

@@ -350,7 +350,7 @@ def _busiest(queues: Sequence[Mapping[str, pl.DataFrame]], most: int) -> list[st
 
 def facets(
     result: Results | Comparison | Sequence[Comparison] | Mapping[str, Comparison],
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     *,
     apart: bool = False,
     ax: Sequence[Axes] | None = None,
@@ -366,7 +366,7 @@ def facets(
         Runs or comparisons: one, several, or a mapping that names them.
     metrics
         Names of :data:`OVER_TIME`, by default cwnd, rtt, goodput and queue; of comparisons names of their
-        :attr:`~lightlag.Comparison.figures`, by default all of them.
+        :attr:`~lightlag.Comparison.figures`, by default all of them. Also one text with commas between names.
     apart
         Whether each of several results has panels of its own, with the same scales, instead of lines beside those of
         the others.
@@ -375,6 +375,8 @@ def facets(
     """
     from lightlag import comparison_facets, facets
 
+    if isinstance(metrics, str):
+        metrics = [name.strip() for name in metrics.split(",")]
     if (given := overlay.comparisons(result)) is not None:
         return comparison_facets.draw(given if apart else {"": overlay.merged(given)}, metrics, ax=ax)
     runs = _shown.named(result)  # type: ignore[arg-type]

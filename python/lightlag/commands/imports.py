@@ -9,7 +9,9 @@ import typer
 
 from lightlag._text import say
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A measurement: see above.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A measurement: a trace, the output of a tool, a table, a capture.")
+]
 Kind = Annotated[
     str | None,
     typer.Option(

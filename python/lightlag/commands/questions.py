@@ -94,6 +94,9 @@ name = "{name}"
 duration = "{max(60, round(60 * of.rtt_s))} s"  # at most; the run ends when every transfer has finished
 seed = 1  # another seed draws other losses
 
+[defaults.tcp]
+congestion = "{of.congestion}"  # of flows that name none; comparisons replace it
+
 # The user's own link: fast and short, so that it never limits the flow.
 [[links]]
 between = ["client", "gateway"]
@@ -112,7 +115,6 @@ loss = {kind.loss}  # of each packet; {{ mean = 0.01, burst = 5 }} loses them in
 from = "client"
 to = "server"
 transfer = "{_size(of)}"  # without this line it sends until the end
-congestion = "{of.congestion}"
 {timer}"""
 
 
