@@ -56,7 +56,7 @@ def test_figures_of_a_comparison_are_panels_with_one_legend(compared: ll.Compari
     labels = [(axes.get_xlabel(), axes.get_ylabel().split(" (")[0]) for axes in figure.axes]
     assert labels == [
         ("time (s)", "goodput"),
-        ("completion time (s)", "share of the flows"),
+        ("completion time (s)", "share of flows"),
         ("time (s)", "cwnd"),
         ("time (s)", "cwnd"),
     ]

@@ -19,7 +19,12 @@ from lightlag.style import Chart
 
 __all__ = ["check", "columns_of", "draw", "one_legend", "same_scales", "shortened"]
 
-_SHORT = {"congestion window": "cwnd", "round-trip time": "RTT", "packets waiting": "queue (packets)"}
+_SHORT = {
+    "congestion window": "cwnd",
+    "round-trip time": "RTT",
+    "packets waiting": "queue (packets)",
+    "share of the flows": "share of flows",
+}
 _LEAST_IN = 2.2
 """The width of a panel beside another."""
 
