@@ -303,6 +303,12 @@ def test_the_command_takes_a_style_and_a_format(folder: Path, format: str) -> No
     assert path.stat().st_size > 1000
 
 
+def test_metrics_may_be_named_one_by_one(folder: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plot", str(folder / "run"), "-m", "cwnd", "-m", "rtt", "--format", "svg"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.replace("\n", "") == str(folder / "run" / "cwnd-rtt.svg")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [

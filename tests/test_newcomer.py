@@ -65,6 +65,11 @@ COMMANDS = (
         '--vary "links.0.loss": is not KEY=V1,V2,..., one word with "="; write --vary links.0.loss=0,1e-3',
     ),
     (["run", "mine.toml", "--set", "duration", "-q"], '--set "duration": is not KEY=VALUE; write for example'),
+    (
+        ["run", "mine.toml", "-c", "cubic,hybla"],
+        '"cubic,hybla": are several, and a run takes one; "lightlag compare mine.toml -c cubic,hybla" runs each',
+    ),
+    (["plot", "mine", "-m", "cwnd", "rtt"], "rtt: is a figure, not a folder; write -m cwnd,rtt"),
     (["run"], "Missing argument 'FILE'. A scenario in TOML or JSON, or the name of a preset."),
     (["run", "mine.toml", "--seed", "one"], "'one' is not a whole number"),
     (["plot", "geo"], 'geo: is not a results folder (no run.json); write one with "lightlag run"'),

@@ -149,6 +149,7 @@ def run(
     changes += [] if acks is None else [("record.acks", "true")]
     scenario = read_scenario(file, changes)
     if congestion is not None:
+        compared.check_is_one(congestion, file)
         scenario = with_congestion(scenario, congestion)
     default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
     folder = out if out is not None or as_json else default

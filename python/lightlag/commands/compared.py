@@ -86,6 +86,18 @@ def formats(text: str | None) -> tuple[str, ...]:
     return names
 
 
+def check_is_one(congestion: str, file: str) -> None:
+    """Fails if these are algorithms with commas between them, of which a run takes one."""
+    from lightlag.scenario import congestion_names
+
+    names = congestion.split(",")
+    if len(names) > 1 and {name.strip() for name in names} <= {*congestion_names()}:
+        raise InputError(
+            f'--congestion "{congestion}": are several, and a run takes one; "lightlag compare {file} -c {congestion}" '
+            "runs each"
+        )
+
+
 def plan(
     files: list[str], congestion: str | None, vary: list[str], replications: int, changes: list[tuple[str, str]]
 ) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -23,13 +23,13 @@ def plot(
         list[Path], typer.Argument(metavar="DIR...", help="Results folders: several of one kind are drawn together.")
     ],
     metric: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--metric",
             "-m",
             help="cwnd (default), goodput, sequence, rtt or queue; of one run also swarm, airtime or routes of radios, "
             "globe or handovers of a constellation; of comparisons any of their figures. Several with commas are "
-            "panels of one figure.",
+            "panels of one figure, as is the option repeated.",
         ),
     ] = None,
     out: Annotated[
@@ -70,15 +70,29 @@ def plot(
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
+    metrics = None if not metric else _metrics(",".join(metric))
+    _check_folders(folders, metrics or [])
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     read = [read_result(folder) for folder in folders]
     found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):
-            _of_comparisons(overlay.named(found, Comparison), metric, apart, _Target(out, format, folders))
+            _of_comparisons(overlay.named(found, Comparison), metrics, apart, _Target(out, format, folders))
         else:
-            metric = "cwnd" if metric is None else metric
-            _of_runs(overlay.named(found, Result), metric, apart, _Target(out, format, folders))
+            _of_runs(overlay.named(found, Result), metrics or ["cwnd"], apart, _Target(out, format, folders))
+
+
+def _metrics(metric: str) -> list[str]:
+    return [name.strip() for name in metric.split(",")]
+
+
+def _check_folders(folders: list[Path], metrics: list[str]) -> None:
+    """Fails if a folder is the name of a figure, which stands behind the option without a comma."""
+    from lightlag.results import Metric
+
+    for folder in folders:
+        if str(folder) in get_args(Metric) and not folder.exists():
+            raise InputError(f"{folder}: is a figure, not a folder; write -m {','.join([*metrics, str(folder)])}")
 
 
 @dataclass(frozen=True)
@@ -96,12 +110,13 @@ class _Target:
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
 
 
-def _of_comparisons(found: dict[str, Comparison], metric: str | None, apart: bool, target: _Target) -> None:
+def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apart: bool, target: _Target) -> None:
     from lightlag import overlay
     from lightlag.plot import facets
     from lightlag.style import save
 
-    metrics = [next(iter(found.values())).figures[0]] if metric is None else _metrics(metric)
+    if metrics is None:
+        metrics = [next(iter(found.values())).figures[0]]
     path = target.path(",".join(metrics))
     if len(metrics) > 1 or (apart and len(found) > 1):
         save(facets(found, metrics, apart=apart), path)
@@ -110,17 +125,13 @@ def _of_comparisons(found: dict[str, Comparison], metric: str | None, apart: boo
     say(path)
 
 
-def _metrics(metric: str) -> list[str]:
-    return [name.strip() for name in metric.split(",")]
-
-
-def _of_runs(found: dict[str, Result], metric: str, apart: bool, target: _Target) -> None:
+def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: _Target) -> None:
     from lightlag import _progress, moving
     from lightlag.plot import FIGURES, facets
     from lightlag.style import save
 
-    metrics = _metrics(metric)
-    path = target.path(",".join(metrics))
+    metric = ",".join(metrics)
+    path = target.path(metric)
     moving.check(metric, path)
     if moving.is_moving(path):
         if len(found) > 1:
