@@ -1,0 +1,28 @@
+/** The scenarios that come with lightlag, with the sentence from the comment at their head. */
+
+export interface Preset {
+  name: string;
+  /** The sentence: all that the comment says in its first paragraph. */
+  says: string;
+  toml: string;
+}
+
+const texts = import.meta.glob<string>("../../../scenarios/*.toml", { query: "?raw", import: "default", eager: true });
+
+export const presets: Preset[] = Object.entries(texts)
+  .map(([path, toml]) => ({ name: path.replace(/^.*\/(.*)\.toml$/, "$1"), says: sentence(toml), toml }))
+  .sort((a, b) => a.name.localeCompare(b.name));
+
+/** The first paragraph of the comment at the head of a scenario, without its opening word. */
+export function sentence(toml: string): string {
+  const lines: string[] = [];
+  for (const line of toml.split("\n")) {
+    const text = /^#\s?(.*)$/.exec(line)?.[1]?.trim();
+    if (!text) {
+      break;
+    }
+    lines.push(text);
+  }
+  const whole = lines.join(" ").replace(/^Shows:\s*/, "");
+  return whole.charAt(0).toUpperCase() + whole.slice(1);
+}

@@ -1,0 +1,84 @@
+import { Lazy } from "./lazy.tsx";
+import { title } from "./state.ts";
+import { type Theme, theme } from "./theme.ts";
+import { open, tools, view, views } from "./views.ts";
+
+const THEMES: [Theme, string, string][] = [
+  ["system", "◐", "as the system"],
+  ["light", "☀", "light"],
+  ["dark", "☾", "dark"],
+];
+
+/** The header and the view that is open. */
+export function Shell() {
+  const now = views.find(({ key }) => key === view.value) ?? views[0];
+  return (
+    <>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header class="top">
+        <span class="brand">
+          <Mark />
+          lightlag <span class="quiet">studio</span>
+        </span>
+        <span class="title" title="The scenario's name">
+          {title}
+        </span>
+        <nav aria-label="Views">
+          {views.map(({ key, name }) => (
+            <a
+              key={key}
+              href={`?view=${key}`}
+              aria-current={view.value === key ? "page" : undefined}
+              onClick={(event) => {
+                event.preventDefault();
+                open(key);
+              }}
+            >
+              {name}
+            </a>
+          ))}
+        </nav>
+        <div class="tools">
+          {tools.map((tool) => (
+            <Lazy key={tool.key} name={tool.name} load={tool.load} />
+          ))}
+          <ThemeButton />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1} aria-label={now?.name}>
+        {now && <Lazy key={now.key} name={now.name} load={now.load} />}
+      </main>
+    </>
+  );
+}
+
+function ThemeButton() {
+  const at = THEMES.findIndex(([name]) => name === theme.value);
+  const [, sign, says] = THEMES[at] ?? ["system", "◐", "as the system"];
+  return (
+    <button
+      type="button"
+      class="icon"
+      aria-label={`Colours: ${says}. Change`}
+      title={`Colours: ${says}`}
+      onClick={() => {
+        theme.value = THEMES[(at + 1) % THEMES.length]?.[0] ?? "system";
+      }}
+    >
+      {sign}
+    </button>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <path d="M6 25 16 6l10 19" />
+      <circle cx="6" cy="25" r="3.5" />
+      <circle cx="26" cy="25" r="3.5" />
+      <circle class="far" cx="16" cy="6" r="3.5" />
+    </svg>
+  );
+}

@@ -1,0 +1,48 @@
+/** What several views need. */
+
+import { computed, signal } from "@preact/signals";
+import { engine } from "../engine/here.ts";
+import type { About, Asked, Checked, Door } from "../engine/protocol.ts";
+import { presets } from "./presets.ts";
+
+const first = presets.find(({ name }) => name === "geo") ?? presets[0];
+
+/** The scenario as text: the one truth, from which the form and the drawing are made. */
+export const toml = signal(first?.toml ?? "");
+
+/** The files that the scenario names, in base 64. */
+export const files = signal<Record<string, string>>({});
+
+/** The engine's word on the text: undefined until the first answer, and of an older text for a moment after a change. */
+export const checked = signal<Checked | undefined>(undefined);
+
+/** What the engine is: its version, algorithms, profiles and kinds of warnings. */
+export const about = signal<About | undefined>(undefined);
+
+/** Whether the text is one that runs. */
+export const isSound = computed(() => checked.value !== undefined && checked.value.errors.length === 0);
+
+/** The scenario's name, as the text gives it. */
+export const title = computed(() => {
+  const name = checked.value?.scenario?.name;
+  return typeof name === "string" ? name : (/^\s*name\s*=\s*"([^"\n]*)"/m.exec(toml.value)?.[1] ?? "scenario");
+});
+
+/** The scenario as requests take it. */
+export function asked(): Asked {
+  return { toml: toml.value, files: files.value };
+}
+
+/** Takes another scenario. */
+export function take(text: string, itsFiles: Record<string, string> = {}): void {
+  files.value = itsFiles;
+  toml.value = text;
+}
+
+let small: Door | undefined;
+
+/** The engine for short questions: checks, edits, networks. Runs have engines of their own. */
+export function door(): Door {
+  small ??= engine();
+  return small;
+}

@@ -1,0 +1,268 @@
+/** Requests to the engine, its answers, and the binary form of an answer. */
+
+/** A scenario with the files that it names, in base 64, and changes as of `--set`. */
+export interface Asked {
+  toml: string;
+  files?: Record<string, string>;
+  sets?: [path: string, value: string][];
+}
+
+/** Packets that a run tells, each hop of each copy a row. */
+export interface Watch {
+  from_s?: number;
+  to_s?: number;
+  flow?: number;
+  /** The most rows of a step. */
+  most: number;
+}
+
+export interface Requests {
+  about: { op: "about" };
+  schema: { op: "schema"; schema: unknown };
+  check: { op: "check" } & Asked;
+  edit: { op: "edit"; toml: string; path: string; value: unknown };
+  write: { op: "write"; scenario: unknown };
+  network: { op: "network" } & Asked;
+  start: { op: "start"; seed?: number; packets?: Watch; captures?: boolean } & Asked;
+  step: { op: "step"; run: number; until_s: number; events?: number };
+  finish: { op: "finish"; run: number; whole?: boolean };
+  close: { op: "close"; run: number };
+  sky: { op: "sky" } & Asked;
+  flight: { op: "flight" } & Asked;
+  places_at: { op: "places_at"; place: number; time_s: number };
+  courses: { op: "courses"; place: number; from: number; to: number; until_s: number };
+  leave: { op: "leave"; place: number };
+}
+
+export type Op = keyof Requests;
+export type Request = Requests[Op];
+
+/** A mistake in a scenario. Places count in UTF-16 units of its text. */
+export interface Problem {
+  path: string;
+  message: string;
+  from?: number;
+  to?: number;
+}
+
+/** A warning about a scenario. */
+export interface Advice extends Problem {
+  kind: string;
+}
+
+/** What `about` says of a congestion control algorithm. */
+export interface Algorithm {
+  name: string;
+  [more: string]: unknown;
+}
+
+export interface About {
+  version: string;
+  congestion: Algorithm[];
+  profiles: [name: string, settings: Record<string, unknown>][];
+  warnings: [kind: string, about: string][];
+  dictionary: unknown[];
+}
+
+export interface Checked {
+  errors: Problem[];
+  warnings: Advice[];
+  /** The complete scenario with its defaults. */
+  scenario?: Scenario;
+  links?: number;
+  flows?: number;
+  memory_bytes?: number;
+  is_random?: boolean;
+}
+
+export type Scenario = Record<string, unknown>;
+
+export interface NetworkNode {
+  name: string;
+  kind: "host" | "router" | "radio" | "station" | "satellite";
+  at?: [x: number, y: number, z: number];
+}
+
+export interface NetworkLink {
+  name: string;
+  from: number;
+  to: number;
+  rate_bps: number;
+  delay_s: number;
+}
+
+export interface NetworkFlow {
+  name: string;
+  from: number;
+  to: number;
+  congestion?: string;
+  transport: string;
+  start_s: number;
+  transfer_bytes: number | null;
+  /** The nodes that it crosses at the start of the run. */
+  way: number[] | null;
+}
+
+export interface Network {
+  errors?: Problem[];
+  nodes: NetworkNode[];
+  links: NetworkLink[];
+  media: { name: string; nodes: number[] }[];
+  flows: NetworkFlow[];
+  proxies: number[];
+  sky: { first: number; satellites: number; stations: number[] } | null;
+  /** What is left out of a large network. */
+  more: { nodes: number; links: number; flows: number };
+}
+
+export interface Started {
+  errors?: Problem[];
+  run: number;
+  end_s: number;
+  seed: number;
+  flows: string[];
+  links: string[];
+  nodes: string[];
+}
+
+export interface Stepped {
+  now_s: number;
+  events: number;
+  over: boolean;
+  tables: Tables;
+}
+
+export interface Finished {
+  summary: Record<string, unknown>;
+  interrupted: boolean;
+  failed?: string;
+  tables: Tables;
+  captures: { name: string; data: Uint8Array }[];
+}
+
+export interface Sky {
+  errors?: Problem[];
+  place: number;
+  satellites: string[];
+  stations: string[];
+  start: string;
+  interval_s: number;
+  flows: { name: string; from: number; to: number }[];
+}
+
+export interface Flight {
+  errors?: Problem[];
+  place: number;
+  nodes: string[];
+}
+
+export interface Answers {
+  about: About;
+  schema: Record<string, never>;
+  check: Checked;
+  edit: { toml: string };
+  write: { toml: string };
+  network: Network;
+  start: Started;
+  step: Stepped;
+  finish: Finished;
+  close: Record<string, never>;
+  sky: Sky;
+  flight: Flight;
+  places_at: { time_s: number; tables: Tables };
+  courses: { courses: { from_s: number; nodes: number[] }[] };
+  leave: Record<string, never>;
+}
+
+export type AnswerTo<R extends Request> = Answers[R["op"]];
+
+/** An engine: in a worker of the page, or behind a WebSocket. */
+export interface Door {
+  /** @throws {EngineError} what the engine says of a request that it cannot answer */
+  ask<R extends Request>(request: R): Promise<AnswerTo<R>>;
+  close(): void;
+}
+
+/** What the engine says of a request that it cannot answer. */
+export class EngineError extends Error {
+  override name = "EngineError";
+}
+
+export type Values = Float64Array | Uint32Array | Uint8Array;
+
+export interface Column {
+  values: Values;
+  /** The list into which the values are indices, or its name in the answer to `start`. */
+  names?: "flows" | "links" | "nodes" | string[];
+}
+
+export interface Table {
+  rows: number;
+  columns: Record<string, Column>;
+}
+
+export type Tables = Record<string, Table>;
+
+interface Head {
+  error?: { message: string };
+  tables?: Record<string, { rows: number; columns: HeadColumn[] }>;
+  captures?: { name: string; at: number; bytes: number }[];
+}
+
+interface HeadColumn {
+  name: string;
+  type: "f64" | "u32" | "u8";
+  at: number;
+  names?: "flows" | "links" | "nodes" | string[];
+}
+
+/**
+ * Reads an answer: u32 LE length of the head, the head in JSON, zeros up to a multiple of 8, columns. The columns are views
+ * into the buffer.
+ *
+ * @throws {EngineError} the message of an answer that is a refusal
+ */
+export function decode(answer: ArrayBuffer): unknown {
+  if (answer.byteLength < 4) {
+    throw new EngineError(`an answer of ${answer.byteLength} bytes is too short; at least 4 were expected`);
+  }
+  const length = new DataView(answer).getUint32(0, true);
+  if (4 + length > answer.byteLength) {
+    throw new EngineError(`an answer of ${answer.byteLength} bytes says that its head has ${length}`);
+  }
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(answer, 4, length))) as Head;
+  if (head.error) {
+    throw new EngineError(head.error.message);
+  }
+  const data = Math.ceil((4 + length) / 8) * 8;
+  const read: Record<string, unknown> = { ...head };
+  if (head.tables) {
+    read.tables = Object.fromEntries(
+      Object.entries(head.tables).map(([name, { rows, columns }]) => [
+        name,
+        {
+          rows,
+          columns: Object.fromEntries(columns.map((column) => [column.name, columnOf(answer, data, rows, column)])),
+        },
+      ]),
+    );
+  }
+  if (head.captures) {
+    read.captures = head.captures.map(({ name, at, bytes }) => ({
+      name,
+      data: new Uint8Array(answer, data + at, bytes),
+    }));
+  }
+  return read;
+}
+
+function columnOf(answer: ArrayBuffer, data: number, rows: number, { type, at, names }: HeadColumn): Column {
+  const from = data + at;
+  const values =
+    type === "f64"
+      ? new Float64Array(answer, from, rows)
+      : type === "u32"
+        ? new Uint32Array(answer, from, rows)
+        : new Uint8Array(answer, from, rows);
+  return names === undefined ? { values } : { values, names };
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  // The page works in any folder, so every address in it is relative.
+  base: "./",
+  build: {
+    outDir: "../dist/studio",
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+  },
+  worker: { format: "es" },
+  // The presets lie beside the page's folder.
+  server: { fs: { allow: [".."] } },
+  test: { include: ["src/**/*.test.ts", "tests/unit/**/*.test.ts"], environment: "node" },
+});
