@@ -19,6 +19,7 @@ pub use network::{
     CapturePlace, CapturePlan, Crossing, Flow, Hop, LinkDirection, LinkProperties, Medium, Member, Network, Part,
     Proxy, Rerouted, SignalPlan, Space, Split, Weather,
 };
+pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
@@ -27,7 +28,8 @@ pub use spec::{
     OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson,
     ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing,
     Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal,
-    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, own_traffic,
+    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, know_schema,
+    own_traffic,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

@@ -40,3 +40,4 @@ pub use partition::Parallel;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use tap::capture::Output;
+pub use tap::passages::{Passages, Watch};

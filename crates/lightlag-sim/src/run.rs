@@ -5,10 +5,12 @@ use crate::hosts::{Observed, Outcome};
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
 use crate::partition::windows::{Counts, Origin, Step, Windows};
+use crate::results::Paths;
 use crate::results::{Failed, Parts, Provenance, RunResult};
-use crate::tap::capture::{Captures, Output, Setup};
-use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
-use crate::tap::{Silent, Tap};
+use crate::tap::capture::{Output, Setup};
+use crate::tap::passages::{Passages, Watch, Watcher};
+use crate::tap::record::{Acks, Drops, QueueSamples, Recorder, Trace};
+use crate::tap::{Observers, Silent, Tap};
 use crate::world::World;
 use lightlag_core::{Instant, Rate};
 use lightlag_scenario::{Network, Scenario, ScenarioError};
@@ -52,7 +54,7 @@ pub struct Simulation {
 /// The world with its tap.
 enum Watched {
     By(Box<World<Silent>>),
-    ByCaptures(Box<World<Captures>>),
+    Closely(Box<World<Observers>>),
     InParts(Box<Windows>),
 }
 
@@ -79,6 +81,8 @@ pub struct Recorded<'a> {
     pub drops: &'a Drops,
     /// ACKs taken.
     pub acks: &'a Acks,
+    /// The ways of flows over media or through the sky, if there are such.
+    pub paths: Option<&'a Paths>,
 }
 
 /// Events between two looks at the observer.
@@ -162,12 +166,23 @@ impl Simulation {
     pub fn capture_to(mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Self> {
         let Some(setup) = self.setup.take() else { return Ok(self) };
         let captures = setup.open(open)?;
-        self.world = match self.world {
-            Watched::By(world) => Watched::ByCaptures(Box::new(world.watched_by(captures))),
-            // A network whose packets are captured is not cut.
-            watched @ (Watched::ByCaptures(_) | Watched::InParts(_)) => watched,
-        };
+        self.world = observed(self.world, |observers| observers.captures = Some(captures));
         Ok(self)
+    }
+
+    /// The same run, of which [`passages`](Self::passages) tells the ways of packets. Networks that were cut have none.
+    #[must_use]
+    pub fn watching(mut self, network: &Network, watch: Watch) -> Self {
+        self.world = observed(self.world, |observers| observers.watcher = Some(Watcher::new(network, watch)));
+        self
+    }
+
+    /// The ways of packets since the last call, of a run that is [watched](Self::watching).
+    pub fn passages(&mut self) -> Passages {
+        match &mut self.world {
+            Watched::Closely(world) => world.tap.watcher.as_mut().map(Watcher::take).unwrap_or_default(),
+            Watched::By(_) | Watched::InParts(_) => Passages::default(),
+        }
     }
 
     /// Lets everything happen up to `time`, and returns whether the run goes on. It is over when every finite flow has
@@ -190,7 +205,7 @@ impl Simulation {
         let most = last.saturating_sub(self.course.events);
         match &mut self.world {
             Watched::By(world) => advance(world, &mut self.course, until, most),
-            Watched::ByCaptures(world) => advance(world, &mut self.course, until, most),
+            Watched::Closely(world) => advance(world, &mut self.course, until, most),
             Watched::InParts(_) => {}
         }
         !self.course.is_over
@@ -219,15 +234,14 @@ impl Simulation {
 
     /// The tables recorded so far.
     pub fn recorded(&self) -> Recorded<'_> {
-        let recorder = match &self.world {
-            Watched::By(world) => &world.recorder,
-            Watched::ByCaptures(world) => &world.recorder,
+        match &self.world {
+            Watched::By(world) => recorded(world),
+            Watched::Closely(world) => recorded(world),
             Watched::InParts(windows) => {
                 let Tables { trace, queue, drops, acks, .. } = &windows.tables;
-                return Recorded { trace, queue, drops, acks };
+                Recorded { trace, queue, drops, acks, paths: None }
             }
-        };
-        Recorded { trace: &recorder.trace, queue: &recorder.queue, drops: &recorder.drops, acks: &recorder.acks }
+        }
     }
 
     /// A flow of TCP whose congestion control is steered, as its sender sees it, and its report since the last call. None before
@@ -235,7 +249,7 @@ impl Simulation {
     pub fn observe(&mut self, flow: usize) -> Option<Observed> {
         match &mut self.world {
             Watched::By(world) => world.hosts.observe(flow),
-            Watched::ByCaptures(world) => world.hosts.observe(flow),
+            Watched::Closely(world) => world.hosts.observe(flow),
             Watched::InParts(_) => None,
         }
     }
@@ -248,7 +262,7 @@ impl Simulation {
         }
         match &mut self.world {
             Watched::By(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
-            Watched::ByCaptures(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
+            Watched::Closely(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
             Watched::InParts(_) => {}
         }
     }
@@ -260,7 +274,7 @@ impl Simulation {
         }
         match &self.world {
             Watched::By(world) => self.first_failure(world),
-            Watched::ByCaptures(world) => self.first_failure(world),
+            Watched::Closely(world) => self.first_failure(world),
             Watched::InParts(_) => None,
         }
     }
@@ -305,14 +319,16 @@ impl Simulation {
                 results(&mut world, provenance, course, Parts::Go)
             }
             Watched::By(mut world) => results(&mut world, provenance, course, Parts::Go),
-            Watched::ByCaptures(mut world) => {
+            Watched::Closely(mut world) => {
                 let mut result = results(&mut world, provenance, course, Parts::Stay);
                 if course.is_over {
                     close_connections(&mut world, course.end);
                 }
-                let (names, failure) = world.tap.finish();
-                result.captures = names;
-                result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
+                if let Some(captures) = world.tap.captures {
+                    let (names, failure) = captures.finish();
+                    result.captures = names;
+                    result.capture_failure = failure.map(|(name, error)| format!("{name}: {error}"));
+                }
                 result
             }
         };
@@ -320,6 +336,17 @@ impl Simulation {
         result.failed = failed;
         result
     }
+}
+
+/// The same world with one more observer. A network whose packets are seen is not cut.
+fn observed(world: Watched, add: impl FnOnce(&mut Observers)) -> Watched {
+    let mut world = match world {
+        Watched::By(world) => Box::new(world.watched_by(Observers::default())),
+        Watched::Closely(world) => world,
+        watched @ Watched::InParts(_) => return watched,
+    };
+    add(&mut world.tap);
+    Watched::Closely(world)
 }
 
 /// The same world in partitions.
@@ -375,6 +402,13 @@ fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, mos
     (course.now, course.events) = (now, events);
 }
 
+fn recorded<T>(world: &World<T>) -> Recorded<'_> {
+    let Recorder { trace, queue, drops, acks, .. } = &world.recorder;
+    let over_media = world.nodes.as_deref().map(|nodes| &nodes.paths);
+    let paths = over_media.or_else(|| world.fabric.overhead.as_deref().map(|overhead| &overhead.paths));
+    Recorded { trace, queue, drops, acks, paths }
+}
+
 fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course, parts: Parts) -> RunResult {
     world.finish(course.now);
     RunResult::new(world, provenance, course.now, course.events, !course.is_over, parts)
@@ -382,10 +416,12 @@ fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course, 
 
 /// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:
 /// nothing of it is in the result. At the latest it ends with the duration. Other flows are seen no longer.
-fn close_connections(world: &mut World<Captures>, end: Instant) {
+fn close_connections(world: &mut World<Observers>, end: Instant) {
     world.recorder.end();
     let World { tap, hosts, .. } = world;
-    tap.keep_to(|flow| matches!(hosts.outcomes[flow], Outcome::Finished(_)));
+    let Some(captures) = &mut tap.captures else { return };
+    tap.watcher = None;
+    captures.keep_to(|flow| matches!(hosts.outcomes[flow], Outcome::Finished(_)));
     let mut open = world.hosts.ends_of_finished_flows();
     loop {
         while open.pop_if(|endpoint| world.hosts.has_closed(*endpoint)).is_some() {}

@@ -1,13 +1,16 @@
 //! The records of a run: [`record`], samples and drops as columns, and taps, which watch packets.
 
 use crate::body::{Body, Packet};
+use capture::Captures;
 use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::Snapshot;
+use passages::Watcher;
 
 pub(crate) mod capture;
+pub(crate) mod passages;
 pub(crate) mod record;
 
 /// Watches packets on their way. Each run has code of its own for its kind of tap, so that a run that nobody watches never
@@ -71,4 +74,91 @@ impl Tap for Silent {
 
     #[inline(always)]
     fn aired(&mut self, _: LinkId, _: &AirFrame<'_>) {}
+}
+
+/// Captures, a watcher, or both. A run has the code of a world twice, and not once more for each kind of tap.
+#[derive(Default)]
+pub(crate) struct Observers {
+    pub(crate) captures: Option<Captures>,
+    pub(crate) watcher: Option<Watcher>,
+}
+
+impl Tap for Observers {
+    #[cold]
+    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.sent(now, on, packet);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.sent(now, on, packet, state);
+        }
+    }
+
+    #[cold]
+    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.forwarded(now, node, on, packet);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.forwarded(now, node, on, packet);
+        }
+    }
+
+    #[cold]
+    fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.expired(now, node, packet);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.expired(now, node, packet);
+        }
+    }
+
+    #[cold]
+    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        if let Some(captures) = &mut self.captures {
+            captures.offered(now, on, packet);
+        }
+    }
+
+    #[cold]
+    fn arrived(&mut self, on: LinkId, packet: &Packet) {
+        if let Some(captures) = &mut self.captures {
+            captures.arrived(on, packet);
+        }
+    }
+
+    #[cold]
+    fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.received(now, packet);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.received(now, packet, state);
+        }
+    }
+
+    #[cold]
+    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.dropped(dropped.at, on, &dropped.packet);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(on, dropped);
+        }
+    }
+
+    #[cold]
+    fn withdrawn(&mut self, on: LinkId, packet: &Packet) {
+        if let Some(captures) = &mut self.captures {
+            captures.withdrawn(on, packet);
+        }
+    }
+
+    #[cold]
+    fn aired(&mut self, on: LinkId, frame: &AirFrame<'_>) {
+        if let Some(captures) = &mut self.captures {
+            captures.aired(on, frame);
+        }
+    }
 }

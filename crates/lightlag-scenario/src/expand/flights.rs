@@ -64,7 +64,7 @@ impl<'a> Flights<'a> {
     fn track(&mut self, trace: &Trace, name: &str, number: Option<u64>) -> Result<Track, String> {
         let file = File { name: trace.file.clone(), format: trace.format, dimension: trace.dimension };
         let known = self.files.iter().position(|(other, _)| *other == file).unwrap_or_else(|| {
-            let paths = read_paths(&file.name, file.format, file.dimension);
+            let paths = read_paths(&self.scenario.files, &file.name, file.format, file.dimension);
             self.files.push((file.clone(), paths));
             self.files.len() - 1
         });

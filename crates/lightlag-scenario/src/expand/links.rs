@@ -5,6 +5,7 @@ use super::side::Side;
 use super::timetable::{Traces, steady};
 use crate::network::{LinkDirection, LinkProperties, SignalPlan, Weather};
 use crate::read::Errors;
+use crate::read::files::Files;
 use crate::spec::{CorruptionSignals, SignalSpec, Signals};
 use lightlag_core::Duration;
 use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
@@ -109,11 +110,12 @@ pub(crate) fn links(
     layout: &Layout,
     round_trips: &[Duration],
     until: Duration,
+    files: &Files,
     table_of: impl Fn(usize) -> String,
     errors: &mut Errors,
 ) -> Vec<LinkDirection> {
     let mut links = Vec::with_capacity(2 * layout.wires.len());
-    let (mut traces, mut shared) = (Traces::default(), Shared::default());
+    let (mut traces, mut shared) = (Traces::of(files), Shared::default());
     for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
         let line = wire.line;
         let [a, b] = wire.ends;

@@ -77,7 +77,8 @@ impl Scenario {
         let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
-        let mut links = links(&layout, &round_trips, self.duration, |link| self.table_of(link), &mut errors);
+        let mut links =
+            links(&layout, &round_trips, self.duration, &self.files, |link| self.table_of(link), &mut errors);
         let space = layout.space.as_ref().map(|space| {
             let (space, table_aloft, aloft) = space.built(&layout, table.clone(), self.duration);
             table = table_aloft;

@@ -1,12 +1,14 @@
 //! The constellation of a network: its satellites and stations as nodes, its transmitters as links.
 
 use super::joins::{Joins, Nodes};
+use crate::read::files::Files;
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine, StationSpec};
 use lightlag_net::NodeId;
 use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
 use lightlag_orbit::{MOST_NODES, Satellite, Sky, Station, Visibility, elements};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::sync::Arc;
 
 /// Names of nodes that stand for all satellites and for all stations in names of links.
@@ -81,7 +83,7 @@ impl<'a> Overhead<'a> {
         if !fits(generated, errors) {
             return None;
         }
-        let (satellites, isls, oldest) = satellites(spec, errors);
+        let (satellites, isls, oldest) = satellites(spec, &scenario.files, errors);
         if spec.file.is_some() && !fits(satellites.len() as u64, errors) {
             return None;
         }
@@ -193,7 +195,7 @@ impl<'a> Overhead<'a> {
 
 /// The satellites of shells, then those of a file, the links between them, and how many seconds the elements of a file are away
 /// from the start at most.
-fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, f64) {
+fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, f64) {
     let (mut satellites, mut isls, mut oldest) = (Vec::new(), Vec::new(), 0.0);
     for (index, shell) in spec.shells.iter().map(|shell| &shell.0).enumerate() {
         let first = satellites.len() as u32;
@@ -216,7 +218,7 @@ fn satellites(spec: &Constellation, errors: &mut Errors) -> (Vec<Satellite>, Vec
         }
     }
     if let Some(file) = &spec.file {
-        let read = read_elements(file).and_then(|sets| {
+        let read = read_elements(files, file).and_then(|sets| {
             oldest = sets.iter().map(|set| spec.start.since(set.epoch()).abs()).fold(0.0, f64::max);
             let satellites = sets.iter().map(|set| set.satellite(spec.start));
             satellites.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
@@ -271,15 +273,13 @@ fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) 
 }
 
 /// The elements of a file.
-fn read_elements(file: &str) -> Result<Vec<elements::ElementSet>, String> {
-    let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
-    if !metadata.is_file() {
-        return Err("is not a file".to_owned());
-    }
-    if metadata.len() > MOST_BYTES {
+fn read_elements(files: &Files, file: &str) -> Result<Vec<elements::ElementSet>, String> {
+    let (mut from, length) = files.open(file)?;
+    if length > MOST_BYTES {
         return Err(format!("is longer than {MOST_BYTES} bytes"));
     }
-    let text = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut text = Vec::new();
+    from.read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
     elements::read(&String::from_utf8_lossy(&text)).map_err(|error| error.to_string())
 }
 

@@ -2,11 +2,11 @@
 
 use super::side::Side;
 use crate::read::Errors;
+use crate::read::files::Files;
 use crate::read::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 use crate::spec::{Change, Changes, TraceFile, TraceFormat};
 use lightlag_core::{Duration, Instant, Probability, Rate};
 use lightlag_net::{Deliveries, Loss, Outage, Phase, Timetable};
-use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
@@ -102,8 +102,8 @@ impl From<Phases> for Arc<[Phase]> {
 }
 
 /// The traces already read, each file once.
-#[derive(Default)]
-pub(crate) struct Traces {
+pub(crate) struct Traces<'a> {
+    files: &'a Files,
     read: Vec<(Asked, Option<Traced>)>,
 }
 
@@ -126,7 +126,11 @@ struct Traced {
     deliveries: Option<Deliveries>,
 }
 
-impl Traces {
+impl<'a> Traces<'a> {
+    pub(crate) fn of(files: &'a Files) -> Self {
+        Self { files, read: Vec::new() }
+    }
+
     /// The timetable and the losses of a direction that starts with `loss`, from its trace or its changes. A file that
     /// cannot be read is reported once, as an error of `table`.
     pub(crate) fn direction(
@@ -143,7 +147,7 @@ impl Traces {
         let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay, loss: loss.clone(), until };
         let known = self.read.iter().find(|(other, _)| *other == asked).map(|(_, traced)| traced.clone());
         let traced = known.unwrap_or_else(|| {
-            let traced = read(&asked);
+            let traced = read(self.files, &asked);
             if let Err(message) = &traced {
                 errors.push(format_args!("{}.trace", table()), format!("{}: {message}", asked.trace.file));
             }
@@ -156,14 +160,10 @@ impl Traces {
     }
 }
 
-fn read(asked: &Asked) -> Result<Traced, String> {
+fn read(files: &Files, asked: &Asked) -> Result<Traced, String> {
     let Asked { trace, rate, delay, loss, until } = asked;
     let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true, loses: false };
-    let metadata = std::fs::metadata(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
-    if !metadata.is_file() {
-        return Err("is not a file".to_owned());
-    }
-    let file = File::open(&trace.file).map_err(|error| format!("cannot be read: {error}"))?;
+    let (file, _) = files.open(&trace.file)?;
     let text = BufReader::new(file);
     let at_line = |error: TraceError| error.to_string();
     if trace.format == TraceFormat::Mahimahi {

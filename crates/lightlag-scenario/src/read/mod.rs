@@ -9,11 +9,13 @@
 //! - `limit`, `setting`: parts of queues, and keys declared by a model.
 //! - `outside`: algorithms that are not part of lightlag.
 //! - `error`: errors with their place, value and remedy.
+//! - [`files`]: where files are.
 //! - [`path_file`]: files of paths of nodes.
 //! - [`trace_file`]: files that describe the changes of a link.
 
 mod direction;
 mod error;
+pub mod files;
 mod limit;
 mod name;
 mod outside;

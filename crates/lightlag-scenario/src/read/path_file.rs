@@ -1,5 +1,6 @@
 //! Files of paths of nodes, compressed by gzip or not.
 
+use super::files::Files;
 use flate2::read::MultiGzDecoder;
 use lightlag_mobility::Paths;
 use lightlag_mobility::models::trace::TraceFormat;
@@ -14,12 +15,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 ///
 /// # Errors
 /// A message: the file cannot be read, or its first invalid line.
-pub fn read_paths(file: &str, format: TraceFormat, dimension: u32) -> Result<Paths, String> {
-    let metadata = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
-    if !metadata.is_file() {
-        return Err("is not a file".to_owned());
-    }
-    let file = std::fs::File::open(file).map_err(|error| format!("cannot be read: {error}"))?;
+pub fn read_paths(files: &Files, file: &str, format: TraceFormat, dimension: u32) -> Result<Paths, String> {
+    let (file, _) = files.open(file)?;
     let bytes = unpacked(bounded(file, MOST, "cannot be read")?, MOST)?;
     Paths::read(format, dimension, &bytes).map_err(|error| error.to_string())
 }
@@ -64,8 +61,9 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("two.movements.gz");
         std::fs::write(&file, packed(TEXT)).unwrap();
-        let read =
-            |path: &std::path::Path, dimension| read_paths(path.to_str().unwrap(), TraceFormat::BonnMotion, dimension);
+        let read = |path: &std::path::Path, dimension| {
+            read_paths(&Files::Disk, path.to_str().unwrap(), TraceFormat::BonnMotion, dimension)
+        };
         assert_eq!(read(&file, 2), Ok(Paths::read(TraceFormat::BonnMotion, 2, TEXT).unwrap()));
         let refusals = [read(&file, 3), read(&folder, 2), read(&folder.join("none"), 2)].map(Result::unwrap_err);
         std::fs::remove_dir_all(&folder).unwrap();

@@ -50,6 +50,7 @@ pub use loss::LossModel;
 pub use medium::{MediumSpec, RadioChanges};
 pub use model::Model;
 pub use node::NodeSpec;
+pub use places::know_schema;
 pub(crate) use places::{say_where_keys_belong, schema};
 pub use propagation::{Elevations, OrbitSpec};
 pub(crate) use propagation::{Propagation, orbit};
@@ -71,6 +72,7 @@ pub use traffic::{
 };
 pub use varied::{Quantity, Varied};
 
+use crate::read::files::Files;
 use crate::read::{Errors, FromValue, Path, Table, refusal_of_name, shortened};
 use lightlag_control::congestion::Choice;
 use lightlag_core::Duration;
@@ -136,6 +138,9 @@ pub struct Scenario {
     /// Records of the run.
     #[schemars(default)]
     pub record: Record,
+    /// The place where the files are that it names.
+    #[serde(skip)]
+    pub files: Files,
 }
 
 /// Defaults of flows.
@@ -221,6 +226,7 @@ impl Scenario {
             flows,
             proxies,
             record,
+            files: Files::Disk,
         })
     }
 }

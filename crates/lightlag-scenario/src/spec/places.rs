@@ -5,6 +5,7 @@ use crate::read::Errors;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 /// The address by which editors and other schemas know this one. It is a name; nothing is loaded from there.
 const ID: &str = "urn:lightlag:scenario";
@@ -15,6 +16,19 @@ pub(crate) fn schema() -> Value {
     schema["$id"] = ID.into();
     describe_tags(&mut schema);
     schema
+}
+
+static KNOWN: OnceLock<Value> = OnceLock::new();
+
+/// The schema, for a program that has it as a file and leaves out the code that makes it.
+pub fn know_schema(schema: Value) {
+    // A second one is the same.
+    let _ = KNOWN.set(schema);
+}
+
+/// The schema, made once. The code for it is a fifth of a module of WebAssembly: a page brings the schema along.
+fn known() -> &'static Value {
+    KNOWN.get_or_init(if cfg!(target_family = "wasm") { || Value::Null } else { schema })
 }
 
 /// Describes each key that has one value, by which a table is told from others: `kind = "chain"`.
@@ -45,7 +59,7 @@ fn first_sentence(text: &str) -> String {
 pub(crate) fn say_where_keys_belong(tree: &Value, errors: &mut Errors) {
     let tables = OnceCell::new();
     errors.say_where(|key, at| {
-        let tables: &Vec<Table> = tables.get_or_init(|| all_tables(&schema()));
+        let tables: &Vec<Table> = tables.get_or_init(|| all_tables(known()));
         let having: Vec<&Table> = tables.iter().filter(|table| table.keys.iter().any(|own| own == key)).collect();
         // Tables that the scenario has come first, then those below the key, then those nearest to the root.
         let rank = |table: &&&Table| (shown(tree, &table.path).is_none(), !is_below(&table.path, at), table.depth());

@@ -9,7 +9,6 @@
 
 use crate::body::{Body, Other, Packet, Signal};
 use crate::hosts::ends::{self, End, Numbers};
-use crate::tap::Tap;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
@@ -203,13 +202,13 @@ struct Seen {
     awaits: Option<LinkId>,
 }
 
-impl Tap for Captures {
-    fn aired(&mut self, on: LinkId, frame: &air::AirFrame<'_>) {
+impl Captures {
+    pub(crate) fn aired(&mut self, on: LinkId, frame: &air::AirFrame<'_>) {
         self.on_air(on, frame);
     }
 
     #[cold]
-    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+    pub(crate) fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
         let seen = Seen {
             at: now,
@@ -222,7 +221,7 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
+    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: Some(on) };
@@ -230,7 +229,7 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
+    pub(crate) fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
         let comment = if self.comments { format!("dropped: {}", explain(DropCause::Ttl)) } else { String::new() };
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
@@ -238,7 +237,7 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+    pub(crate) fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let comment = String::new();
         let seen = Seen {
             at: now,
@@ -251,14 +250,14 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn arrived(&mut self, on: LinkId, packet: &Packet) {
+    pub(crate) fn arrived(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
             self.settle(on, packet, Fate::Arrived);
         }
     }
 
     #[cold]
-    fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+    pub(crate) fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let comment = self.comment(packet, state);
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
@@ -266,14 +265,14 @@ impl Tap for Captures {
     }
 
     #[cold]
-    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
+    pub(crate) fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
         if self.comments {
             self.settle(on, &dropped.packet, Fate::Dropped(dropped.cause));
         }
     }
 
     #[cold]
-    fn withdrawn(&mut self, on: LinkId, packet: &Packet) {
+    pub(crate) fn withdrawn(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
             self.settle(on, packet, Fate::Withdrawn);
         }

@@ -1,0 +1,165 @@
+//! The ways of single packets: when each left its sender, passed a node, and arrived or was dropped.
+//!
+//! Rows are taken out while the run goes on ([`Passages::take`]), so they need no more memory than the packets of one step.
+//! They are no part of results: whether somebody watches changes nothing.
+
+use crate::body::{Body, Other, Packet};
+use crate::hosts::ends::{self, End, Numbers};
+use crate::results::table::{Names, recorded};
+use lightlag_core::Instant;
+use lightlag_net::LinkId;
+use lightlag_net::NodeId;
+use lightlag_scenario::Network;
+
+/// Names of events, by their numbers.
+const EVENTS: [&str; 4] = ["sent", "forwarded", "received", "dropped"];
+
+/// The number of no link.
+const NOWHERE: u32 = u32::MAX;
+
+recorded! {
+    /// The way of a packet: a row is one packet at one place.
+    pub struct Passages {
+        /// Seconds since the start of the run.
+        time_s: f64 ["s"],
+        /// The same number for one copy of a packet on its whole way. Two packets that differ in nothing have the same.
+        packet: u32 [""],
+        /// Flow.
+        flow: u32 ["", named(Names::Flows)],
+        /// Node at which the packet is; of a dropped one, where the link starts.
+        node: u32 ["", named(Names::Nodes)],
+        /// The link direction onto which it goes, or on which it was dropped; 4294967295 at the end of its way.
+        link: u32 [""],
+        /// It left its sender, was passed on by a node, arrived at its end, or was dropped.
+        event: u8 ["", named(Names::These(&EVENTS))],
+        /// Whether it goes to the sender of the flow: an ACK, or the message of a station.
+        backward: bool [""],
+        /// Its sequence number, or that of a datagram among those of its flow.
+        seq: u32 [""],
+        /// What it acknowledges.
+        ack: u32 [""],
+        /// Bytes of payload.
+        len: u32 ["B"],
+    }
+}
+
+/// A wish to see packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Watch {
+    /// Since when.
+    pub from: Instant,
+    /// Until when.
+    pub until: Instant,
+    /// The only flow to see, if not all.
+    pub flow: Option<u32>,
+    /// The most rows between two calls of [`take`](Watcher::take); what comes behind them is left out.
+    pub most: usize,
+}
+
+impl Watch {
+    /// All packets of a run, at most so many rows a step.
+    pub fn all(most: usize) -> Self {
+        Self { from: Instant::ZERO, until: Instant::MAX, flow: None, most }
+    }
+}
+
+/// Sees packets pass.
+pub(crate) struct Watcher {
+    watch: Watch,
+    ends: Vec<End>,
+    /// The nodes at which links start.
+    starts: Vec<NodeId>,
+    passages: Passages,
+}
+
+#[derive(Clone, Copy)]
+enum Event {
+    Sent,
+    Forwarded,
+    Received,
+    Dropped,
+}
+
+impl Watcher {
+    pub(crate) fn new(network: &Network, watch: Watch) -> Self {
+        let numbers = Numbers::new(network);
+        let of_links = network.links.iter().map(|link| link.from);
+        let of_radios = network.media.iter().flat_map(|medium| medium.members.iter().map(|member| member.node));
+        Self {
+            watch,
+            ends: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
+            starts: of_links.chain(of_radios).collect(),
+            passages: Passages::default(),
+        }
+    }
+
+    /// The rows since the last call.
+    pub(crate) fn take(&mut self) -> Passages {
+        std::mem::take(&mut self.passages)
+    }
+
+    pub(crate) fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+        self.note(now, self.start(on), on.0, packet, Event::Sent);
+    }
+
+    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
+        self.note(now, node.0, on.0, packet, Event::Forwarded);
+    }
+
+    pub(crate) fn received(&mut self, now: Instant, packet: &Packet) {
+        self.note(now, packet.destination.0, NOWHERE, packet, Event::Received);
+    }
+
+    pub(crate) fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
+        self.note(now, node.0, NOWHERE, packet, Event::Dropped);
+    }
+
+    pub(crate) fn dropped(&mut self, at: Instant, on: LinkId, packet: &Packet) {
+        self.note(at, self.start(on), on.0, packet, Event::Dropped);
+    }
+
+    fn start(&self, on: LinkId) -> u32 {
+        self.starts.get(on.0 as usize).map_or(NOWHERE, |node| node.0)
+    }
+
+    #[cold]
+    fn note(&mut self, now: Instant, node: u32, link: u32, packet: &Packet, event: Event) {
+        let Watch { from, until, flow, most } = self.watch;
+        let end = &self.ends[packet.flow as usize];
+        if now < from || now >= until || flow.is_some_and(|flow| flow != end.flow) || self.passages.rows() >= most {
+            return;
+        }
+        let (seq, ack, len, stamp) = facts(packet);
+        let passages = &mut self.passages;
+        passages.time_s.push(now.as_secs_f64());
+        passages.packet.push(name_of([packet.flow, seq, ack, len, stamp]));
+        passages.flow.push(end.flow);
+        passages.node.push(node);
+        passages.link.push(link);
+        passages.event.push(event as u8);
+        // Where a packet of TCP ends tells its direction; a datagram always goes forward.
+        let is_datagram = matches!(packet.body, Body::Other(Other::Datagram(_)));
+        passages.backward.push(!is_datagram && end.role.sends());
+        passages.seq.push(seq);
+        passages.ack.push(ack);
+        passages.len.push(len);
+    }
+}
+
+/// Sequence number, acknowledgement, bytes of payload, and what else tells a packet from others.
+fn facts(packet: &Packet) -> (u32, u32, u32, u32) {
+    match packet.body {
+        Body::Segment(segment) => {
+            let stamp = segment.timestamps().map_or(0, |stamps| stamps.value);
+            (segment.seq.0, segment.ack.0, segment.len.into(), stamp)
+        }
+        Body::Other(Other::Datagram(datagram)) => (datagram.number() as u32, 0, datagram.len.into(), 0),
+        Body::Other(Other::Signal(signal)) => (signal.seq.0, 0, 0, signal.station.0),
+    }
+}
+
+/// FNV-1a over the facts.
+fn name_of(facts: [u32; 5]) -> u32 {
+    let bytes = facts.into_iter().flat_map(u32::to_le_bytes);
+    bytes.fold(0x811c_9dc5, |name, byte| (name ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
