@@ -6,6 +6,7 @@
 //! - `answers`: the answers of a receiver to single segments.
 //! - `sky`: a scenario's satellites and stations without a run.
 //! - `columns`: a run's tables as Arrow columns.
+//! - `door`: the engine as a web page has it.
 //! - `serve`: a host on a TUN device.
 //! - `emulate`: real packets through a scenario's links.
 //! - `folder`: a results folder on disk.
@@ -18,6 +19,7 @@
 
 mod answers;
 mod columns;
+mod door;
 mod emulate;
 mod folder;
 mod gym;
@@ -132,6 +134,8 @@ mod _engine {
     use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, dictionary, parse, schema, seconds};
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::door::Door;
     #[pymodule_export]
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]

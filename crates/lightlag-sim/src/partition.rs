@@ -21,5 +21,24 @@ use crate::world::World;
 /// The world of a partition.
 pub(crate) type Partition = Box<World<Silent, border::Part>>;
 
+/// Says that there are threads. A module of WebAssembly has none: this type has no value there, and the compiler leaves out
+/// whatever would take one.
+#[derive(Clone, Copy)]
+#[cfg(not(target_family = "wasm"))]
+pub(crate) struct Threads;
+
+#[derive(Clone, Copy)]
+#[cfg(target_family = "wasm")]
+pub(crate) enum Threads {}
+
+impl Threads {
+    pub(crate) fn there_are() -> Option<Self> {
+        #[cfg(not(target_family = "wasm"))]
+        return Some(Self);
+        #[cfg(target_family = "wasm")]
+        return None;
+    }
+}
+
 pub use plan::{Cut, Parallel, Whole};
 pub use windows::Counts;

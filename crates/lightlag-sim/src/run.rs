@@ -2,6 +2,7 @@
 
 use crate::builder::build;
 use crate::hosts::{Observed, Outcome};
+use crate::partition::Threads;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
 use crate::partition::windows::{Counts, Origin, Step, Windows};
@@ -55,7 +56,7 @@ pub struct Simulation {
 enum Watched {
     By(Box<World<Silent>>),
     Closely(Box<World<Observers>>),
-    InParts(Box<Windows>),
+    InParts(Box<Windows>, Threads),
 }
 
 /// Progress of a run, and its end.
@@ -123,12 +124,18 @@ impl Simulation {
         };
         let mut whole = Some(Whole::Asked);
         let mut world = Watched::By(Box::new(world));
-        if let (Some(network), Watched::By(built)) = (copy, &world) {
+        if let (Some(network), Some(there), Watched::By(built)) = (copy, Threads::there_are(), &world) {
             match plan::cut(&network, &built.fabric, &built.hosts, how) {
                 Err(reason) => whole = Some(reason),
                 Ok(cut) => {
                     whole = None;
-                    world = in_parts(world, &network, cut, how.threads, Origin { scenario: scenario.clone(), seed });
+                    world = in_parts(
+                        world,
+                        &network,
+                        cut,
+                        (how.threads, there),
+                        Origin { scenario: scenario.clone(), seed },
+                    );
                 }
             }
         }
@@ -138,7 +145,7 @@ impl Simulation {
     /// The cut of the network, or the reason for which there is none.
     pub fn cut(&self) -> Result<&Cut, Whole> {
         match (&self.world, &self.joined) {
-            (Watched::InParts(windows), _) => Ok(windows.cut()),
+            (Watched::InParts(windows, _), _) => Ok(windows.cut()),
             (_, Some((cut, _))) => Ok(cut),
             _ => Err(self.whole.unwrap_or(Whole::Asked)),
         }
@@ -147,7 +154,7 @@ impl Simulation {
     /// Counts of the work of the partitions so far.
     pub fn counts(&self) -> Counts {
         match (&self.world, self.joined.as_ref()) {
-            (Watched::InParts(windows), _) => windows.counts,
+            (Watched::InParts(windows, _), _) => windows.counts,
             (_, Some((_, counts))) => Counts { alone: self.course.events - counts.events, ..*counts },
             _ => Counts { alone: self.course.events, ..Counts::default() },
         }
@@ -181,7 +188,7 @@ impl Simulation {
     pub fn passages(&mut self) -> Passages {
         match &mut self.world {
             Watched::Closely(world) => world.tap.watcher.as_mut().map(Watcher::take).unwrap_or_default(),
-            Watched::By(_) | Watched::InParts(_) => Passages::default(),
+            Watched::By(_) | Watched::InParts(..) => Passages::default(),
         }
     }
 
@@ -195,7 +202,7 @@ impl Simulation {
     /// The same with at most so many events: [`Self::progress`] says how far it came.
     pub fn step(&mut self, until: Instant, most: u64) -> bool {
         let last = self.course.events.saturating_add(most);
-        if let Watched::InParts(windows) = &mut self.world
+        if let Watched::InParts(windows, _) = &mut self.world
             && let Some((world, events)) = advance_in_parts(windows, &mut self.course, until, most)
         {
             self.joined = Some((Box::new(windows.cut().clone()), windows.counts));
@@ -206,7 +213,7 @@ impl Simulation {
         match &mut self.world {
             Watched::By(world) => advance(world, &mut self.course, until, most),
             Watched::Closely(world) => advance(world, &mut self.course, until, most),
-            Watched::InParts(_) => {}
+            Watched::InParts(..) => {}
         }
         !self.course.is_over
     }
@@ -237,7 +244,7 @@ impl Simulation {
         match &self.world {
             Watched::By(world) => recorded(world),
             Watched::Closely(world) => recorded(world),
-            Watched::InParts(windows) => {
+            Watched::InParts(windows, _) => {
                 let Tables { trace, queue, drops, acks, .. } = &windows.tables;
                 Recorded { trace, queue, drops, acks, paths: None }
             }
@@ -250,7 +257,7 @@ impl Simulation {
         match &mut self.world {
             Watched::By(world) => world.hosts.observe(flow),
             Watched::Closely(world) => world.hosts.observe(flow),
-            Watched::InParts(_) => None,
+            Watched::InParts(..) => None,
         }
     }
 
@@ -263,7 +270,7 @@ impl Simulation {
         match &mut self.world {
             Watched::By(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
             Watched::Closely(world) => world.steer(now, world.hosts.numbers.sender(flow), window, pacing_rate),
-            Watched::InParts(_) => {}
+            Watched::InParts(..) => {}
         }
     }
 
@@ -275,7 +282,7 @@ impl Simulation {
         match &self.world {
             Watched::By(world) => self.first_failure(world),
             Watched::Closely(world) => self.first_failure(world),
-            Watched::InParts(_) => None,
+            Watched::InParts(..) => None,
         }
     }
 
@@ -313,7 +320,7 @@ impl Simulation {
         let failed = self.failed();
         let Self { world, provenance, mut course, .. } = self;
         let mut result = match world {
-            Watched::InParts(windows) => {
+            Watched::InParts(windows, _) => {
                 let (mut world, events) = windows.finish();
                 course.events = events;
                 results(&mut world, provenance, course, Parts::Go)
@@ -343,17 +350,18 @@ fn observed(world: Watched, add: impl FnOnce(&mut Observers)) -> Watched {
     let mut world = match world {
         Watched::By(world) => Box::new(world.watched_by(Observers::default())),
         Watched::Closely(world) => world,
-        watched @ Watched::InParts(_) => return watched,
+        watched @ Watched::InParts(..) => return watched,
     };
     add(&mut world.tap);
     Watched::Closely(world)
 }
 
 /// The same world in partitions.
-fn in_parts(world: Watched, network: &Network, cut: Cut, threads: usize, origin: Origin) -> Watched {
+fn in_parts(world: Watched, network: &Network, cut: Cut, threads: (usize, Threads), origin: Origin) -> Watched {
     let Watched::By(world) = world else { return world };
     let guards = plan::guards(network, &world.fabric);
-    Watched::InParts(Box::new(Windows::new(*world, network, cut, guards, threads, origin)))
+    let (count, there) = threads;
+    Watched::InParts(Box::new(Windows::new(*world, network, cut, guards, count, origin)), there)
 }
 
 /// Lets partitions handle events up to a time, about so many. Returns the world that goes on alone, and the events so far, if

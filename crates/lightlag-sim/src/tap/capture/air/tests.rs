@@ -1,6 +1,5 @@
 use super::*;
 use crate::body::{Body as PacketBody, Datagram as Udp, Other};
-use crate::tap::Tap;
 use crate::tap::capture::address;
 use crate::tap::capture::{Output, Setup};
 use lightlag_core::Rate;
