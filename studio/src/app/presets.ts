@@ -7,11 +7,19 @@ export interface Preset {
   toml: string;
 }
 
+/** One of each kind comes first. */
+const FIRST = ["geo", "leo", "starlink-550", "swarm", "mars", "dumbbell", "lossy", "traffic", "satellite-iot"];
+
+function rank(name: string): number {
+  const at = FIRST.indexOf(name);
+  return at < 0 ? FIRST.length : at;
+}
+
 const texts = import.meta.glob<string>("../../../scenarios/*.toml", { query: "?raw", import: "default", eager: true });
 
 export const presets: Preset[] = Object.entries(texts)
   .map(([path, toml]) => ({ name: path.replace(/^.*\/(.*)\.toml$/, "$1"), says: sentence(toml), toml }))
-  .sort((a, b) => a.name.localeCompare(b.name));
+  .sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 
 /** The first paragraph of the comment at the head of a scenario, without its opening word. */
 export function sentence(toml: string): string {

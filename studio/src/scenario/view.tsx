@@ -1,27 +1,111 @@
-import { presets } from "../app/presets.ts";
-import { take, toml } from "../app/state.ts";
+import "./scenario.css";
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Lazy } from "../app/lazy.tsx";
+import { isSound, title, toml } from "../app/state.ts";
+import { open, views } from "../app/views.ts";
+import { Cards } from "./cards.tsx";
+import Form from "./form.tsx";
+import { Files, Imports, takeAll } from "./imports.tsx";
+import { keepNetwork } from "./network.ts";
+import { Problems, Standing } from "./problems.tsx";
+import { loadSchemas, refusal } from "./values.ts";
 
-/** The scenario: presets and text. */
+type Tab = "text" | "form" | "drawing";
+const tab = signal<Tab>("form");
+const editor = () => import("./editor.tsx");
+const drawing = () => import("./drawing.tsx");
+
+const TABS: [Tab, string][] = [
+  ["text", "Text"],
+  ["form", "Form"],
+  ["drawing", "Drawing"],
+];
+
+/** The scenario: presets, text, form and drawing, which all show the same. */
 export default function ScenarioView() {
+  useEffect(() => {
+    loadSchemas().catch((error: unknown) => {
+      refusal.value = `the schema cannot be loaded: ${error instanceof Error ? error.message : error}`;
+    });
+    return keepNetwork();
+  }, []);
   return (
-    <section>
-      <label>
-        Preset
-        <select onChange={(event) => take(presets.find(({ name }) => name === event.currentTarget.value)?.toml ?? "")}>
-          {presets.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <textarea
-        aria-label="Scenario in TOML"
-        rows={40}
-        cols={100}
-        value={toml.value}
-        onInput={(event) => {
-          toml.value = event.currentTarget.value;
-        }}
-      />
-    </section>
+    // biome-ignore lint/a11y/noStaticElementInteractions: files may be dropped anywhere; the button does the same
+    <div
+      class="scenario"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void takeAll(event.dataTransfer?.files);
+      }}
+    >
+      <Cards />
+      <div class="bar">
+        <Standing />
+        <span class="gap" />
+        <Imports />
+        <button type="button" onClick={save}>
+          Save TOML
+        </button>
+        {views.some(({ key }) => key === "run") && (
+          <button type="button" class="primary" disabled={!isSound.value} onClick={() => open("run")}>
+            Run
+          </button>
+        )}
+      </div>
+      <Files />
+      <div class="tabs" role="tablist" aria-label="Ways to change the scenario">
+        {TABS.map(([key, name]) => (
+          <button
+            type="button"
+            role="tab"
+            key={key}
+            id={`tab-${key}`}
+            class={`tab-${key}`}
+            aria-selected={tab.value === key}
+            aria-controls={`pane-${key}`}
+            tabIndex={tab.value === key ? 0 : -1}
+            onClick={() => (tab.value = key)}
+            onKeyDown={(event) => step(event, key)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div class={`panes shows-${tab.value}`}>
+        <section class="pane text" id="pane-text" role="tabpanel" aria-label="Text">
+          <Lazy name="The editor" load={editor} />
+          <Problems />
+        </section>
+        <section
+          class="pane side"
+          id={`pane-${tab.value === "drawing" ? "drawing" : "form"}`}
+          role="tabpanel"
+          aria-label={tab.value === "drawing" ? "Drawing" : "Form"}
+        >
+          {tab.value === "drawing" ? <Lazy key="drawing" name="The drawing" load={drawing} /> : <Form />}
+        </section>
+      </div>
+    </div>
   );
+}
+
+/** Arrow keys go from tab to tab. */
+function step(event: KeyboardEvent, key: Tab): void {
+  const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+  if (way !== 0) {
+    const at = TABS.findIndex(([other]) => other === key);
+    const next = TABS[(at + way + TABS.length) % TABS.length]?.[0] ?? "form";
+    tab.value = next;
+    document.getElementById(`tab-${next}`)?.focus();
+  }
+}
+
+function save(): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([toml.value], { type: "application/toml" }));
+  link.download = `${title.value.replace(/[^\w.-]+/g, "-")}.toml`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

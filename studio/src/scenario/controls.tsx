@@ -1,0 +1,176 @@
+import { useSignal } from "@preact/signals";
+import { algorithmSays, inline } from "./complete.ts";
+import { nodeNames } from "./network.ts";
+import { messages } from "./problems.tsx";
+import { type Path, type Shape, written } from "./schema.ts";
+import { amount, inUnits, position, quantity, type Scale, STEPS, scaleOf } from "./units.ts";
+import { change, read } from "./values.ts";
+
+export interface ControlProps {
+  path: Path;
+  value: unknown;
+  /** What holds where the text has no value. */
+  usual: unknown;
+  label: string;
+}
+
+/** Attributes that tie a control to its label, help and messages. */
+export function ties(path: Path, label: string) {
+  const name = written(path);
+  const isBad = messages.value.get(name)?.some(({ isError }) => isError) ?? false;
+  return {
+    id: `in-${name}`,
+    "aria-label": label,
+    "aria-describedby": `help-${name} said-${name}`,
+    "aria-invalid": isBad,
+  };
+}
+
+const WITH_SLIDER = new Set(["rate", "delay", "loss", "queue", "limit", "packet_error_rate", "bit_error_rate"]);
+
+/** The slider's scale at a path, for the values that most experiments turn. */
+function sliderAt(path: Path, shape: Shape, value: unknown): Scale | undefined {
+  const keys = path.filter((step): step is string => typeof step === "string");
+  const last = keys.at(-1) ?? "";
+  const key = last === "forward" || last === "backward" ? keys.at(-2) : last;
+  return key && WITH_SLIDER.has(key) ? scaleOf(shape.of, value) : undefined;
+}
+
+/** A text or a number, with a slider beside it where one helps. */
+export function TextControl({ path, value, usual, label, shape }: ControlProps & { shape: Shape }) {
+  const draft = useSignal<string | undefined>(undefined);
+  const isNumber = shape.kind === "number";
+  const there = value === undefined ? "" : isNumber || typeof value === "string" ? String(value) : inline(value);
+  const scale = sliderAt(path, shape, value ?? usual);
+  const isNode = ["from", "to", "between", "node"].includes(String(path.findLast((step) => typeof step === "string")));
+  const send = (text: string) => {
+    const trimmed = text.trim();
+    const number = Number(trimmed);
+    void change(path, isNumber && trimmed !== "" && !Number.isNaN(number) ? number : text);
+  };
+  return (
+    <span class="text-control">
+      <input
+        type="text"
+        {...ties(path, label)}
+        inputMode={isNumber ? "decimal" : "text"}
+        autocomplete="off"
+        spellcheck={false}
+        list={isNode ? "node-names" : undefined}
+        placeholder={
+          usual === undefined || usual === null ? (shape.kind === "text" ? shape.example : "") : String(usual)
+        }
+        value={draft.value ?? there}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+          if (draft.value.trim() !== "") {
+            send(draft.value);
+          }
+        }}
+        onChange={(event) => {
+          if (event.currentTarget.value.trim() === "" && value !== undefined) {
+            void change(path, null);
+          }
+        }}
+        onBlur={() => {
+          draft.value = undefined;
+        }}
+      />
+      {scale && <Slider path={path} scale={scale} value={value ?? usual} label={label} />}
+    </span>
+  );
+}
+
+function Slider({ path, scale, value, label }: { path: Path; scale: Scale; value: unknown; label: string }) {
+  const now = amount(scale, value);
+  return (
+    <input
+      type="range"
+      min={0}
+      max={STEPS}
+      step={1}
+      aria-label={`${label}, on a logarithmic scale`}
+      aria-valuetext={now === undefined ? "not on the scale" : String(inUnits(scale, now))}
+      value={now === undefined ? 0 : position(scale, now)}
+      onInput={(event) => void change(path, inUnits(scale, quantity(scale, event.currentTarget.valueAsNumber)))}
+    />
+  );
+}
+
+/** One of several words, with what it means below. */
+export function WordControl({ path, value, usual, label, shape }: ControlProps & { shape: Shape & { kind: "word" } }) {
+  const isAlgorithm = shape.of === "Choice";
+  const said = (word: unknown) =>
+    isAlgorithm ? algorithmSays(String(word)) : (shape.words.find((known) => known.word === word)?.says ?? "");
+  const meaning = said(value ?? usual);
+  return (
+    <span class="word-control">
+      <select
+        {...ties(path, label)}
+        value={value === undefined ? "" : String(value)}
+        onChange={(event) => void change(path, event.currentTarget.value === "" ? null : event.currentTarget.value)}
+      >
+        <option value="">{usual === undefined || usual === null ? "as by default" : `${usual} (default)`}</option>
+        {shape.words.map(({ word }) => (
+          <option key={word} value={word}>
+            {word}
+          </option>
+        ))}
+      </select>
+      {meaning && <span class="meaning">{meaning}</span>}
+    </span>
+  );
+}
+
+/** Yes, no, or what holds by default. */
+export function FlagControl({ path, value, usual, label }: ControlProps) {
+  const by = typeof usual === "boolean" ? `${usual ? "yes" : "no"} (default)` : "as by default";
+  return (
+    <select
+      {...ties(path, label)}
+      value={value === undefined ? "" : String(value)}
+      onChange={(event) => {
+        const word = event.currentTarget.value;
+        void change(path, word === "" ? null : word === "true");
+      }}
+    >
+      <option value="">{by}</option>
+      <option value="true">yes</option>
+      <option value="false">no</option>
+    </select>
+  );
+}
+
+/** A value in TOML, for what has no control of its own. */
+export function TomlControl({ path, value, label }: ControlProps) {
+  const draft = useSignal<string | undefined>(undefined);
+  return (
+    <input
+      type="text"
+      class="mono"
+      {...ties(path, label)}
+      value={draft.value ?? (value === undefined ? "" : inline(value))}
+      onInput={(event) => {
+        draft.value = event.currentTarget.value;
+        const parsed = read(`value = ${draft.value}`);
+        if (parsed) {
+          void change(path, parsed.value);
+        }
+      }}
+      onBlur={() => {
+        draft.value = undefined;
+      }}
+    />
+  );
+}
+
+/** Names that inputs of nodes offer. */
+export function NodeNames() {
+  return (
+    <datalist id="node-names">
+      {nodeNames.value.map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
+}

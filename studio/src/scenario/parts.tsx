@@ -1,0 +1,172 @@
+/** Nodes, links and flows as lists with buttons: all that drawing does, for the keyboard and the screen reader. */
+
+import { useSignal } from "@preact/signals";
+import { about } from "../app/state.ts";
+import { algorithmSays } from "./complete.ts";
+import { gist, Item } from "./form.tsx";
+import type { Graph } from "./graph.ts";
+import { tables } from "./network.ts";
+import { written } from "./schema.ts";
+import { addFlow, addLink, chosen, removeNode, rename } from "./strokes.ts";
+import { schemas, values } from "./values.ts";
+
+/** The part of the form that belongs to what is chosen. */
+export function Chosen() {
+  const what = chosen.value;
+  const known = schemas.value;
+  if (!what || !known) {
+    return <p class="quiet small hint">Choose a link, flow or node to change it.</p>;
+  }
+  if ("node" in what) {
+    return <Node key={what.node} name={what.node} />;
+  }
+  const [section, index] = what.path;
+  const field = known.fields(known.root, {}).find(({ key }) => key === section);
+  const item = tables(values.value.now[String(section)])[Number(index)];
+  return field && item ? (
+    <Item key={written(what.path)} known={known} field={field} index={Number(index)} item={item} />
+  ) : null;
+}
+
+function Node({ name }: { name: string }) {
+  const draft = useSignal(name);
+  return (
+    <form
+      class="node-part"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void rename(name, draft.value);
+      }}
+    >
+      <label>
+        Node <input type="text" value={draft.value} onInput={(event) => (draft.value = event.currentTarget.value)} />
+      </label>
+      <button type="submit" disabled={draft.value === name || draft.value.trim() === ""}>
+        Rename
+      </button>
+      <button type="button" onClick={() => void removeNode(name)}>
+        Remove with its links and flows
+      </button>
+    </form>
+  );
+}
+
+export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean }) {
+  const names = graph.nodes.map(({ name }) => name);
+  const links = isEditable ? graph.edges : [];
+  return (
+    <details class="parts">
+      <summary>
+        Nodes, links and flows as lists <span class="quiet">({names.length} nodes)</span>
+      </summary>
+      {isEditable && (
+        <>
+          <Adder verb="Add link" names={names} add={(from, to) => addLink(from, to)} />
+          <ul class="choices">
+            {names.map((name) => (
+              <li key={name}>
+                <button type="button" aria-pressed={isChosen(name)} onClick={() => (chosen.value = { node: name })}>
+                  {name}
+                </button>
+              </li>
+            ))}
+            {links.map(({ id, from, to, index = 0 }) => (
+              <li key={id}>
+                <button
+                  type="button"
+                  aria-pressed={isChosen(id)}
+                  onClick={() => (chosen.value = { path: ["links", index] })}
+                >
+                  <code>{id}</code> {from} – {to}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Adder verb="Add flow" names={names} hasAlgorithm add={(from, to, algorithm) => addFlow(from, to, algorithm)} />
+      <ul class="choices">
+        {tables(values.value.now.flows).map((flow, index) => (
+          <li key={index}>
+            <button
+              type="button"
+              aria-pressed={isChosen(`flows[${index}]`)}
+              onClick={() => (chosen.value = { path: ["flows", index] })}
+            >
+              <code>flows[{index}]</code> {gist("flows", flow)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function isChosen(name: string): boolean {
+  const what = chosen.value;
+  return what !== undefined && ("node" in what ? what.node === name : written(what.path) === name);
+}
+
+interface AdderProps {
+  verb: string;
+  names: string[];
+  hasAlgorithm?: boolean;
+  add(from: string, to: string, algorithm: string): Promise<void>;
+}
+
+/** Two ends, and for a flow its algorithm with what it is. */
+export function Adder({ verb, names, hasAlgorithm = false, add }: AdderProps) {
+  const from = useSignal("");
+  const to = useSignal("");
+  const algorithm = useSignal("");
+  return (
+    <form
+      class="adder"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add(from.value.trim(), to.value.trim(), algorithm.value);
+      }}
+    >
+      <label>
+        From{" "}
+        <input
+          type="text"
+          list="part-names"
+          value={from.value}
+          onInput={(event) => (from.value = event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        to{" "}
+        <input
+          type="text"
+          list="part-names"
+          value={to.value}
+          onInput={(event) => (to.value = event.currentTarget.value)}
+        />
+      </label>
+      {hasAlgorithm && (
+        <label>
+          by{" "}
+          <select value={algorithm.value} onChange={(event) => (algorithm.value = event.currentTarget.value)}>
+            <option value="">the default</option>
+            {about.value?.congestion.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button type="submit" disabled={!from.value.trim() || !to.value.trim() || from.value.trim() === to.value.trim()}>
+        {verb}
+      </button>
+      {algorithm.value && <p class="help">{algorithmSays(algorithm.value)}</p>}
+      <datalist id="part-names">
+        {names.slice(0, 500).map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </form>
+  );
+}

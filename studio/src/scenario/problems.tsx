@@ -1,0 +1,118 @@
+import { computed, signal } from "@preact/signals";
+import { fault } from "../app/checking.ts";
+import { about, checked } from "../app/state.ts";
+import type { Advice, Problem } from "../engine/protocol.ts";
+import { refusal, values } from "./values.ts";
+
+/** A part of the text that the editor shows next. */
+export const jump = signal<{ from: number; to: number } | undefined>(undefined);
+
+/** Mistakes and warnings by the path that they are about. */
+export const messages = computed(() => {
+  const all = new Map<string, { message: string; isError: boolean }[]>();
+  const add = (problem: Problem, isError: boolean) => {
+    const there = all.get(problem.path) ?? [];
+    all.set(problem.path, [...there, { message: problem.message, isError }]);
+  };
+  for (const problem of checked.value?.errors ?? []) {
+    add(problem, true);
+  }
+  for (const advice of checked.value?.warnings ?? []) {
+    add(advice, false);
+  }
+  return all;
+});
+
+/** How the scenario stands, in a few words. */
+export function Standing() {
+  const { errors, warnings, flows, links } = checked.value ?? {};
+  const parts: string[] = [];
+  if (errors?.length) {
+    parts.push(count(errors.length, "error"));
+  } else if (errors) {
+    parts.push(count(flows ?? 0, "flow"), ...(links ? [count(links, "link")] : []));
+  }
+  if (warnings?.length) {
+    parts.push(count(warnings.length, "warning"));
+  }
+  const state = errors === undefined ? "waits" : errors.length > 0 ? "bad" : warnings?.length ? "warn" : "good";
+  return (
+    <p class={`standing ${state}`} role="status">
+      {errors === undefined ? "checking …" : parts.join(" · ")}
+    </p>
+  );
+}
+
+/** All mistakes and warnings; each leads to its place in the text. */
+export function Problems() {
+  const { errors = [], warnings = [] } = checked.value ?? {};
+  const kinds = new Map(about.value?.warnings);
+  return (
+    <div class="problems">
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      {refusal.value && (
+        <p class="fault" role="alert">
+          The form cannot write this: {refusal.value}
+        </p>
+      )}
+      {errors.length + warnings.length > 0 && (
+        <ul aria-label="Errors and warnings">
+          {errors.map((problem) => (
+            <Row key={problem.path + problem.message} problem={problem} />
+          ))}
+          {warnings.map((advice) => (
+            <Row key={advice.path + advice.kind} problem={advice} advice={advice} lesson={kinds.get(advice.kind)} />
+          ))}
+        </ul>
+      )}
+      {!values.value.isCurrent && errors.length > 0 && (
+        <p class="quiet small">The form shows the last values until the text is TOML again.</p>
+      )}
+    </div>
+  );
+}
+
+interface RowProps {
+  problem: Problem;
+  advice?: Advice;
+  lesson?: string | undefined;
+}
+
+function Row({ problem, advice, lesson }: RowProps) {
+  const { from, to } = problem;
+  return (
+    <li class={advice ? "warn" : "bad"}>
+      <button
+        type="button"
+        class="plain where"
+        disabled={from === undefined}
+        onClick={() => {
+          if (from !== undefined) {
+            jump.value = { from, to: to ?? from };
+          }
+        }}
+      >
+        <span class="sign" aria-hidden="true">
+          {advice ? "▲" : "●"}
+        </span>
+        <span class="unseen">{advice ? "Warning at" : "Error at"}</span>
+        <code>{problem.path || "scenario"}</code>
+      </button>
+      <p>{problem.message}</p>
+      {lesson && (
+        <details>
+          <summary>{advice?.kind}</summary>
+          <p>{lesson}</p>
+        </details>
+      )}
+    </li>
+  );
+}
+
+function count(number: number, word: string): string {
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,63 @@
+/** The values that the text of the scenario holds, whether they make sense or not. */
+
+import { computed, signal } from "@preact/signals";
+import { parse } from "smol-toml";
+import { door, toml } from "../app/state.ts";
+import { schemaOfScenarios } from "../engine/here.ts";
+import { inside, type Path, type Schema, Schemas, written } from "./schema.ts";
+
+type Values = Record<string, unknown>;
+
+/** The values of a text, or undefined where it is not TOML. */
+export function read(text: string): Values | undefined {
+  try {
+    return parse(text, { integersAsBigInt: "asNeeded" });
+  } catch {
+    return undefined;
+  }
+}
+
+let last: Values = {};
+
+/** The values, and whether they are those of the text as it is now: a text that is not TOML keeps the last ones. */
+export const values = computed<{ now: Values; isCurrent: boolean }>(() => {
+  const now = read(toml.value);
+  last = now ?? last;
+  return { now: last, isCurrent: now !== undefined };
+});
+
+export function valueAt(path: Path): unknown {
+  return path.reduce(inside, values.value.now as unknown);
+}
+
+/** The schema, as soon as it is there. */
+export const schemas = signal<Schemas | undefined>(undefined);
+
+export async function loadSchemas(): Promise<void> {
+  schemas.value ??= new Schemas((await schemaOfScenarios()) as Schema);
+}
+
+/** Why the last edit was refused. */
+export const refusal = signal<string | undefined>(undefined);
+
+let turn: Promise<void> = Promise.resolve();
+
+/** Writes a value into the text at a path, and keeps what else stands there. `null` takes it away. Edits come in turn. */
+export function change(path: Path, value: unknown): Promise<void> {
+  turn = turn.then(async () => {
+    try {
+      for (let isDone = false; !isDone; ) {
+        const before = toml.peek();
+        const { toml: after } = await door().ask({ op: "edit", toml: before, path: written(path), value });
+        isDone = toml.peek() === before;
+        if (isDone) {
+          toml.value = after;
+        }
+      }
+      refusal.value = undefined;
+    } catch (error) {
+      refusal.value = error instanceof Error ? error.message : String(error);
+    }
+  });
+  return turn;
+}
