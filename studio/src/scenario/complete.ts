@@ -77,8 +77,13 @@ function keyOption(known: Schemas, { key, schema, isRequired }: Field): Completi
 
 /** The values that suit a key. */
 export function words(known: Schemas, path: Path, now: unknown): Completion[] {
-  const schema = known.at(path, now);
-  const options = schema ? known.shapes(schema).flatMap((shape) => ofShape(known, shape, schema)) : [];
+  const found = new Map<string, Completion>();
+  for (const schema of known.all(path, now)) {
+    for (const option of known.shapes(schema).flatMap((shape) => ofShape(known, shape, schema))) {
+      found.set(option.label, found.get(option.label) ?? option);
+    }
+  }
+  const options = [...found.values()];
   const last = path.findLast((step) => typeof step === "string");
   if (last === "from" || last === "to" || last === "between" || last === "node") {
     options.push(...nodeNames.value.map((name) => ({ label: JSON.stringify(name), type: "variable" })));

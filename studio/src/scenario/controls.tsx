@@ -3,7 +3,7 @@ import { algorithmSays, inline } from "./complete.ts";
 import { nodeNames } from "./network.ts";
 import { messages } from "./problems.tsx";
 import { type Path, type Shape, written } from "./schema.ts";
-import { amount, inUnits, position, quantity, type Scale, STEPS, scaleOf } from "./units.ts";
+import { amount, inUnits, position, type Scale, STEPS, scaleOf, turned } from "./units.ts";
 import { change, read } from "./values.ts";
 
 export interface ControlProps {
@@ -11,16 +11,15 @@ export interface ControlProps {
   value: unknown;
   /** What holds where the text has no value. */
   usual: unknown;
-  label: string;
 }
 
 /** Attributes that tie a control to its label, help and messages. */
-export function ties(path: Path, label: string) {
+export function ties(path: Path) {
   const name = written(path);
   const isBad = messages.value.get(name)?.some(({ isError }) => isError) ?? false;
   return {
     id: `in-${name}`,
-    "aria-label": label,
+    "aria-label": name,
     "aria-describedby": `help-${name} said-${name}`,
     "aria-invalid": isBad,
   };
@@ -37,7 +36,7 @@ function sliderAt(path: Path, shape: Shape, value: unknown): Scale | undefined {
 }
 
 /** A text or a number, with a slider beside it where one helps. */
-export function TextControl({ path, value, usual, label, shape }: ControlProps & { shape: Shape }) {
+export function TextControl({ path, value, usual, shape }: ControlProps & { shape: Shape }) {
   const draft = useSignal<string | undefined>(undefined);
   const isNumber = shape.kind === "number";
   const there = value === undefined ? "" : isNumber || typeof value === "string" ? String(value) : inline(value);
@@ -52,7 +51,7 @@ export function TextControl({ path, value, usual, label, shape }: ControlProps &
     <span class="text-control">
       <input
         type="text"
-        {...ties(path, label)}
+        {...ties(path)}
         inputMode={isNumber ? "decimal" : "text"}
         autocomplete="off"
         spellcheck={false}
@@ -76,12 +75,12 @@ export function TextControl({ path, value, usual, label, shape }: ControlProps &
           draft.value = undefined;
         }}
       />
-      {scale && <Slider path={path} scale={scale} value={value ?? usual} label={label} />}
+      {scale && <Slider path={path} scale={scale} value={value ?? usual} />}
     </span>
   );
 }
 
-function Slider({ path, scale, value, label }: { path: Path; scale: Scale; value: unknown; label: string }) {
+function Slider({ path, scale, value }: { path: Path; scale: Scale; value: unknown }) {
   const now = amount(scale, value);
   return (
     <input
@@ -89,16 +88,16 @@ function Slider({ path, scale, value, label }: { path: Path; scale: Scale; value
       min={0}
       max={STEPS}
       step={1}
-      aria-label={`${label}, on a logarithmic scale`}
+      aria-label={`${written(path)}, on a logarithmic scale`}
       aria-valuetext={now === undefined ? "not on the scale" : String(inUnits(scale, now))}
       value={now === undefined ? 0 : position(scale, now)}
-      onInput={(event) => void change(path, inUnits(scale, quantity(scale, event.currentTarget.valueAsNumber)))}
+      onInput={(event) => void change(path, turned(scale, value, event.currentTarget.valueAsNumber))}
     />
   );
 }
 
 /** One of several words, with what it means below. */
-export function WordControl({ path, value, usual, label, shape }: ControlProps & { shape: Shape & { kind: "word" } }) {
+export function WordControl({ path, value, usual, shape }: ControlProps & { shape: Shape & { kind: "word" } }) {
   const isAlgorithm = shape.of === "Choice";
   const said = (word: unknown) =>
     isAlgorithm ? algorithmSays(String(word)) : (shape.words.find((known) => known.word === word)?.says ?? "");
@@ -106,7 +105,7 @@ export function WordControl({ path, value, usual, label, shape }: ControlProps &
   return (
     <span class="word-control">
       <select
-        {...ties(path, label)}
+        {...ties(path)}
         value={value === undefined ? "" : String(value)}
         onChange={(event) => void change(path, event.currentTarget.value === "" ? null : event.currentTarget.value)}
       >
@@ -123,11 +122,11 @@ export function WordControl({ path, value, usual, label, shape }: ControlProps &
 }
 
 /** Yes, no, or what holds by default. */
-export function FlagControl({ path, value, usual, label }: ControlProps) {
+export function FlagControl({ path, value, usual }: ControlProps) {
   const by = typeof usual === "boolean" ? `${usual ? "yes" : "no"} (default)` : "as by default";
   return (
     <select
-      {...ties(path, label)}
+      {...ties(path)}
       value={value === undefined ? "" : String(value)}
       onChange={(event) => {
         const word = event.currentTarget.value;
@@ -142,13 +141,13 @@ export function FlagControl({ path, value, usual, label }: ControlProps) {
 }
 
 /** A value in TOML, for what has no control of its own. */
-export function TomlControl({ path, value, label }: ControlProps) {
+export function TomlControl({ path, value }: ControlProps) {
   const draft = useSignal<string | undefined>(undefined);
   return (
     <input
       type="text"
       class="mono"
-      {...ties(path, label)}
+      {...ties(path)}
       value={draft.value ?? (value === undefined ? "" : inline(value))}
       onInput={(event) => {
         draft.value = event.currentTarget.value;

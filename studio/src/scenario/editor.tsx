@@ -10,6 +10,7 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { about, checked, toml } from "../app/state.ts";
 import { completions, explain } from "./complete.ts";
+import { difference } from "./difference.ts";
 import { jump } from "./problems.tsx";
 
 const COLOURS = HighlightStyle.define([
@@ -116,20 +117,6 @@ function followText(view: EditorView): () => void {
       view.dispatch({ changes: difference(before, after) });
     }
   });
-}
-
-/** The part in which two texts differ. */
-export function difference(before: string, after: string): { from: number; to: number; insert: string } {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) {
-    head++;
-  }
-  let tail = 0;
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
-    tail++;
-  }
-  return { from: head, to: before.length - tail, insert: after.slice(head, after.length - tail) };
 }
 
 /** Marks mistakes and warnings where they are. */

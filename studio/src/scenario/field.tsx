@@ -82,13 +82,13 @@ export function Value({ known, path, schema, value, name }: ValueProps) {
   const shapes = known.shapes(schema);
   const { default: usual } = known.resolve(schema);
   const shape = value !== undefined ? known.fit(schema, value) : usual != null ? known.fit(schema, usual) : shapes[0];
-  const control = { path, value, usual, label: name };
+  const control = { path, value, usual, name };
   return (
     <>
       {shapes.length > 1 && (
         <select
           class="form-of"
-          aria-label={`Form of ${name}`}
+          aria-label={`Form of ${written(path)}`}
           value={String(shape ? shapes.indexOf(shape) : 0)}
           onChange={(event) => {
             const chosen = shapes[Number(event.currentTarget.value)];
@@ -107,7 +107,7 @@ export function Value({ known, path, schema, value, name }: ValueProps) {
   );
 }
 
-type Control = { path: Path; value: unknown; usual: unknown; label: string };
+type Control = { path: Path; value: unknown; usual: unknown; name: string };
 
 function controlOf(known: Schemas, schema: Schema, shape: Shape | undefined, control: Control) {
   const { path, value } = control;
@@ -147,7 +147,7 @@ interface OfShape<S extends Shape> {
 }
 
 function Unset({ known, schema, shape, control }: OfShape<Shape>) {
-  const { path, label: name } = control;
+  const { path, name } = control;
   return (
     <button type="button" id={`in-${written(path)}`} onClick={() => void change(path, known.skeleton(schema, shape))}>
       Set {name}
@@ -225,7 +225,7 @@ function More({ known, path, others }: { known: Schemas; path: Path; others: Fie
 }
 
 function List({ known, schema, shape, control }: OfShape<Shape & { kind: "list" }>) {
-  const { path, value, label: name } = control;
+  const { path, value, name } = control;
   if (value === undefined && shape.least > 0) {
     return <Unset known={known} schema={schema} shape={shape} control={control} />;
   }

@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { fault } from "../app/checking.ts";
 import { about, checked } from "../app/state.ts";
 import type { Advice, Problem } from "../engine/protocol.ts";
+import { tables } from "./network.ts";
 import { refusal, values } from "./values.ts";
 
 /** A part of the text that the editor shows next. */
@@ -10,9 +11,9 @@ export const jump = signal<{ from: number; to: number } | undefined>(undefined);
 /** Mistakes and warnings by the path that they are about. */
 export const messages = computed(() => {
   const all = new Map<string, { message: string; isError: boolean }[]>();
-  const add = (problem: Problem, isError: boolean) => {
-    const there = all.get(problem.path) ?? [];
-    all.set(problem.path, [...there, { message: problem.message, isError }]);
+  const add = ({ path, message }: Problem, isError: boolean) => {
+    const where = asWritten(path);
+    all.set(where, [...(all.get(where) ?? []), { message, isError }]);
   };
   for (const problem of checked.value?.errors ?? []) {
     add(problem, true);
@@ -22,6 +23,14 @@ export const messages = computed(() => {
   }
   return all;
 });
+
+/** The path as the text has it: `congestion` of a flow is short for `tcp.congestion`. */
+function asWritten(path: string): string {
+  const [, flow] = /^(flows\[\d+\])\.tcp\.congestion$/.exec(path) ?? [];
+  const index = Number(flow?.slice(6, -1));
+  const isShort = flow !== undefined && "congestion" in (tables(values.value.now.flows)[index] ?? {});
+  return isShort ? `${flow}.congestion` : path;
+}
 
 /** How the scenario stands, in a few words. */
 export function Standing() {

@@ -134,6 +134,23 @@ export class Schemas {
     return undefined;
   }
 
+  /** All schemas that a path may have, whatever stands there itself: the word that chooses between tables has one in each. */
+  all(path: Path, value: unknown): Schema[] {
+    const last = path.at(-1);
+    const parent = this.at(path.slice(0, -1), value);
+    if (typeof last !== "string" || !parent) {
+      const only = this.at(path, value);
+      return only ? [only] : [];
+    }
+    const here = path.slice(0, -1).reduce(inside, value);
+    const { [last]: _, ...others } = isTable(here) ? here : {};
+    return this.shapes(parent).flatMap((shape) =>
+      shape.kind === "table" && !isContradicted(shape, others)
+        ? shape.fields.filter(({ key }) => key === last).map(({ schema }) => schema)
+        : [],
+    );
+  }
+
   /** The keys that a table may still have, by those that it has. */
   fields(schema: Schema, value: unknown): Field[] {
     const fields = new Map<string, Field>();

@@ -9,6 +9,7 @@ export interface Scale {
   units: [name: string, factor: number][];
   /** A number without a unit. */
   isPlain?: boolean;
+  isWhole?: boolean;
 }
 
 const RATE: Scale = {
@@ -37,7 +38,7 @@ const DELAY: Scale = {
   ],
 };
 
-const PACKETS: Scale = { least: 1, most: 1e5, hasZero: false, units: [["packets", 1]] };
+const PACKETS: Scale = { least: 1, most: 1e5, hasZero: false, isWhole: true, units: [["packets", 1]] };
 const PRODUCTS: Scale = { least: 0.05, most: 10, hasZero: false, units: [["bdp", 1]] };
 const BYTES: Scale = {
   least: 1e3,
@@ -85,7 +86,7 @@ export function amount(scale: Scale, value: unknown): number | undefined {
 
 /** An amount as text in the unit that suits it, of two digits that count. */
 export function inUnits(scale: Scale, quantity: number): string | number {
-  const rounded = Number(quantity.toPrecision(2));
+  const rounded = Number((scale.isWhole ? Math.round(quantity) : quantity).toPrecision(2));
   if (scale.isPlain) {
     return rounded;
   }
@@ -95,7 +96,7 @@ export function inUnits(scale: Scale, quantity: number): string | number {
     return scale.units === DELAY.units ? "0 s" : `0 ${name}`;
   }
   const number = Number((rounded / factor).toPrecision(scale.units === DELAY.units ? 3 : 2));
-  return `${number} ${number === 1 && name === "packets" ? "packet" : name}`;
+  return `${number} ${name}`;
 }
 
 /** Steps of a slider. */
@@ -113,4 +114,15 @@ export function position(scale: Scale, quantity: number): number {
 /** The amount at a place on the slider. */
 export function quantity(scale: Scale, at: number): number {
   return scale.hasZero && at <= 0 ? 0 : scale.least * (scale.most / scale.least) ** (at / STEPS);
+}
+
+/** The value at a place on the slider; if it is the same as at the place before, the next one that differs. */
+export function turned(scale: Scale, before: unknown, at: number): string | number {
+  const now = amount(scale, before);
+  const way = now === undefined || at >= position(scale, now) ? 1 : -1;
+  let value = inUnits(scale, quantity(scale, at));
+  for (let next = at + way; value === before && next >= 0 && next <= STEPS; next += way) {
+    value = inUnits(scale, quantity(scale, next));
+  }
+  return value;
 }
