@@ -24,19 +24,20 @@ export function keepChecking(): () => void {
   };
 }
 
-/** Asks the engine about the text as it is now. An answer to an older text is dropped. */
+/** Asks the engine about the text as it is now, twice if it dies. An answer to an older text is dropped. */
 export async function check(): Promise<void> {
   const now = asked();
-  try {
-    if (!about.peek()) {
-      about.value = await door().ask({ op: "about" });
+  for (const isLast of [false, true]) {
+    try {
+      about.value ??= await door().ask({ op: "about" });
+      const answer = await door().ask({ op: "check", ...now });
+      if (now.toml === toml.peek() && now.files === files.peek()) {
+        checked.value = answer;
+      }
+      fault.value = undefined;
+      return;
+    } catch (error) {
+      fault.value = isLast ? (error instanceof Error ? error.message : String(error)) : fault.peek();
     }
-    const answer = await door().ask({ op: "check", ...now });
-    if (now.toml === toml.peek() && now.files === files.peek()) {
-      checked.value = answer;
-    }
-    fault.value = undefined;
-  } catch (error) {
-    fault.value = error instanceof Error ? error.message : String(error);
   }
 }

@@ -22,9 +22,9 @@ export function Shell() {
           <Mark />
           lightlag <span class="quiet">studio</span>
         </span>
-        <span class="title" title="The scenario's name">
+        <h1 class="title" title="The scenario's name">
           {title}
-        </span>
+        </h1>
         <nav aria-label="Views">
           {views.map(({ key, name }) => (
             <a

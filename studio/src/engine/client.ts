@@ -1,13 +1,13 @@
 /** An engine in a worker of the page. */
 
 import { type AnswerTo, type Door, decode, EngineError, type Request } from "./protocol.ts";
-import type { FromWorker, ToWorker } from "./serving.ts";
+import type { FromWorker, Held, ToWorker } from "./serving.ts";
 
 /** A worker as far as it is used here, so that tests can give another. */
 export interface Line {
   postMessage(message: ToWorker): void;
   terminate(): void;
-  onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
+  onmessage: ((event: MessageEvent<FromWorker | Held>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
 }
 
@@ -60,7 +60,12 @@ export class Engine implements Door {
 
   /** Ends the worker, and with it what it is doing. The next request gets a fresh one. */
   stop(why = "the engine was stopped"): void {
-    void this.line?.then((line) => line.terminate()).catch(() => undefined);
+    const end = (line: Line) => {
+      line.onmessage = null;
+      line.onerror = null;
+      line.terminate();
+    };
+    void this.line?.then(end, () => undefined);
     this.line = undefined;
     this.refuseAll(why);
   }
@@ -73,7 +78,11 @@ export class Engine implements Door {
   private async opened(): Promise<Line> {
     const parts = await this.parts();
     const line = this.open();
-    line.onmessage = ({ data }) => this.receive(data);
+    line.onmessage = ({ data }) => {
+      if ("id" in data) {
+        this.receive(data);
+      }
+    };
     line.onerror = (event) => {
       const why = event.message ? ` (${event.message})` : "";
       this.stop(`the engine's worker ended${why}; the next request gets a fresh one, and runs that were open are gone`);

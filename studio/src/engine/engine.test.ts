@@ -141,6 +141,18 @@ describe("Engine", () => {
     expect(await next).toEqual({ toml: "" });
   });
 
+  test("the end of a worker that was replaced ends nothing else", async () => {
+    const { lines, engine } = fake();
+    const lost = engine.ask({ op: "about" });
+    await turn();
+    const late = lines[0]?.onerror;
+    engine.stop();
+    await expect(lost).rejects.toThrow("the engine was stopped");
+    await turn();
+    expect(late).toBeTypeOf("function");
+    expect(lines[0]?.onerror).toBeNull();
+  });
+
   test("a closed engine answers nothing", async () => {
     const { engine } = fake();
     engine.close();

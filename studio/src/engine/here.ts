@@ -2,6 +2,7 @@
 
 import { Engine, type Line, type Parts } from "./client.ts";
 import { Pool } from "./pool.ts";
+import type { FromWorker, Held } from "./serving.ts";
 import { compiled } from "./wasm.ts";
 
 let parts: Promise<Parts> | undefined;
@@ -32,8 +33,18 @@ function shared(): Promise<Parts> {
   return parts;
 }
 
+let lines = 0;
+
+/** A worker. It holds a lock of its name, so that its end is noticed even where the browser tells nobody. */
 function line(): Line {
-  return new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "lightlag" }) as unknown as Line;
+  const name = `lightlag ${lines++} ${crypto.randomUUID?.() ?? Math.random()}`;
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name });
+  worker.addEventListener("message", ({ data }: MessageEvent<FromWorker | Held>) => {
+    if ("held" in data) {
+      navigator.locks.request(name, () => worker.dispatchEvent(new ErrorEvent("error", { message: "it was killed" })));
+    }
+  });
+  return worker as unknown as Line;
 }
 
 /** An engine of one's own. */

@@ -7,6 +7,11 @@ export type ToWorker =
   | { kind: "open"; module: WebAssembly.Module; schema: unknown }
   | { kind: "ask"; id: number; request: Request };
 
+/** A worker says once that it holds the lock of its name, which is free again when it ends, however it ends. */
+export interface Held {
+  held: true;
+}
+
 /** Messages from a worker: an answer, or why there is none. */
 export type FromWorker = { id: number; answer: ArrayBuffer } | { id: number; message: string };
 

@@ -1,11 +1,16 @@
 /// <reference lib="webworker" />
 
-import { type FromWorker, Serving, type ToWorker } from "./serving.ts";
+import { type FromWorker, type Held, Serving, type ToWorker } from "./serving.ts";
 import { Instance } from "./wasm.ts";
 
 const scope = self as unknown as DedicatedWorkerGlobalScope;
 let serving: Serving | undefined;
 let turn: Promise<void> = Promise.resolve();
+
+scope.navigator.locks?.request(scope.name, () => {
+  scope.postMessage({ held: true } satisfies Held);
+  return new Promise(() => undefined);
+});
 
 scope.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === "open") {

@@ -90,7 +90,7 @@ function extensions() {
       return says ? { pos: position, above: true, create: () => ({ dom: lesson(says) }) } : null;
     }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-    EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML", spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML", spellcheck: "false", tabindex: "0" }),
     EditorView.lineWrapping,
     LOOK,
     EditorView.updateListener.of((update) => {

@@ -59,9 +59,14 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
       <summary>
         Nodes, links and flows as lists <span class="quiet">({names.length} nodes)</span>
       </summary>
+      <datalist id="part-names">
+        {names.slice(0, 500).map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       {isEditable && (
         <>
-          <Adder verb="Add link" names={names} add={(from, to) => addLink(from, to)} />
+          <Adder verb="Add link" add={(from, to) => addLink(from, to)} />
           <ul class="choices">
             {names.map((name) => (
               <li key={name}>
@@ -84,7 +89,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
           </ul>
         </>
       )}
-      <Adder verb="Add flow" names={names} hasAlgorithm add={(from, to, algorithm) => addFlow(from, to, algorithm)} />
+      <Adder verb="Add flow" hasAlgorithm add={(from, to, algorithm) => addFlow(from, to, algorithm)} />
       <ul class="choices">
         {tables(values.value.now.flows).map((flow, index) => (
           <li key={index}>
@@ -109,13 +114,12 @@ function isChosen(name: string): boolean {
 
 interface AdderProps {
   verb: string;
-  names: string[];
   hasAlgorithm?: boolean;
   add(from: string, to: string, algorithm: string): Promise<void>;
 }
 
 /** Two ends, and for a flow its algorithm with what it is. */
-export function Adder({ verb, names, hasAlgorithm = false, add }: AdderProps) {
+export function Adder({ verb, hasAlgorithm = false, add }: AdderProps) {
   const from = useSignal("");
   const to = useSignal("");
   const algorithm = useSignal("");
@@ -162,11 +166,6 @@ export function Adder({ verb, names, hasAlgorithm = false, add }: AdderProps) {
         {verb}
       </button>
       {algorithm.value && <p class="help">{algorithmSays(algorithm.value)}</p>}
-      <datalist id="part-names">
-        {names.slice(0, 500).map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
     </form>
   );
 }

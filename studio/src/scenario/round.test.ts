@@ -5,7 +5,7 @@ import { presets } from "../app/presets.ts";
 import { type Checked, decode, type Request } from "../engine/protocol.ts";
 import { Instance } from "../engine/wasm.ts";
 import { inside, isTable, type Path, type Schema, Schemas, written } from "./schema.ts";
-import { read } from "./values.ts";
+import { parts, read } from "./values.ts";
 
 const PUBLIC = new URL("../../public/", import.meta.url);
 const ENGINE = new URL("engine.wasm", PUBLIC);
@@ -36,7 +36,10 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
   const known = new Schemas(schema);
   const ask = <T>(request: Request) => decode(engine?.ask(JSON.stringify(request)) ?? new ArrayBuffer(0)) as T;
   const edit = (toml: string, path: Path, value: unknown) =>
-    ask<{ toml: string }>({ op: "edit", toml, path: written(path), value }).toml;
+    parts(path, value).reduce<string>(
+      (text, part) => ask<{ toml: string }>({ op: "edit", toml: text, path: written(path), value: part }).toml,
+      toml,
+    );
   ask({ op: "schema", schema });
 
   test.each(presets.map(({ name, toml }) => [name, toml]))(
@@ -108,6 +111,15 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
       ),
       { numRuns: 300, seed: 21 },
     );
+  });
+
+  test("a table of a link stands inline, one of the scenario under its own heading", () => {
+    const toml = '[[links]]\nrate = "1 Mbit/s"\n';
+    expect(edit(toml, ["links", 0, "loss"], { rate: 0.1 })).toBe(`${toml}loss = { rate = 0.1 }\n`);
+    expect(edit(toml, ["links", 0, "rate"], { forward: "2 Mbit/s" })).toBe(
+      '[[links]]\nrate = { forward = "2 Mbit/s" }\n',
+    );
+    expect(edit(toml, ["record"], { acks: true })).toContain("[record]\nacks = true\n");
   });
 
   test("the engine takes what a new link, flow, station and node of the form is", () => {

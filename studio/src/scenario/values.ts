@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { parse } from "smol-toml";
 import { door, toml } from "../app/state.ts";
 import { schemaOfScenarios } from "../engine/here.ts";
-import { inside, type Path, type Schema, Schemas, written } from "./schema.ts";
+import { inside, isTable, type Path, type Schema, Schemas, written } from "./schema.ts";
 
 type Values = Record<string, unknown>;
 
@@ -40,6 +40,12 @@ export async function loadSchemas(): Promise<void> {
 /** Why the last edit was refused. */
 export const refusal = signal<string | undefined>(undefined);
 
+/** The values to write one after another for one value. A table within a list item replaces a word, so that it stands inline. */
+export function parts(path: Path, value: unknown): unknown[] {
+  const isWithin = typeof path.at(-1) === "string" && path.some((step) => typeof step === "number");
+  return isWithin && isTable(value) ? ["", value] : [value];
+}
+
 let turn: Promise<void> = Promise.resolve();
 
 /** Writes a value into the text at a path, and keeps what else stands there. `null` takes it away. Edits come in turn. */
@@ -48,7 +54,10 @@ export function change(path: Path, value: unknown): Promise<void> {
     try {
       for (let isDone = false; !isDone; ) {
         const before = toml.peek();
-        const { toml: after } = await door().ask({ op: "edit", toml: before, path: written(path), value });
+        let after = before;
+        for (const part of parts(path, value)) {
+          after = (await door().ask({ op: "edit", toml: after, path: written(path), value: part })).toml;
+        }
         isDone = toml.peek() === before;
         if (isDone) {
           toml.value = after;

@@ -1,0 +1,92 @@
+/** The built page, served from this machine, in a browser that reaches nothing else. */
+
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const DIST = new URL("../../dist/studio/", import.meta.url);
+const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"];
+const QUIET = ["--disable-background-networking", "--disable-component-update"];
+const TYPES: Record<string, string> = {
+  html: "text/html",
+  js: "text/javascript",
+  css: "text/css",
+  json: "application/json",
+  svg: "image/svg+xml",
+  wasm: "application/wasm",
+};
+
+/** A browser and a server of the page, both to be closed. */
+export class Studio {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly server: Server,
+    readonly address: string,
+  ) {}
+
+  static async open(extra: string[] = []): Promise<Studio> {
+    const server = createServer((request, response) => {
+      const path = new URL(request.url ?? "/", "http://page").pathname.replace(/^\/+/, "") || "index.html";
+      readFile(fileURLToPath(new URL(path, DIST))).then(
+        (bytes) => response.setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain").end(bytes),
+        () => response.writeHead(404).end(),
+      );
+    });
+    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+    const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+    const browser = await chromium.launch({ executablePath, args: [...ARGS, ...QUIET, ...extra] });
+    return new Studio(browser, server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  }
+
+  /** A page of a fresh profile whose scenario is checked, with all that the browser complains about. */
+  async page(options: BrowserContextOptions = {}, query = ""): Promise<{ page: Page; complaints: string[] }> {
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") {
+        complaints.push(message.text());
+      }
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    await page.goto(this.address + query);
+    await page.locator(".standing:is(.good, .warn, .bad)").waitFor();
+    return { page, complaints };
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await new Promise((done) => this.server.close(done));
+  }
+}
+
+/** The text in the editor. */
+export function text(page: Page): Promise<string> {
+  return page.locator(".cm-content").evaluate((content) => {
+    const lines = content.querySelectorAll(".cm-line");
+    return [...lines].map((line) => line.textContent).join("\n");
+  });
+}
+
+/** Opens a scenario from a file, and waits until the engine has looked at it. */
+export async function openToml(page: Page, toml: string): Promise<void> {
+  await page
+    .locator("input[type=file]")
+    .setInputFiles({ name: "a.toml", mimeType: "text/plain", buffer: Buffer.from(toml) });
+  await page.getByText("a.toml is the scenario now").waitFor();
+}
+
+/** What axe finds wrong with the page as it is. */
+export async function violations(page: Page): Promise<string[]> {
+  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+    const { axe } = globalThis as unknown as { axe: { run(where: Document): Promise<Found> } };
+    const found = await axe.run(document);
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  });
+}
