@@ -185,12 +185,27 @@ describe("the scenario", () => {
     await page.locator(".standing:is(.good, .warn)").waitFor();
     await page.getByRole("button", { name: "Forget the file fade.csv" }).click();
     await page.locator(".standing.bad").waitFor();
+    await give("fade.csv", "time_s,rate_bps\n0,1000000\n");
+    await page.getByText("fade.csv is with the scenario now").waitFor();
+    await page.locator(".standing:is(.good, .warn)").waitFor();
+  });
+
+  test("every change can be taken back", async () => {
+    const { page } = await studio.page();
+    const first = await text(page);
+    await page.locator(".card", { hasText: "dumbbell" }).first().click();
+    await expect.poll(() => text(page)).toContain('kind   = "dumbbell"');
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => text(page)).toBe(first);
+    await page.getByRole("button", { name: "Redo" }).click();
+    await expect.poll(() => text(page)).toContain('kind   = "dumbbell"');
   });
 
   test("an engine that is killed is replaced", async () => {
     const { page } = await studio.page();
     const [worker] = page.workers();
     await worker?.evaluate(() => setTimeout(() => self.close(), 0)).catch(() => undefined);
+    await expect.poll(() => page.workers().length).toBe(0);
     await openToml(page, PAIR.replace("10 Mbit/s", "slow"));
     await page.locator(".standing.bad").waitFor();
     await openToml(page, PAIR);

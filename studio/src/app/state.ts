@@ -1,6 +1,6 @@
 /** What several views need. */
 
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { engine } from "../engine/here.ts";
 import type { About, Asked, Checked, Door } from "../engine/protocol.ts";
 import { presets } from "./presets.ts";
@@ -33,10 +33,16 @@ export function asked(): Asked {
   return { toml: toml.value, files: files.value };
 }
 
+/** How often another scenario was taken. */
+export const taken = signal(0);
+
 /** Takes another scenario. */
 export function take(text: string, itsFiles: Record<string, string> = {}): void {
-  files.value = itsFiles;
-  toml.value = text;
+  batch(() => {
+    files.value = itsFiles;
+    toml.value = text;
+    taken.value++;
+  });
 }
 
 let small: Door | undefined;

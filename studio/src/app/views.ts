@@ -14,8 +14,13 @@ export const views: View[] = [{ key: "scenario", name: "Scenario", load: () => i
 /** Small things that stand at the right of the header, such as the button that shares. */
 export const tools: View[] = [];
 
-/** The view that is open. */
-export const view = signal<string>("scenario");
+/** The view that is open: at first the one that the address names. */
+export const view = signal<string>(known(new URLSearchParams(globalThis.location?.search).get("view")));
+
+/** The key of a view that there is. */
+function known(key: string | null | undefined): string {
+  return views.find((other) => other.key === key)?.key ?? "scenario";
+}
 
 /** Opens a view. The browser's way back leads to the one before. */
 export function open(key: string): void {
@@ -26,6 +31,5 @@ export function open(key: string): void {
 }
 
 globalThis.addEventListener?.("popstate", (event: PopStateEvent) => {
-  const key = (event.state as { view?: string } | null)?.view ?? "scenario";
-  view.value = views.some((known) => known.key === key) ? key : "scenario";
+  view.value = known((event.state as { view?: string } | null)?.view);
 });

@@ -1,17 +1,35 @@
+import "./cards.css";
 import { useSignal } from "@preact/signals";
 import { presets } from "../app/presets.ts";
-import { take, title, toml } from "../app/state.ts";
+import { take, title } from "../app/state.ts";
 import { Picture } from "./picture.tsx";
 import { Says } from "./says.tsx";
+
+/** The least that runs: a link and a flow across it. */
+const NEW = `name = "mine"
+duration = "60 s"
+
+[[links]]
+between = ["client", "server"]
+rate = "10 Mbit/s"
+delay = "50 ms"
+queue = "1 bdp"
+
+[[flows]]
+from = "client"
+to = "server"
+`;
 
 /** The shipped scenarios as cards: a row that scrolls, or all of them. */
 export function Cards() {
   const isWide = useSignal(false);
-  const isNew = presets.every((preset) => preset.toml !== toml.value);
   return (
     <section class="cards" aria-label="Presets">
       <header>
         <h2>Start from a scenario</h2>
+        <button type="button" onClick={() => take(NEW)}>
+          New
+        </button>
         <button type="button" class="plain" aria-expanded={isWide.value} onClick={() => (isWide.value = !isWide.value)}>
           {isWide.value ? "One row" : `All ${presets.length}`}
         </button>
@@ -19,17 +37,7 @@ export function Cards() {
       <ul class={isWide.value ? "grid" : "strip"}>
         {presets.map(({ name, says, toml: text }) => (
           <li key={name}>
-            <button
-              type="button"
-              class="card"
-              aria-pressed={title.value === name}
-              onClick={() => {
-                // A scenario that somebody has changed is not thrown away without a word.
-                if (!isNew || toml.value.trim() === "" || confirm("Replace the scenario that you have changed?")) {
-                  take(text);
-                }
-              }}
-            >
+            <button type="button" class="card" aria-pressed={title.value === name} onClick={() => take(text)}>
               <Picture toml={text} />
               <strong>{name}</strong>
               <span class="says">

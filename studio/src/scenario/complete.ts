@@ -3,8 +3,10 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { about } from "../app/state.ts";
 import { nodeNames } from "./network.ts";
+import { inside, type Path } from "./path.ts";
 import { placeAt } from "./place.ts";
-import { type Field, inside, type Path, type Schema, type Schemas } from "./schema.ts";
+import type { Schemas } from "./schema.ts";
+import type { Field, Schema } from "./shapes.ts";
 import { schemas, values } from "./values.ts";
 
 /** What may stand at the cursor. */

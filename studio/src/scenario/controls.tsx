@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { algorithmSays, inline } from "./complete.ts";
 import { nodeNames } from "./network.ts";
+import { type Path, written } from "./path.ts";
 import { messages } from "./problems.tsx";
-import { type Path, type Shape, written } from "./schema.ts";
+import type { Shape } from "./shapes.ts";
 import { amount, inUnits, position, type Scale, STEPS, scaleOf, turned } from "./units.ts";
 import { change, read } from "./values.ts";
 

@@ -1,3 +1,4 @@
+import "./drawing.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isDark } from "../app/theme.ts";

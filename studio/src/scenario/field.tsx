@@ -1,17 +1,9 @@
 import { FlagControl, TextControl, TomlControl, WordControl } from "./controls.tsx";
+import { inside, isTable, type Path, written } from "./path.ts";
 import { messages } from "./problems.tsx";
 import { Says } from "./says.tsx";
-import {
-  type Field,
-  inside,
-  isTable,
-  label,
-  type Path,
-  type Schema,
-  type Schemas,
-  type Shape,
-  written,
-} from "./schema.ts";
+import type { Schemas } from "./schema.ts";
+import { type Field, label, type Schema, type Shape } from "./shapes.ts";
 import { change } from "./values.ts";
 
 /** Keys that a form shows even where the text has them not, by the type of their table. */

@@ -1,8 +1,11 @@
+import "./form.css";
 import { NodeNames } from "./controls.tsx";
 import { Row, Table, Value } from "./field.tsx";
 import { tables } from "./network.ts";
+import { inside, isTable, written } from "./path.ts";
 import { messages } from "./problems.tsx";
-import { type Field, inside, isTable, type Schemas, written } from "./schema.ts";
+import type { Schemas } from "./schema.ts";
+import type { Field } from "./shapes.ts";
 import { change, schemas, values } from "./values.ts";
 
 /** Sections in the order in which an experiment is thought of. */

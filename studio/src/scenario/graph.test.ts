@@ -3,7 +3,7 @@ import { presets } from "../app/presets.ts";
 import type { Network } from "../engine/protocol.ts";
 import { difference } from "./difference.ts";
 import { columns, expanded, listed, onMap } from "./graph.ts";
-import { faultOfTrace } from "./trace.ts";
+import { askedName, faultOfTrace } from "./trace.ts";
 import { read } from "./values.ts";
 
 const geo = read(presets.find(({ name }) => name === "geo")?.toml ?? "") ?? {};
@@ -61,4 +61,11 @@ test("a trace says what it lacks", () => {
   expect(faultOfTrace("# from a modem\ntime_s,rate_bps\n0,1e6\n")).toBeUndefined();
   expect(faultOfTrace("seconds;rate\n0;1\n")).toContain('its first line is "seconds;rate"');
   expect(faultOfTrace("")).toContain("time_s");
+});
+
+test("a file has the name by which the scenario asks for it", () => {
+  expect(askedName('trace = "sub/fade.csv"', "fade.csv")).toBe("sub/fade.csv");
+  expect(askedName("trace = { file = 'fade.csv' }", "fade.csv")).toBe("fade.csv");
+  expect(askedName('trace = "xfade.csv"', "fade.csv")).toBeUndefined();
+  expect(askedName('name = "fadeXcsv"', "fade.csv")).toBeUndefined();
 });

@@ -2,7 +2,7 @@
 
 import type { Network } from "../engine/protocol.ts";
 import { tables } from "./network.ts";
-import { isTable } from "./schema.ts";
+import { isTable } from "./path.ts";
 
 export interface GraphNode {
   name: string;

@@ -2,10 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { checked, files, take } from "../app/state.ts";
+import { checked, files, take, toml } from "../app/state.ts";
 import { gist } from "./form.tsx";
 import { tables } from "./network.ts";
-import { base64, faultOfTrace } from "./trace.ts";
+import { askedName, base64, faultOfTrace } from "./trace.ts";
 import { change, read, values } from "./values.ts";
 
 /** What the last import did or why it did not. */
@@ -25,6 +25,7 @@ export async function takeFile(file: File): Promise<void> {
     return refuse(`${(file.size / 1e6).toFixed(0)} MB are more than the ${MOST / 2 ** 20} MiB that the page takes`);
   }
   const ending = file.name.toLowerCase().replace(/^.*\./, "");
+  const asked = askedName(toml.peek(), file.name);
   if (ending === "toml") {
     const text = (await file.text()).replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
     if (!read(text) && !/=/.test(text)) {
@@ -32,6 +33,9 @@ export async function takeFile(file: File): Promise<void> {
     }
     take(text, files.peek());
     report.value = { says: `${file.name} is the scenario now`, isBad: false };
+  } else if (asked) {
+    files.value = { ...files.peek(), [asked]: base64(new Uint8Array(await file.arrayBuffer())) };
+    report.value = { says: `${asked} is with the scenario now`, isBad: false };
   } else if (ending === "csv" || ending === "trace" || ending === "mahi") {
     const fault = ending === "csv" ? faultOfTrace(await file.text()) : undefined;
     if (fault) {
@@ -42,7 +46,9 @@ export async function takeFile(file: File): Promise<void> {
   } else if (ending === "pcap" || ending === "pcapng") {
     refuse("the page writes captures and does not read them; `lightlag` on the command line compares them");
   } else {
-    refuse("write a scenario (.toml), or a trace of a link (.csv, or .trace of Mahimahi)");
+    refuse(
+      "the page takes a scenario (.toml), a trace of a link (.csv, or .trace of Mahimahi), or a file that the scenario names",
+    );
   }
 }
 
@@ -72,8 +78,7 @@ export function Imports() {
         type="file"
         class="unseen"
         tabIndex={-1}
-        aria-label="A scenario (TOML), or a trace of a link (CSV, Mahimahi)"
-        accept=".toml,.csv,.trace,.mahi,.pcap,.pcapng"
+        aria-label="A scenario (TOML), a trace of a link (CSV, Mahimahi), or a file that the scenario names"
         multiple
         onChange={(event) => {
           void takeAll(event.currentTarget.files);

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { asked, checked, door, toml } from "../app/state.ts";
 import type { Network } from "../engine/protocol.ts";
-import { isTable } from "./schema.ts";
+import { isTable } from "./path.ts";
 import { values } from "./values.ts";
 
 export const network = signal<Network | undefined>(undefined);

@@ -6,7 +6,7 @@ import { algorithmSays } from "./complete.ts";
 import { gist, Item } from "./form.tsx";
 import type { Graph } from "./graph.ts";
 import { tables } from "./network.ts";
-import { written } from "./schema.ts";
+import { written } from "./path.ts";
 import { addFlow, addLink, chosen, removeNode, rename } from "./strokes.ts";
 import { schemas, values } from "./values.ts";
 

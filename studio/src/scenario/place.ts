@@ -1,6 +1,6 @@
 /** Where in a TOML text a position is: the table, the key, and whether a key or a value is due. Half-written text is the rule. */
 
-import type { Path } from "./schema.ts";
+import type { Path } from "./path.ts";
 
 export interface Place {
   /** The path of the table, or with `value` of the value. */

@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { presets } from "../app/presets.ts";
 import { type Checked, decode, type Request } from "../engine/protocol.ts";
 import { Instance } from "../engine/wasm.ts";
-import { inside, isTable, type Path, type Schema, Schemas, written } from "./schema.ts";
+import { inside, isTable, type Path, written } from "./path.ts";
+import { Schemas } from "./schema.ts";
+import type { Schema } from "./shapes.ts";
 import { parts, read } from "./values.ts";
 
 const PUBLIC = new URL("../../public/", import.meta.url);

@@ -1,8 +1,9 @@
 /** Changes of the network by drawing, each an edit of the text. */
 
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { taken } from "../app/state.ts";
 import { tables } from "./network.ts";
-import type { Path } from "./schema.ts";
+import type { Path } from "./path.ts";
 import { change, values } from "./values.ts";
 
 /** Nodes that are drawn and have no link yet, so that the text does not know them. */
@@ -10,6 +11,13 @@ export const pending = signal<string[]>([]);
 
 /** The link, flow or node that is chosen. */
 export const chosen = signal<{ path: Path } | { node: string } | undefined>(undefined);
+
+// Another scenario knows nothing of what was drawn for the one before.
+effect(() => {
+  void taken.value;
+  pending.value = [];
+  chosen.value = undefined;
+});
 
 /** A link with the least that it needs. */
 export async function addLink(from: string, to: string): Promise<void> {

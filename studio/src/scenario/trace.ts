@@ -1,4 +1,4 @@
-/** Traces of links, as files bring them. */
+/** Files that come with a scenario, and traces of links among them. */
 
 /** Why a text is no trace of a link, as far as its first line tells. */
 export function faultOfTrace(text: string): string | undefined {
@@ -17,4 +17,10 @@ export function base64(bytes: Uint8Array): string {
     text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   }
   return btoa(text);
+}
+
+/** The name under which a text asks for a file, if it does: the last part of the path is the file's. */
+export function askedName(toml: string, file: string): string | undefined {
+  const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`["']((?:[^"'\\n]*/)?${escaped})["']`).exec(toml)?.[1];
 }

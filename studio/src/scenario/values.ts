@@ -4,7 +4,9 @@ import { computed, signal } from "@preact/signals";
 import { parse } from "smol-toml";
 import { door, toml } from "../app/state.ts";
 import { schemaOfScenarios } from "../engine/here.ts";
-import { inside, isTable, type Path, type Schema, Schemas, written } from "./schema.ts";
+import { inside, isTable, type Path, written } from "./path.ts";
+import { Schemas } from "./schema.ts";
+import type { Schema } from "./shapes.ts";
 
 type Values = Record<string, unknown>;
 

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Lazy } from "../app/lazy.tsx";
 import { isSound, title, toml } from "../app/state.ts";
+import { canRedo, canUndo, redo, undo } from "../app/undo.ts";
 import { open, views } from "../app/views.ts";
 import { Cards } from "./cards.tsx";
 import Form from "./form.tsx";
@@ -13,6 +14,12 @@ import { loadSchemas, refusal } from "./values.ts";
 
 type Tab = "text" | "form" | "drawing";
 const tab = signal<Tab>("form");
+/** Whether text and form have room side by side. */
+const wide = globalThis.matchMedia?.("(min-width: 900px)");
+const isWide = signal(wide?.matches ?? true);
+wide?.addEventListener("change", ({ matches }) => {
+  isWide.value = matches;
+});
 const editor = () => import("./editor.tsx");
 const drawing = () => import("./drawing.tsx");
 
@@ -44,6 +51,12 @@ export default function ScenarioView() {
       <div class="bar">
         <Standing />
         <span class="gap" />
+        <button type="button" class="icon" aria-label="Undo" title="Undo" disabled={!canUndo.value} onClick={undo}>
+          ↶
+        </button>
+        <button type="button" class="icon" aria-label="Redo" title="Redo" disabled={!canRedo.value} onClick={redo}>
+          ↷
+        </button>
         <Imports />
         <button type="button" onClick={save}>
           Save TOML
@@ -75,7 +88,7 @@ export default function ScenarioView() {
       </div>
       <div class={`panes shows-${tab.value}`}>
         <section class="pane text" id="pane-text" role="tabpanel" aria-label="Text">
-          <Lazy name="The editor" load={editor} />
+          {(isWide.value || tab.value === "text") && <Lazy name="The editor" load={editor} />}
           <Problems />
         </section>
         <section
