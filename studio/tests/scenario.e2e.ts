@@ -76,7 +76,7 @@ describe("the scenario", () => {
     await page.getByLabel("links[0].queue, on a logarithmic scale").press("ArrowLeft");
     await expect.poll(() => text(page)).toContain('queue = "0.97 bdp"');
     await page.getByLabel("Form of links[0].loss").selectOption({ label: "bit_error_rate" });
-    await expect.poll(() => text(page)).toContain("loss = { bit_error_rate = 0 }");
+    await expect.poll(() => text(page)).toContain("loss = { bit_error_rate = 0.0001 }");
     await page.locator(".cm-content").click();
     await page.keyboard.press("Control+End");
     await page.keyboard.type('transfer = "3 MB"');

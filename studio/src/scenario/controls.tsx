@@ -57,9 +57,7 @@ export function TextControl({ path, value, usual, shape }: ControlProps & { shap
         autocomplete="off"
         spellcheck={false}
         list={isNode ? "node-names" : undefined}
-        placeholder={
-          usual === undefined || usual === null ? (shape.kind === "text" ? shape.example : "") : String(usual)
-        }
+        placeholder={hint(usual, shape)}
         value={draft.value ?? there}
         onInput={(event) => {
           draft.value = event.currentTarget.value;
@@ -79,6 +77,14 @@ export function TextControl({ path, value, usual, shape }: ControlProps & { shap
       {scale && <Slider path={path} scale={scale} value={value ?? usual} />}
     </span>
   );
+}
+
+/** What holds without a value, or what a value looks like. */
+function hint(usual: unknown, shape: Shape): string {
+  if (usual !== undefined && usual !== null) {
+    return String(usual);
+  }
+  return shape.kind === "text" && shape.example ? `such as ${shape.example}` : "";
 }
 
 function Slider({ path, scale, value }: { path: Path; scale: Scale; value: unknown }) {

@@ -79,7 +79,7 @@ function Section({ known, field, value }: { known: Schemas; field: Field; value:
   return (
     <section>
       <h3>
-        <code>{isList ? `[[${field.key}]]` : `[${field.key}]`}</code>
+        <code>{heading(field.key, isList)}</code>
         <span class="quiet">{known.resolve(field.schema).description}</span>
         {value !== undefined && !isList && field.key !== "defaults" && (
           <button
@@ -206,4 +206,9 @@ function prepared(section: string, item: unknown): unknown {
     return { ...item, from: first[0], to: last[1] };
   }
   return item;
+}
+
+/** A section's heading as the text has it. */
+function heading(key: string, isList: boolean): string {
+  return isList ? `[[${key}]]` : key === "defaults" ? "[defaults.tcp]" : `[${key}]`;
 }

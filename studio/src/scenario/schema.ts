@@ -137,7 +137,7 @@ export class Schemas {
       case "word":
         return shape.words[0]?.word ?? "";
       case "number":
-        return shape.least ?? 0;
+        return shape.isWhole ? Math.max(shape.least ?? 1, 1) : shape.of === "Probability" ? 1e-4 : (shape.least ?? 0);
       case "text":
         return shape.example;
       case "list":
