@@ -1,12 +1,17 @@
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { keepChecking } from "./app/checking.ts";
 import { Shell } from "./app/shell.tsx";
+import { title } from "./app/state.ts";
 import { applyTheme } from "./app/theme.ts";
 import { keepHistory } from "./app/undo.ts";
 
 applyTheme();
 keepChecking();
 keepHistory();
+effect(() => {
+  document.title = `${title.value} – lightlag studio`;
+});
 const root = document.getElementById("app");
 if (root) {
   render(<Shell />, root);

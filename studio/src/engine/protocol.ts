@@ -53,7 +53,11 @@ export interface Advice extends Problem {
 /** What `about` says of a congestion control algorithm. */
 export interface Algorithm {
   name: string;
-  [more: string]: unknown;
+  about: string;
+  equations: string[];
+  parameters: { name: string; default: string; meaning: string; range: string; unit: string }[];
+  provenance: string;
+  source: string;
 }
 
 export interface About {

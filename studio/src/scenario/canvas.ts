@@ -25,7 +25,7 @@ export class Canvas {
   private from: string | undefined;
 
   constructor(
-    host: HTMLElement,
+    private readonly host: HTMLElement,
     private readonly strokes: Strokes,
   ) {
     if (!document.getElementById(SHEET)) {
@@ -42,6 +42,11 @@ export class Canvas {
     this.core.on("tapstart", "node", ({ target }) => this.start(target));
     this.core.on("tapdrag", ({ position }) => this.drag(position));
     this.core.on("tapend", ({ position }) => this.end(position));
+  }
+
+  /** Whether the place is one of a phone: higher than wide. */
+  get isTall(): boolean {
+    return this.host.clientWidth < 500;
   }
 
   /** Shows a graph. Nodes stay where they are; new ones get the given places. */

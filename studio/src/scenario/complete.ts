@@ -2,6 +2,7 @@
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { about } from "../app/state.ts";
+import type { Algorithm } from "../engine/protocol.ts";
 import { nodeNames } from "./network.ts";
 import { inside, type Path } from "./path.ts";
 import { placeAt } from "./place.ts";
@@ -124,8 +125,11 @@ function ofShape(known: Schemas, shape: ReturnType<Schemas["shapes"]>[number], s
 
 /** What an algorithm is, from the engine's catalogue. */
 export function algorithmSays(name: string): string {
-  const algorithm = about.value?.congestion.find((known) => known.name === name);
-  return typeof algorithm?.about === "string" ? algorithm.about : "";
+  return algorithm(name)?.about ?? "";
+}
+
+export function algorithm(name: string): Algorithm | undefined {
+  return about.value?.congestion.find((known) => known.name === name);
 }
 
 /** A value as it stands behind a key. */

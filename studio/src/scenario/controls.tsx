@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { algorithmSays, inline } from "./complete.ts";
+import { algorithm, algorithmSays, inline } from "./complete.ts";
 import { nodeNames } from "./network.ts";
 import { type Path, written } from "./path.ts";
 import { messages } from "./problems.tsx";
@@ -124,8 +124,21 @@ export function WordControl({ path, value, usual, shape }: ControlProps & { shap
         ))}
       </select>
       {meaning && <span class="meaning">{meaning}</span>}
+      {isAlgorithm && <Equations name={String(value ?? usual)} />}
     </span>
   );
+}
+
+/** An algorithm in equations, and where they are from. */
+function Equations({ name }: { name: string }) {
+  const known = algorithm(name);
+  return known ? (
+    <details class="equations">
+      <summary>Equations and source</summary>
+      <pre>{known.equations.join("\n")}</pre>
+      <p>{known.source}</p>
+    </details>
+  ) : null;
 }
 
 /** Yes, no, or what holds by default. */

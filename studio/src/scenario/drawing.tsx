@@ -133,14 +133,14 @@ function follow(canvas: Canvas | undefined): void {
     spotsOf(now).then(
       (spots) => {
         if (network.peek() === now) {
-          const places = new Map([...columns(graph), ...spots]);
+          const places = new Map([...columns(graph, canvas?.isTall), ...spots]);
           canvas?.show(now.sky ? onMap(graph, spots, MAP) : graph, places, false);
         }
       },
-      () => canvas?.show(graph, columns(graph), false),
+      () => canvas?.show(graph, columns(graph, canvas?.isTall), false),
     );
   } else {
-    canvas?.show(graph, columns(graph), isEditable);
+    canvas?.show(graph, columns(graph, canvas?.isTall), isEditable);
   }
   mark(canvas, chosen.peek());
 }

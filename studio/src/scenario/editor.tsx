@@ -153,6 +153,7 @@ function followJumps(view: EditorView): () => void {
         effects: EditorView.scrollIntoView(from, { y: "center" }),
       });
       view.focus();
+      jump.value = undefined;
     }
   });
 }

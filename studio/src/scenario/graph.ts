@@ -108,8 +108,8 @@ export interface Spot {
   y: number;
 }
 
-/** Places from left to right: a column for each number of hops from the nodes where flows start. */
-export function columns({ nodes, edges, flows }: Graph): Map<string, Spot> {
+/** Places from left to right, or from the top down: a column for each number of hops from the nodes where flows start. */
+export function columns({ nodes, edges, flows }: Graph, isTall = false): Map<string, Spot> {
   const ends = new Set(flows.map(({ to }) => to));
   const starts = flows.map(({ from }) => from).filter((from) => !ends.has(from));
   const depth = depths(edges, [starts, ...nodes.map(({ name }) => [name])]);
@@ -123,7 +123,8 @@ export function columns({ nodes, edges, flows }: Graph): Map<string, Spot> {
   const spots = new Map<string, Spot>();
   for (const [column, names] of byColumn) {
     names.forEach((name, row) => {
-      spots.set(name, { x: column * 190, y: (row - (names.length - 1) / 2) * gap });
+      const across = (row - (names.length - 1) / 2) * gap;
+      spots.set(name, isTall ? { x: across, y: column * 110 } : { x: column * 190, y: across });
     });
   }
   return spots;

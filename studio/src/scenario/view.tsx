@@ -1,5 +1,5 @@
 import "./scenario.css";
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Lazy } from "../app/lazy.tsx";
 import { isSound, title, toml } from "../app/state.ts";
@@ -9,7 +9,7 @@ import { Cards } from "./cards.tsx";
 import Form from "./form.tsx";
 import { Files, Imports, takeAll } from "./imports.tsx";
 import { keepNetwork } from "./network.ts";
-import { Problems, Standing } from "./problems.tsx";
+import { jump, Problems, Standing } from "./problems.tsx";
 import { loadSchemas, refusal } from "./values.ts";
 
 type Tab = "text" | "form" | "drawing";
@@ -35,7 +35,19 @@ export default function ScenarioView() {
     loadSchemas().catch((error: unknown) => {
       refusal.value = `the schema cannot be loaded: ${error instanceof Error ? error.message : error}`;
     });
-    return keepNetwork();
+    const ends = [
+      keepNetwork(),
+      effect(() => {
+        if (jump.value && !isWide.peek()) {
+          tab.value = "text";
+        }
+      }),
+    ];
+    return () => {
+      for (const end of ends) {
+        end();
+      }
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files may be dropped anywhere; the button does the same
@@ -89,7 +101,7 @@ export default function ScenarioView() {
       <div class={`panes shows-${tab.value}`}>
         <section class="pane text" id="pane-text" role="tabpanel" aria-label="Text">
           {(isWide.value || tab.value === "text") && <Lazy name="The editor" load={editor} />}
-          <Problems />
+          {isWide.value && <Problems />}
         </section>
         <section
           class="pane side"
@@ -100,6 +112,7 @@ export default function ScenarioView() {
           {tab.value === "drawing" ? <Lazy key="drawing" name="The drawing" load={drawing} /> : <Form />}
         </section>
       </div>
+      {!isWide.value && <Problems />}
     </div>
   );
 }
