@@ -30,6 +30,15 @@ test("columns count hops from where flows start", () => {
   expect(spots.get("alone")?.y).not.toBe(spots.get("client")?.y);
 });
 
+test("a thousand nodes stand in a block, and no two in one place", () => {
+  const links = Array.from({ length: 1000 }, (_, index) => ({ between: [`n${index}`, "sink"] }));
+  const flows = links.map(({ between }) => ({ from: between[0], to: "sink" }));
+  const spots = [...columns(listed({ links, flows }, [])).values()];
+  expect(new Set(spots.map(({ x, y }) => `${x} ${y}`)).size).toBe(1001);
+  const spread = (values: number[]) => Math.max(...values) - Math.min(...values);
+  expect(spread(spots.map(({ y }) => y)) / spread(spots.map(({ x }) => x))).toBeLessThan(3);
+});
+
 test("both directions of a link are one edge, and the sky itself is no node", () => {
   const link = (from: number, to: number) => ({ name: `${from}-${to}`, from, to, rate_bps: 2e7, delay_s: 0.004 });
   const network: Network = {

@@ -91,6 +91,9 @@ export function expanded(network: Network): Graph {
 
 /** A rate in the unit that suits it. */
 export function rate(bps: number): string {
+  if (bps >= 1e14) {
+    return "any rate";
+  }
   const [unit, factor] =
     bps >= 1e9 ? ["Gbit/s", 1e9] : bps >= 1e6 ? ["Mbit/s", 1e6] : bps >= 1e3 ? ["kbit/s", 1e3] : ["bit/s", 1];
   return `${Number((bps / Number(factor)).toPrecision(4))} ${unit}`;
@@ -108,6 +111,9 @@ export interface Spot {
   y: number;
 }
 
+/** The most nodes above each other before they stand in a block. */
+const MOST_ROWS = 40;
+
 /** Places from left to right, or from the top down: a column for each number of hops from the nodes where flows start. */
 export function columns({ nodes, edges, flows }: Graph, isTall = false): Map<string, Spot> {
   const ends = new Set(flows.map(({ to }) => to));
@@ -118,14 +124,18 @@ export function columns({ nodes, edges, flows }: Graph, isTall = false): Map<str
     const column = depth.get(name) ?? 0;
     byColumn.set(column, [...(byColumn.get(column) ?? []), name]);
   }
-  const tallest = Math.max(1, ...[...byColumn.values()].map(({ length }) => length));
-  const gap = Math.max(24, Math.min(90, 720 / tallest));
   const spots = new Map<string, Spot>();
-  for (const [column, names] of byColumn) {
-    names.forEach((name, row) => {
-      const across = (row - (names.length - 1) / 2) * gap;
-      spots.set(name, isTall ? { x: across, y: column * 110 } : { x: column * 190, y: across });
+  let start = 0;
+  for (const [, names] of [...byColumn].sort(([a], [b]) => a - b)) {
+    // Many nodes stand in a block, as one column of them would be too thin to see.
+    const rows = names.length <= MOST_ROWS ? names.length : Math.ceil(Math.sqrt(names.length * 2));
+    const gap = rows > 16 ? 26 : Math.min(90, 720 / rows);
+    names.forEach((name, index) => {
+      const across = ((index % rows) - (rows - 1) / 2) * gap;
+      const along = start + Math.floor(index / rows) * 26;
+      spots.set(name, isTall ? { x: across, y: along * 0.6 } : { x: along, y: across });
     });
+    start += 190 + (Math.ceil(names.length / rows) - 1) * 26;
   }
   return spots;
 }
