@@ -21,6 +21,7 @@ impl Door {
         // Does not block: a thread that waits here with the GIL would hold up the one that works without it.
         let mut door =
             self.0.try_lock().map_err(|_| PyRuntimeError::new_err("the door is at work in another thread"))?;
+        let door = &mut *door;
         let answer = py.detach(|| door.ask(request));
         Ok(PyBytes::new(py, &answer))
     }
