@@ -22,6 +22,7 @@ export class Canvas {
   /** Whether the whole is in view, and stays so. */
   private isFitted = true;
   private isEditable = false;
+  private era = 0;
   private from: string | undefined;
 
   constructor(
@@ -49,10 +50,11 @@ export class Canvas {
     return this.host.clientWidth < 500;
   }
 
-  /** Shows a graph. Nodes stay where they are; new ones get the given places. */
-  show(graph: Graph, places: Map<string, Spot>, isEditable: boolean): void {
+  /** Shows a graph. Nodes stay where they are; new ones, and all in another era, get the given places. */
+  show(graph: Graph, places: Map<string, Spot>, isEditable: boolean, era: number): void {
     this.isEditable = isEditable;
-    const isNew = !graph.nodes.some(({ name }) => this.spots.has(name));
+    const isNew = era !== this.era || !graph.nodes.some(({ name }) => this.spots.has(name));
+    this.era = era;
     if (isNew) {
       this.spots.clear();
     }

@@ -1,6 +1,7 @@
 import "./drawing.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { taken } from "../app/state.ts";
 import { isDark } from "../app/theme.ts";
 import { Canvas } from "./canvas.ts";
 import { columns, expanded, type Graph, listed, onMap } from "./graph.ts";
@@ -128,19 +129,20 @@ function strokes(canvas: () => Canvas | undefined) {
 function follow(canvas: Canvas | undefined): void {
   const graph = graphNow();
   const isEditable = isListed.value;
+  const era = taken.value;
   const now = network.value;
   if (!isEditable && now && (now.sky || now.media.length > 0)) {
     spotsOf(now).then(
       (spots) => {
         if (network.peek() === now) {
           const places = new Map([...columns(graph, canvas?.isTall), ...spots]);
-          canvas?.show(now.sky ? onMap(graph, spots, MAP) : graph, places, false);
+          canvas?.show(now.sky ? onMap(graph, spots, MAP) : graph, places, false, era);
         }
       },
-      () => canvas?.show(graph, columns(graph, canvas?.isTall), false),
+      () => canvas?.show(graph, columns(graph, canvas?.isTall), false, era),
     );
   } else {
-    canvas?.show(graph, columns(graph, canvas?.isTall), isEditable);
+    canvas?.show(graph, columns(graph, canvas?.isTall), isEditable, era);
   }
   mark(canvas, chosen.peek());
 }

@@ -1,7 +1,7 @@
 /** The network that the scenario describes, expanded by the engine. */
 
 import { computed, effect, signal } from "@preact/signals";
-import { asked, checked, door, toml } from "../app/state.ts";
+import { asked, checked, door, taken, toml } from "../app/state.ts";
 import type { Network } from "../engine/protocol.ts";
 import { isTable } from "./path.ts";
 import { values } from "./values.ts";
@@ -41,7 +41,12 @@ export function tables(list: unknown): Record<string, unknown>[] {
 
 /** Keeps the network up to date while somebody looks at it. */
 export function keepNetwork(): () => void {
+  let era = taken.peek();
   return effect(() => {
+    if (era !== taken.value) {
+      era = taken.value;
+      network.value = undefined;
+    }
     if (checked.value && checked.value.errors.length === 0) {
       const now = asked();
       door()

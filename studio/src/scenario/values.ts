@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { parse } from "smol-toml";
 import { door, toml } from "../app/state.ts";
 import { schemaOfScenarios } from "../engine/here.ts";
-import { inside, isTable, type Path, written } from "./path.ts";
+import { isTable, type Path, written } from "./path.ts";
 import { Schemas } from "./schema.ts";
 import type { Schema } from "./shapes.ts";
 
@@ -27,10 +27,6 @@ export const values = computed<{ now: Values; isCurrent: boolean }>(() => {
   last = now ?? last;
   return { now: last, isCurrent: now !== undefined };
 });
-
-export function valueAt(path: Path): unknown {
-  return path.reduce(inside, values.value.now as unknown);
-}
 
 /** The schema, as soon as it is there. */
 export const schemas = signal<Schemas | undefined>(undefined);
