@@ -3,6 +3,8 @@
 //! `cargo test` runs the first 500, `make soak` 20,000 or `SOAK_COUNT`, from number `SOAK_FIRST` on. A scenario that
 //! fails is printed with its number; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it alone.
 //!
+//! `SOAK_WRITE=FILE` writes the first ones with their hashes, a line of JSON each, for a build of another kind to repeat.
+//!
 //! Of swarms and of constellations there are a tenth as many, and `SOAK_SWARM=NUMBER` or `SOAK_SKY=NUMBER` runs one of them alone.
 
 mod air;
@@ -21,6 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const COUNT: u64 = 500;
 /// Each of so many runs twice.
 const REPEATED: u64 = 10;
+/// Scenarios, swarms and constellations that are written for another build.
+const WRITTEN: [u64; 3] = [140, 30, 30];
 /// Each is run once more in one of these numbers of partitions.
 const PARTITIONS: [usize; 3] = [2, 3, 8];
 /// Scenarios for each swarm, and for each constellation.
@@ -254,4 +258,17 @@ fn scenarios_that_failed_once_hold() {
     for number in [9_082, 12_793, 17_132] {
         one(number);
     }
+}
+
+#[test]
+fn random_scenarios_are_written_for_another_build() {
+    let Ok(file) = std::env::var("SOAK_WRITE") else { return };
+    let [wired, swarms, skies] = WRITTEN;
+    let texts = (0..wired).map(|number| generator::scenario(number).text);
+    let texts = texts.chain((0..swarms).map(air::scenario)).chain((0..skies).map(sky::scenario));
+    let line = |text: String| {
+        let hash = run(&text).summary.result_hash;
+        format!("{}\n", serde_json::json!({ "toml": text, "hash": hash }))
+    };
+    std::fs::write(&file, texts.map(line).collect::<String>()).unwrap_or_else(|error| panic!("{file}: {error}"));
 }
