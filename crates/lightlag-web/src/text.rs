@@ -164,7 +164,7 @@ pub(crate) fn edited(text: &str, path: &str, value: Json) -> Result<String, Stri
     let mut document: DocumentMut = text.parse().map_err(|error| format!("not TOML: {error}"))?;
     let steps = steps(path).ok_or_else(|| format!("{path:?} is no path; write one such as \"links[0].rate\""))?;
     let nowhere = || format!("{path}: there is no such place in the text");
-    put(Within::Table(document.as_table_mut()), &steps, value, false).ok_or_else(nowhere)?;
+    put(Within::Table(document.as_table_mut()), &steps, &value, false).ok_or_else(nowhere)?;
     Ok(document.to_string())
 }
 
@@ -176,7 +176,7 @@ enum Within<'a> {
 }
 
 /// Puts a value where the steps lead. `is_inline`: inside braces or brackets, where a table has no heading.
-fn put(within: Within<'_>, steps: &[Step], value: Json, is_inline: bool) -> Option<()> {
+fn put(within: Within<'_>, steps: &[Step], value: &Json, is_inline: bool) -> Option<()> {
     let (step, rest) = steps.split_first()?;
     match (within, step) {
         (Within::Table(table), Step::Key(key)) => put_key(table, key, rest, value, is_inline),
@@ -186,16 +186,16 @@ fn put(within: Within<'_>, steps: &[Step], value: Json, is_inline: bool) -> Opti
     }
 }
 
-fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: Json, is_inline: bool) -> Option<()> {
+fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: &Json, is_inline: bool) -> Option<()> {
     let Some(next) = rest.first() else {
         if value.is_null() {
             table.remove(key);
             return Some(());
         }
         match table.get_mut(key) {
-            Some(item) => replace(item, &value, is_inline),
+            Some(item) => replace(item, value, is_inline),
             None => {
-                table.insert(key, item_of(&value, is_inline));
+                table.insert(key, item_of(value, is_inline));
                 Some(())
             }
         }?;
@@ -233,7 +233,7 @@ fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: Json, is_
     }
 }
 
-fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: Json) -> Option<()> {
+fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: &Json) -> Option<()> {
     let tables = item.as_array_of_tables_mut()?;
     if index > tables.len() {
         return None;
@@ -249,7 +249,7 @@ fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: Json) -> Optio
     }
     let table = tables.get_mut(index)?;
     if rest.is_empty() {
-        let Item::Table(new) = item_of(&value, false) else { return None };
+        let Item::Table(new) = item_of(value, false) else { return None };
         let (decor, position) = (table.decor().clone(), table.position());
         *table = new;
         *table.decor_mut() = decor;
@@ -258,10 +258,12 @@ fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: Json) -> Optio
         }
         return Some(());
     }
-    put(Within::Table(table), rest, value, false)
+    // What is new in an entry of a list stands on a line of it.
+    let is_inline = rest.len() == 1 && value.is_object();
+    put(Within::Table(table), rest, value, is_inline)
 }
 
-fn put_value(array: &mut Array, index: usize, rest: &[Step], value: Json) -> Option<()> {
+fn put_value(array: &mut Array, index: usize, rest: &[Step], value: &Json) -> Option<()> {
     if index > array.len() {
         return None;
     }
@@ -271,9 +273,9 @@ fn put_value(array: &mut Array, index: usize, rest: &[Step], value: Json) -> Opt
                 array.remove(index);
             }
         } else if index == array.len() {
-            array.push(value_of(&value));
+            array.push(value_of(value));
         } else {
-            array.replace(index, value_of(&value));
+            array.replace(index, value_of(value));
         }
         return Some(());
     }
@@ -293,13 +295,13 @@ fn put_value(array: &mut Array, index: usize, rest: &[Step], value: Json) -> Opt
 
 /// Another value in the place of one, with the comment behind it.
 fn replace(item: &mut Item, value: &Json, is_inline: bool) -> Option<()> {
-    if let (Item::Value(old), false) = (&*item, value.is_object() && !is_inline) {
+    if let Item::Value(old) = &*item {
         let mut new = value_of(value);
         *new.decor_mut() = old.decor().clone();
         *item = Item::Value(new);
         return Some(());
     }
-    let mut new = item_of(value, is_inline || item.is_value());
+    let mut new = item_of(value, is_inline);
     if let (Item::Table(old), Item::Table(new)) = (&*item, &mut new) {
         *new.decor_mut() = old.decor().clone();
         new.set_position(old.position());
@@ -398,6 +400,10 @@ mod tests {
         assert!(text.contains("rate = { forward = \"3 Mbit/s\", backward = \"2 Mbit/s\" }"), "{text}");
         let text = edited(&text, "links[0].rate", json!("4 Mbit/s")).unwrap();
         assert!(text.contains("[[links]] # the only one\n") && text.contains("rate = \"4 Mbit/s\"\n"), "{text}");
+        let text = edited(&text, "links[0].loss", json!({ "every": 100 })).unwrap();
+        assert!(text.contains("rate = \"4 Mbit/s\"\nloss = { every = 100 }\n"), "{text}");
+        let text = edited("queue = \"10 packets\" # short\n", "queue", json!({ "packets": 5 })).unwrap();
+        assert_eq!(text, "queue = { packets = 5 } # short\n");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod sky;
 mod tcp;
 
 use lightlag_sim::{Control, Parallel, RunResult, Simulation};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -268,7 +269,13 @@ fn random_scenarios_are_written_for_another_build() {
     let texts = texts.chain((0..swarms).map(air::scenario)).chain((0..skies).map(sky::scenario));
     let line = |text: String| {
         let hash = run(&text).summary.result_hash;
-        format!("{}\n", serde_json::json!({ "toml": text, "hash": hash }))
+        format!("{}\n", serde_json::json!({ "toml": text, "hash": hash, "files": files_of(&text) }))
     };
     std::fs::write(&file, texts.map(line).collect::<String>()).unwrap_or_else(|error| panic!("{file}: {error}"));
+}
+
+/// The files that a scenario names, with their contents.
+fn files_of(text: &str) -> BTreeMap<&str, String> {
+    let names = text.split("file = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(|name| (name, std::fs::read_to_string(name).unwrap())).collect()
 }
