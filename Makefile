@@ -34,11 +34,17 @@ FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
 PAGES          ?= docs/validation
+# Rust for WebAssembly, as Debian packs it. rustup's has the standard library of WebAssembly apart.
+WEB_RUST       ?= /usr/bin
+WEB_LINKER     ?= wasm-ld-22
+WEB_FEATURES   := bulk-memory simd nontrapping-float-to-int sign-ext mutable-globals reference-types multivalue
+WEB_MODULE     := $(TARGET)/web/wasm32-unknown-unknown/web/lightlag_web.wasm
+PAGE           := python/lightlag/studio/page
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: studio page test-studio docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -59,7 +65,7 @@ man: $(BIN)/.engine ## manual pages of every command, in target/man
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
-test: check test-rust test-instructions wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
+test: check test-rust test-instructions test-studio wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
 
 check: check-rust check-python ## format, lints, documentation, types
 
@@ -152,6 +158,52 @@ target/peers/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility n
 target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 	@mkdir -p $(@D)
 	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+studio: page ## build the page of the whole simulator into dist/studio, and open it
+	@echo "dist/studio: static files for any server. Here they are served until Ctrl-C:"
+	$(BIN)/lightlag studio
+
+page: $(PAGE)/index.html ## build it without opening it
+
+# The package has a copy, which lightlag studio serves.
+$(PAGE)/index.html: dist/studio/index.html
+	rm -rf $(@D) && mkdir -p $(@D) && cp -R dist/studio/. $(@D)/
+
+dist/studio/index.html: studio/public/engine.wasm studio/public/schema.json studio/public/hashes.json $(STUDIO_SOURCES)
+	cd studio && npm run --silent build -- --logLevel warn
+
+# First the functions that nobody calls go, then what can be said in fewer bytes.
+studio/public/engine.wasm: $(WEB_MODULE) studio/node_modules/.package-lock.json
+	studio/node_modules/.bin/wasm-opt -O2 --strip-debug --strip-producers --strip-target-features $(WEB_FEATURES:%=--enable-%) $< -o $@
+
+$(WEB_MODULE): $(RUST_SOURCES) | web-rust
+	@echo "building the engine of the page: some minutes the first time"
+	env -u CARGO -u RUSTUP_TOOLCHAIN PATH=$(WEB_RUST):/usr/bin:/bin RUSTC=$(WEB_RUST)/rustc RUSTC_BOOTSTRAP=1 \
+	  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WEB_LINKER) CARGO_TARGET_DIR=$(TARGET)/web \
+	  RUSTFLAGS="-Ctarget-feature=+bulk-memory,+simd128 -Zunstable-options -Cpanic=immediate-abort" \
+	  $(WEB_RUST)/cargo build --quiet --locked --profile web -p lightlag-web --target wasm32-unknown-unknown \
+	  -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size
+	@touch $@
+
+studio/public/schema.json: $(BIN)/.engine
+	$(BIN)/lightlag schema > $@
+
+studio/public/hashes.json: $(BIN)/.engine scripts/native-hashes.py $(wildcard scenarios/*.toml)
+	$(BIN)/python scripts/native-hashes.py > $@
+
+studio/node_modules/.package-lock.json: studio/package.json studio/package-lock.json | node
+	cd studio && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# The random scenarios come from the tests of the engine, with the hashes of the native build.
+$(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.runtime
+	@mkdir -p $(@D)
+	SOAK_WRITE=$(abspath $@) cargo test -p lightlag-sim --test soak --quiet -- are_written > /dev/null
+
+test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium ## the page: types, lints, its engine beside the native one, views in Chromium
+	cd studio && npm run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) npm run --silent same && npm run --silent e2e
 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
@@ -252,7 +304,7 @@ $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))
 	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
-.PHONY: tools valgrind chromium ns2 ns3 iperf3 ping
+.PHONY: tools node web-rust valgrind chromium ns2 ns3 iperf3 ping
 
 tools:
 	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
@@ -260,6 +312,12 @@ tools:
 	@$(call need,$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3$(comma) 11))',Python 3.11 or newer is missing: \
 	  install it$(comma) or name it: make PYTHON=python3.12 ...)
 	@$(call need,$(PYTHON) -c 'import ensurepip$(comma) venv',Python has no venv: install python3-venv)
+
+node:
+	@$(call need,node -e 'process.exit(process.versions.node.split(".")[0] < 20)',Node.js 20.19 or newer is missing: the page is built with it)
+
+web-rust:
+	@$(call debian_package,rustc-web cargo-web rust-web-src lld-22,test -d /usr/lib/rustlib/src/rust/library && command -v $(WEB_LINKER))
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
