@@ -314,7 +314,7 @@ tools:
 	@$(call need,$(PYTHON) -c 'import ensurepip$(comma) venv',Python has no venv: install python3-venv)
 
 node:
-	@$(call need,node -e 'process.exit(process.versions.node.split(".")[0] < 20)',Node.js 20.19 or newer is missing: the page is built with it)
+	@$(call need,node -e 'process.exit(+(parseInt(process.versions.node) < 20))',Node.js 20.19 or newer is missing: the page is built with it)
 
 web-rust:
 	@$(call debian_package,rustc-web cargo-web rust-web-src lld-22,test -d /usr/lib/rustlib/src/rust/library && command -v $(WEB_LINKER))
