@@ -33,6 +33,21 @@ export function asked(): Asked {
   return { toml: toml.value, files: files.value };
 }
 
+/** The seed of runs in place of the scenario's own. */
+export const seed = signal<number | undefined>(undefined);
+
+/** A scenario with changes, as one of several that are compared. */
+export interface Variant {
+  name: string;
+  sets: [path: string, value: string][];
+}
+
+/** The variants that are compared. */
+export const variants = signal<Variant[]>([]);
+
+/** How many seeds each variant runs with. */
+export const seeds = signal(10);
+
 /** How often another scenario was taken. */
 export const taken = signal(0);
 

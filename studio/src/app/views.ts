@@ -9,7 +9,10 @@ export interface View {
   load: () => Promise<{ default: ComponentType }>;
 }
 
-export const views: View[] = [{ key: "scenario", name: "Scenario", load: () => import("../scenario/view.tsx") }];
+export const views: View[] = [
+  { key: "scenario", name: "Scenario", load: () => import("../scenario/view.tsx") },
+  { key: "compare", name: "Compare", load: () => import("../compare/view.tsx") },
+];
 
 /** Small things that stand at the right of the header, such as the button that shares. */
 export const tools: View[] = [];

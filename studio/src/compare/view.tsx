@@ -1,0 +1,137 @@
+/** Variants side by side. */
+
+import { useSignalEffect } from "@preact/signals";
+import { seeds, title } from "../app/state.ts";
+import { answer } from "./answer.ts";
+import "./compare.css";
+import {
+  campaign,
+  canRun,
+  comparison,
+  firstSeed,
+  isFixed,
+  MOST_SEEDS,
+  offered,
+  offeredKeys,
+  progress,
+  run,
+  start,
+  watch,
+} from "./course.ts";
+import { Dots } from "./dots.tsx";
+import { Differences, Table } from "./table.tsx";
+import { Variants } from "./variants.tsx";
+
+export default function CompareView() {
+  useSignalEffect(() => watch());
+  useSignalEffect(() => {
+    if (offered.value.length > 0) {
+      start();
+    }
+  });
+  const found = comparison.value;
+  return (
+    <div class="compare">
+      <Variants />
+      <datalist id="all-keys">
+        {offeredKeys.value.map((key) => (
+          <option key={key} value={key} />
+        ))}
+      </datalist>
+      <Bar />
+      <Words />
+      {found.contenders.length > 0 && (
+        <>
+          <section class="panel results" aria-label="Results">
+            <Table comparison={found} planned={seeds.value} />
+            <div class="charts">
+              {found.columns.map((measure) => (
+                <Dots key={measure.title} comparison={found} measure={measure} />
+              ))}
+            </div>
+            <p class="quiet note">
+              A dot is the mean of the runs and its line the 95 % interval (Student t); the small rings are runs.
+            </p>
+          </section>
+          <div class="panel results">
+            <Differences comparison={found} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Bar() {
+  const { done, all } = progress.value;
+  const isRunning = campaign.isRunning.value;
+  return (
+    <div class="steering">
+      <label for="seeds">Seeds</label>
+      <input
+        id="seeds"
+        type="number"
+        min="1"
+        max={MOST_SEEDS}
+        value={seeds.value}
+        disabled={isFixed.value}
+        onChange={(event) => {
+          const wanted = Math.round(event.currentTarget.valueAsNumber);
+          seeds.value = Math.min(Math.max(Number.isNaN(wanted) ? 1 : wanted, 1), MOST_SEEDS);
+          event.currentTarget.value = String(seeds.value);
+        }}
+      />
+      <span class="quiet">
+        {isFixed.value
+          ? "Nothing in this scenario is random: each variant runs once."
+          : `the same for each variant, from ${firstSeed.value} on`}
+      </span>
+      {isRunning ? (
+        <button type="button" onClick={() => campaign.cancel()}>
+          Cancel
+        </button>
+      ) : (
+        <button type="button" class="primary" disabled={!canRun.value || done >= all} onClick={() => void run()}>
+          {done === 0 ? "Compare" : done < all ? "Go on" : "Compared"}
+        </button>
+      )}
+      <progress max={all} value={done} aria-label={`${done} of ${all} runs`} />
+      <span class="count">
+        {done} of {all} runs
+      </span>
+      {campaign.again.value > 0 && (
+        <span class="quiet">
+          {campaign.again.value} made again, because {campaign.again.value === 1 ? "its worker" : "their workers"} ended
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** The answer in words, told again when all runs have finished. */
+function Words() {
+  const said = answer(comparison.value);
+  const isOver = !campaign.isRunning.value;
+  return (
+    <section class="answer panel" aria-label="Answer" aria-live={isOver ? "polite" : "off"}>
+      {said ? (
+        <>
+          <p class="headline">{said.headline}</p>
+          {said.sentences.length > 0 && (
+            <ul>
+              {said.sentences.map((sentence) => (
+                <li key={sentence}>{sentence}</li>
+              ))}
+            </ul>
+          )}
+          {!isOver && <p class="quiet">So far: the runs go on.</p>}
+        </>
+      ) : (
+        <p class="quiet">
+          The variants of {title.value} run with the same seeds, so that they meet the same chance. The answer stands
+          here when the first runs have finished.
+        </p>
+      )}
+    </section>
+  );
+}
