@@ -3,6 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { engine } from "../engine/here.ts";
 import type { About, Asked, Checked, Door } from "../engine/protocol.ts";
+import type { Live } from "../run/live.ts";
 import { presets } from "./presets.ts";
 
 const first = presets.find(({ name }) => name === "geo") ?? presets[0];
@@ -67,3 +68,6 @@ export function door(): Door {
   small ??= engine();
   return small;
 }
+
+/** The run that was started last, while it goes on and after it. */
+export const live = signal<Live | null>(null);

@@ -2,7 +2,6 @@
 
 import { Engine, type Line, type Parts } from "./client.ts";
 import { Pool } from "./pool.ts";
-import type { FromWorker, Held } from "./serving.ts";
 import { compiled } from "./wasm.ts";
 
 let parts: Promise<Parts> | undefined;
@@ -25,7 +24,8 @@ async function fetched(): Promise<Parts> {
   return { module, schema };
 }
 
-function shared(): Promise<Parts> {
+/** The module and the schema, fetched once. */
+export function shared(): Promise<Parts> {
   parts ??= fetched().catch((error) => {
     parts = undefined;
     throw error;
@@ -35,15 +35,24 @@ function shared(): Promise<Parts> {
 
 let lines = 0;
 
-/** A worker. It holds a lock of its name, so that its end is noticed even where the browser tells nobody. */
-function line(): Line {
-  const name = `lightlag ${lines++} ${crypto.randomUUID?.() ?? Math.random()}`;
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name });
-  worker.addEventListener("message", ({ data }: MessageEvent<FromWorker | Held>) => {
-    if ("held" in data) {
+/** A name for a worker, which it holds as a lock, so that its end is noticed even where the browser tells nobody. */
+export function nameOfLine(): string {
+  return `lightlag ${lines++} ${crypto.randomUUID?.() ?? Math.random()}`;
+}
+
+/** Gives a worker that has said that it holds the lock of its name an error when it is killed. */
+export function watchEnd(worker: Worker, name: string): void {
+  worker.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+    if (typeof data === "object" && data !== null && "held" in data) {
       navigator.locks.request(name, () => worker.dispatchEvent(new ErrorEvent("error", { message: "it was killed" })));
     }
   });
+}
+
+function line(): Line {
+  const name = nameOfLine();
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name });
+  watchEnd(worker, name);
   return worker as unknown as Line;
 }
 
