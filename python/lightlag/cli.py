@@ -587,6 +587,7 @@ COMMANDS: dict[str, Entry | Group] = {
         "lightlag.commands.compare_capture:compare_capture", "Lay a real connection beside a simulated one."
     ),
     "study": STUDIES,
+    "studio": Entry("lightlag.commands.studio:studio", "Open the studio in a browser."),
     "new": NEWS,
     "import": Entry("lightlag.commands.imports:import_", "Make a scenario of measurements."),
 }

@@ -1,0 +1,10 @@
+"""The server behind ``lightlag studio``, on this machine only: the page, results, and the native engine.
+
+- ``server``: the application and its start. ``guard``: which requests are answered. ``pages``: the built page.
+- ``api``: what is asked over HTTP. ``sockets``: what is asked over WebSockets.
+- ``places``: the folders that it was given. ``listing``: the results and studies in them. ``reading``: their tables
+  and reports.
+- ``scenarios``: texts from the page, without code. ``studies``: how far a study is.
+- ``tasks``: processes that run and compare. ``worker``: such a process. ``aside``: threads for what takes long.
+
+"""

@@ -1,0 +1,159 @@
+"""Decides which requests are answered, and with which headers.
+
+A page of another site can make the browser of this machine ask 127.0.0.1. It knows no token, its requests name
+another origin, and a name that it points at 127.0.0.1 (DNS rebinding) stands in the header ``Host``. Each of these
+is refused by itself.
+
+"""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["MOST_BODY", "Access", "Guard", "RefusedError"]
+
+MOST_BODY = 1 << 20
+"""Bytes of the body of a request."""
+MOST_TARGET = 8192
+"""Bytes of a path and its query."""
+READS = frozenset({"GET", "HEAD"})
+METHODS = READS | {"POST"}
+ALWAYS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""Headers of every answer."""
+DEFAULT = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""Headers of an answer that has none of its own."""
+
+
+class RefusedError(Exception):
+    """A request that is not answered: its status and the reason."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def answer(self) -> JSONResponse:
+        """The reason in the form of every error."""
+        return JSONResponse({"error": {"message": str(self)}}, self.status)
+
+
+@dataclass(frozen=True)
+class Access:
+    """The address and the token that a request must have."""
+
+    port: int
+    token: str
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The values of ``Host`` that name this server."""
+        names = ("127.0.0.1", "localhost")
+        return tuple(f"{name}:{self.port}" for name in names) + (names if self.port == 80 else ())
+
+    @property
+    def address(self) -> str:
+        """The address to open. Browsers never send what stands behind the #."""
+        return f"http://127.0.0.1:{self.port}/#token={self.token}"
+
+    def knows(self, token: object) -> bool:
+        """Whether this is the token; in a time that does not tell how much of it is right."""
+        return isinstance(token, str) and hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
+
+    def check(self, headers: Headers, *, changes: bool) -> None:
+        """Refuses requests to another host and from another origin.
+
+        Parameters
+        ----------
+        changes
+            The request changes something or opens a WebSocket, so that it must name its origin.
+        """
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            raise RefusedError(403, f"Host: this server answers only at {' and '.join(self.hosts)}")
+        if (origins or changes) and origins != [f"http://{hosts[0].lower()}"]:
+            raise RefusedError(403, f"Origin: only the page at http://{hosts[0].lower()} may ask that")
+
+    def check_token(self, headers: Headers) -> None:
+        """Refuses requests without the token."""
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not self.knows(token.strip()):
+            raise RefusedError(401, "token: is missing or wrong; open the address that lightlag studio printed")
+
+
+class Guard:
+    """Stands in front of an application."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except RefusedError as refused:
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": str(refused)[:120]})
+            else:
+                await refused.answer(scope, receive, _with_headers(send))
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        await self._app(scope, _limited(receive), _with_headers(send))
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        is_socket = scope["type"] == "websocket"
+        if not is_socket and scope["method"] not in METHODS:
+            raise RefusedError(405, f"{scope['method']}: there are {', '.join(sorted(METHODS))}")
+        target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+        if target > MOST_TARGET:
+            raise RefusedError(414, f"the address has {target:,} bytes; {MOST_TARGET:,} are the most")
+        self._access.check(headers, changes=is_socket or scope["method"] not in READS)
+        path = str(scope["path"])
+        is_private = path.startswith(("/api/", "/report/"))
+        if is_private and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise RefusedError(403, "Sec-Fetch-Site: only pages of this server may ask that")
+        if not is_socket and path.startswith("/api/"):
+            self._access.check_token(headers)
+
+
+def _limited(receive: Receive) -> Receive:
+    size = 0
+
+    async def limited() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MOST_BODY:
+            raise RefusedError(413, f"the request has more than {MOST_BODY:,} bytes")
+        return message
+
+    return limited
+
+
+def _with_headers(send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(ALWAYS)
+            for name, value in DEFAULT.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return with_headers

@@ -1,0 +1,143 @@
+"""Results as the page shows them: their summary, their tables, their report."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.studio.columns import packed
+from lightlag.studio.places import Places
+from lightlag.studio.studies import checked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag.comparison import Comparison
+
+__all__ = ["MOST_ROWS", "report", "summary", "table"]
+
+MOST_ROWS = 1_000_000
+"""Rows of an answer."""
+OF_COMPARISONS = ("runs", "flows", "summary")
+"""The tables of a comparison and of a study."""
+
+
+def summary(places: Places, name: object) -> dict[str, Any]:
+    """The contents of ``run.json``; of a run also its flows and links, as ``lightlag run --json``.
+
+    Raises
+    ------
+    InputError
+        If the place holds no results.
+    """
+    from lightlag.results import load
+
+    folder = _folder(places, name)
+    if (folder / "runs").is_dir() or (folder / "curves.jsonl").exists():
+        return _head(folder)
+    return load(folder).summary if "result_hash" in (head := _head(folder)) else head
+
+
+def table(places: Places, name: object, of: str, first: int, rows: int, columns: list[str]) -> bytes:
+    """A part of a table in the form of the door. Its head says ``total``, the rows of the whole table, and ``first``.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or column.
+    """
+    folder = _folder(places, name)
+    whole = _table(folder, of, places)
+    if unknown := [one for one in columns if one not in whole.columns]:
+        raise InputError(f"{printable(unknown[0])}: is no column of {of}; there are {', '.join(whole.columns)}")
+    part = whole.slice(first, min(rows, MOST_ROWS))
+    return packed({"total": whole.height, "first": first}, {of: part.select(columns) if columns else part})
+
+
+def report(places: Places, name: object) -> str:
+    """The report of results as a page, as ``lightlag report`` writes it.
+
+    Raises
+    ------
+    InputError
+        If the place holds no results that have a report.
+    """
+    from lightlag import comparison_report
+    from lightlag.results import load
+
+    folder = _folder(places, name)
+    if "reproduction" in _head(folder):
+        page = folder / "index.html"
+        if not page.is_file():
+            raise InputError(f"{printable(name)}: is one paper, whose report is no page; open its report.md")
+        return page.read_text("utf-8")
+    if (comparison := _comparison(folder, places)) is not None:
+        return comparison_report.report(comparison)
+    return load(folder).report()
+
+
+def _table(folder: Path, of: str, places: Places) -> pl.DataFrame:
+    from lightlag._source import Folder
+    from lightlag.study.folder import open_study
+
+    if (folder / "runs").is_dir():
+        if of not in OF_COMPARISONS:
+            raise InputError(f'no table "{printable(of)}"; there are {", ".join(OF_COMPARISONS)}')
+        study = open_study(folder)
+        return study.summary if of == "summary" else (study.runs if of == "runs" else study.flows).collect()
+    comparison = _comparison(folder, places)
+    if comparison is None:
+        return Folder(folder).table(of)
+    if of not in OF_COMPARISONS:
+        raise InputError(f'no table "{printable(of)}"; there are {", ".join(OF_COMPARISONS)}')
+    found: pl.DataFrame = getattr(comparison, of)
+    return found
+
+
+def _comparison(folder: Path, places: Places) -> Comparison | None:
+    """The comparison in a folder, or that of its study; None of a run."""
+    from lightlag.comparison import load_comparison
+
+    if (folder / "curves.jsonl").exists():
+        return load_comparison(folder)
+    if not (folder / "runs").is_dir():
+        return None
+    from lightlag.studio.studies import store_of
+    from lightlag.study.schedule import Schedule
+    from lightlag.study.tables import comparison
+
+    head = _head(folder)
+    design = head.get("design")
+    if not isinstance(design, dict):
+        raise InputError(f"{printable(folder.name)}: does not hold the results of a study")
+    base = places.inside(folder / str(head.get("folder") or ""), "the folder of the study")
+    study, store = checked(design, base, places), store_of(folder / "study.toml", places)
+    return comparison(study.plan(), store, study.target, Schedule(study, store, dry=True).total)
+
+
+def _head(folder: Path) -> dict[str, Any]:
+    try:
+        head = json.loads((folder / "run.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{printable(folder.name)}: holds no results that can be read: {printable(error)}") from None
+    if not isinstance(head, dict):
+        raise InputError(f"{printable(folder.name)}: holds no results that can be read")
+    return head
+
+
+def _folder(places: Places, name: object) -> Path:
+    """The folder of results. Links in it lead nowhere else."""
+    folder = places.find(name)
+    if not (folder / "run.json").is_file():
+        raise InputError(f"{printable(name):.80}: holds no results; choose one from the list")
+    for parent, folders, files in os.walk(folder):
+        for one in (Path(parent) / inside for inside in (*folders, *files)):
+            if one.is_symlink():
+                places.inside(one, printable(one.name))
+            elif not (one.is_dir() or one.is_file()):
+                raise InputError(f"{printable(one.name)}: is neither a file nor a folder")
+    return folder

@@ -1,0 +1,324 @@
+"""Scenarios from the page: plain values without code, with files of the given folders alone.
+
+A scenario may name an algorithm in a file, which is code. The engine opens such files while it reads a scenario, so
+a text is looked through before the engine sees it. The engine then reads the values that were looked through, not
+the text.
+
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lightlag._text import printable
+from lightlag.errors import InputError, ScenarioError, scenario_error
+from lightlag.studio.places import Places
+
+__all__ = [
+    "Sent",
+    "check_competitors",
+    "check_door",
+    "check_sets",
+    "check_texts",
+    "files_of",
+    "opened",
+    "parsed",
+    "without_code",
+]
+
+CODE = frozenset({"python", "plugin"})
+"""Keys that name an algorithm in a file."""
+FILES = CODE | {"file", "trace"}
+"""Keys that name a file."""
+SIDES = frozenset({"forward", "backward"})
+"""Keys of a trace whose directions differ."""
+MOST_SENT = 64 << 20
+"""Bytes of the files that come with a scenario."""
+_WORDS = re.compile(r"[^\w-]+")
+_MAY_BE_CODE = re.compile(r"python|plugin|\\[xuU]")
+"""In a text that cannot be looked through: a key of code, or an escape, behind which one could hide."""
+
+
+def parsed(text: str, kind: str = "toml") -> dict[str, Any]:
+    """The plain values of a text in TOML or JSON.
+
+    Raises
+    ------
+    ScenarioError
+        If it is none.
+    """
+    try:
+        tree = tomllib.loads(text) if kind == "toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "nests too deeply" if isinstance(error, RecursionError) else printable(error)
+        raise scenario_error([("", f"is no {kind.upper()}: {reason}")], "scenario") from None
+    if not isinstance(tree, dict):
+        raise scenario_error([("", f"is no table; a scenario in {kind.upper()} has keys")], "scenario")
+    return tree
+
+
+def without_code(tree: object, source: str = "scenario") -> None:
+    """Refuses a scenario that names algorithms in files.
+
+    Raises
+    ------
+    ScenarioError
+        If it does; every place is named.
+    """
+    errors = [
+        (path, f"{printable(value)!r:.60} is code, which the page never runs; use lightlag run or compare for it")
+        for path, key, value in _entries(tree)
+        if key in CODE
+    ]
+    if errors:
+        raise scenario_error(errors, source)
+
+
+def check_sets(sets: Mapping[str, Any] | Sequence[tuple[str, Any]], what: str = "sets") -> None:
+    """Refuses changes that name code or files: they belong into the text of the scenario, where they are looked at.
+
+    Raises
+    ------
+    InputError
+        If one does.
+    """
+    pairs = sets.items() if isinstance(sets, Mapping) else sets
+    for key, value in pairs:
+        words = [word for word in _WORDS.split(str(key)) if word]
+        values = value if isinstance(value, (list, tuple)) else [value]
+        named = {*words, *(name for one in values for name in _named_files(one))}
+        # record.trace says what is recorded.
+        if found := sorted(named & (CODE if words[:1] == ["record"] else FILES)):
+            raise InputError(
+                f"{what}: {printable(key)}: {found[0]} names a file; write it into the text of the scenario"
+            )
+
+
+def check_texts(tree: object, what: str) -> None:
+    """Refuses a table in which a key or a text names code or a file, whatever its place.
+
+    Raises
+    ------
+    InputError
+        If one does.
+    """
+    for path, key, value in _entries(tree):
+        check_sets([(key, value if isinstance(value, str) else "")], f"{what}: {path}")
+        if isinstance(value, str):
+            check_sets([(value, "")], f"{what}: {path}")
+
+
+def check_competitors(congestion: Any) -> None:
+    """Refuses competitors that are code.
+
+    Raises
+    ------
+    InputError
+        If one is, or is none at all.
+    """
+    from lightlag.variables import competitors
+
+    if congestion is None:
+        return
+    for one in competitors(congestion):
+        for choice in one.choices:
+            if _named_files(choice) & CODE:
+                shown = printable(one.label)
+                raise InputError(
+                    f"congestion: {shown}: is code, which the page never runs; use lightlag compare for it"
+                )
+
+
+def check_door(request: Mapping[str, Any]) -> None:
+    """Refuses a request to the door that names code. A text with mistakes passes, so that the door can show them.
+
+    Raises
+    ------
+    InputError, ScenarioError
+        If it does.
+    """
+    if isinstance(text := request.get("toml"), str):
+        try:
+            tree = tomllib.loads(text)
+        except (ValueError, RecursionError):
+            # The engine may read what tomllib does not.
+            if _MAY_BE_CODE.search(text):
+                raise InputError("toml: has mistakes, and may name code, which the page never runs") from None
+        else:
+            without_code(tree)
+    without_code(request.get("scenario"))
+    for change in request.get("sets") or ():
+        if isinstance(change, list) and len(change) == 2:
+            key, value = change
+            if set(_WORDS.split(str(key))) & CODE or _named_files(value) & CODE:
+                raise InputError(f"sets: {printable(key)}: is code, which the page never runs")
+    if request.get("op") == "edit":
+        named = set(_WORDS.split(str(request.get("path")))) | {key for _, key, _ in _entries(request.get("value"))}
+        if named & CODE:
+            raise InputError("path: is code, which the page never runs")
+
+
+class Sent:
+    """The files of a scenario: those that came with it, and those in the given folders.
+
+    Parameters
+    ----------
+    files
+        Names and contents, in base 64.
+    base
+        Where other names start; None if they cannot stand for a file.
+    """
+
+    def __init__(self, places: Places, files: Mapping[str, str], base: Path | None) -> None:
+        self._places, self._base = places, base
+        self._files = {name: _decoded(name, content) for name, content in files.items()}
+        if sum(map(len, self._files.values())) > MOST_SENT:
+            raise InputError(f"files: have more than {MOST_SENT:,} bytes; give their folder with --folder instead")
+
+    def place(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The scenario with absolute paths. Files that came with it are kept among the results.
+
+        Raises
+        ------
+        ScenarioError
+            If a file is outside of the given folders, or no file.
+        """
+        errors = []
+        for holder, key, path in _files(tree):
+            try:
+                holder[key] = str(self._path(holder[key]))
+            except InputError as error:
+                errors.append((path, str(error)))
+        if errors:
+            raise scenario_error(errors, "scenario")
+        return tree
+
+    def _path(self, name: str) -> Path:
+        shown = f"{printable(name):.80}"
+        if name in self._files:
+            return _kept(self._places.results / "files", name, self._files[name])
+        if self._base is None and not Path(name).is_absolute():
+            raise InputError(f"{shown}: did not come with the scenario")
+        found = self._places.inside(Path(name) if self._base is None else self._base / name, shown)
+        if not found.is_file():
+            raise InputError(f"{shown}: is no file")
+        return found
+
+
+def opened(file: str, places: Places) -> dict[str, Any]:
+    """A scenario with the files that it names, for the page: its text, or why there is none."""
+    from lightlag import presets
+
+    path = Path(file)
+    about: dict[str, Any] = {"name": path.name, "text": "", "format": "toml", "files": {}, "error": None}
+    try:
+        if not path.exists() and file in presets.PRESETS:
+            return about | {"text": presets.PRESETS[file]().to_toml()}
+        real = places.inside(path, printable(file))
+        about["text"] = text = real.read_text("utf-8-sig")
+        about["format"] = kind = "json" if real.suffix == ".json" else "toml"
+        tree = parsed(text, kind)
+        without_code(tree, printable(file))
+        about["files"] = files_of(tree, real.parent, places)
+    except UnicodeDecodeError as error:
+        about["error"] = f"{printable(file)}: byte {error.start} is not UTF-8; save the file as UTF-8 text"
+    except (InputError, ScenarioError) as error:
+        about["error"] = str(error)
+    except OSError as error:
+        about["error"] = f"{printable(file)}: cannot be read: {error.strerror or error}"
+    return about
+
+
+def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]:
+    """The files that a scenario names, by their names in it, in base 64.
+
+    Raises
+    ------
+    InputError
+        If one is outside of the given folders, no file, or if they are too large together.
+    """
+    found: dict[str, str] = {}
+    left = MOST_SENT
+    for holder, key, _ in _files(tree):
+        name = holder[key]
+        path = places.inside(base / name, printable(name))
+        if not path.is_file():
+            raise InputError(f"{printable(name)}: is no file")
+        left -= path.stat().st_size
+        if left < 0:
+            raise InputError(f"{printable(name)}: the files of the scenario have more than {MOST_SENT:,} bytes")
+        found[name] = base64.b64encode(path.read_bytes()).decode()
+    return found
+
+
+def _entries(value: object, path: str = "") -> Iterator[tuple[str, str, object]]:
+    """Every key with its path and its value, the outer ones first."""
+    waiting = [(value, path)]
+    while waiting:
+        at, place = waiting.pop()
+        if isinstance(at, Mapping):
+            for key, inner in at.items():
+                inside = f"{place}.{key}" if place else str(key)
+                yield inside, str(key), inner
+                waiting.append((inner, inside))
+        elif isinstance(at, (list, tuple)):
+            waiting += [(inner, f"{place}[{number}]") for number, inner in enumerate(at)]
+
+
+def _named_files(value: object) -> set[str]:
+    """The keys of a changed value that name code or files; a text is read as TOML, as the engine does."""
+    if isinstance(value, str):
+        try:
+            value = tomllib.loads(f"value = {value}")
+        except (ValueError, RecursionError):
+            # Without a brace it is a text in every reading.
+            if "{" in value:
+                raise InputError(f"{printable(value)!r:.60} is no value of TOML; write one such as 1e-4") from None
+            return set()
+    return {key for _, key, _ in _entries(value)} & FILES
+
+
+def _files(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
+    """The table, the key and the path of every text that names a file."""
+    waiting: list[tuple[Any, str, bool]] = [(tree, "", False)]
+    while waiting:
+        at, place, is_trace = waiting.pop()
+        if isinstance(at, list):
+            waiting += [(inner, f"{place}[{number}]", False) for number, inner in enumerate(at)]
+        elif isinstance(at, dict):
+            for key, inner in at.items():
+                inside = f"{place}.{key}" if place else str(key)
+                # record.trace says what is recorded.
+                is_one = key == "trace" and place != "record"
+                if isinstance(inner, str) and (is_one or key == "file" or (is_trace and key in SIDES)):
+                    yield at, key, inside
+                else:
+                    waiting.append((inner, inside, is_one or (is_trace and key in SIDES)))
+
+
+def _decoded(name: object, content: object) -> bytes:
+    try:
+        return base64.b64decode(str(content), validate=True)
+    except (binascii.Error, ValueError):
+        raise InputError(f"files: {printable(name)}: is not in base 64") from None
+
+
+def _kept(folder: Path, name: str, content: bytes) -> Path:
+    """A file with this content, named by its digest, so that the results that it gave can be repeated."""
+    from lightlag._writing import new_file
+
+    stem = re.sub(r"[^\w.-]+", "-", Path(name).name).lstrip(".-")[-60:]
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}-{stem}"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with new_file(path) as partial:
+            partial.write_bytes(content)
+    return path

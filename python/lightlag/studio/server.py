@@ -1,0 +1,218 @@
+"""The application, and its start on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import socket
+import sys
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+
+from lightlag import _engine
+from lightlag._text import say
+from lightlag.errors import InputError
+from lightlag.studio.api import Api
+from lightlag.studio.guard import Access, Guard, RefusedError
+from lightlag.studio.pages import BUILT, Pages
+from lightlag.studio.places import Places
+from lightlag.studio.scenarios import opened
+from lightlag.studio.sockets import MOST_MESSAGE, Asked, Sockets
+from lightlag.studio.tasks import Tasks
+
+__all__ = ["application", "serve"]
+
+PORT = 8765
+"""The port, or the first of those that are tried."""
+TRIED = 100
+HOST = "127.0.0.1"
+
+
+def native_door() -> Asked:
+    """The engine of this installation.
+
+    Raises
+    ------
+    InputError
+        If it has no door.
+    """
+    door: Callable[[], Asked] | None = getattr(_engine, "Door", None)
+    if door is None:
+        raise InputError(
+            "this engine has no door; install lightlag again, so that package and engine are of one version"
+        )
+    return door()
+
+
+def application(
+    access: Access,
+    places: Places,
+    file: str | None = None,
+    *,
+    door: Callable[[], Asked] = native_door,
+    page: Path = BUILT,
+    tasks: Tasks | None = None,
+) -> Guard:
+    """The application.
+
+    Parameters
+    ----------
+    access
+        The port at which it is reached, and the token.
+    places
+        The folders that it may read; results go to the first.
+    file
+        The scenario to open.
+    door
+        Makes the engine of a connection.
+    page
+        The folder of the built page.
+    tasks
+        The processes of its clients, which end with it.
+
+    Raises
+    ------
+    InputError
+        If there is no page.
+    """
+    pages = Pages(page, access.port)
+    tasks = Tasks() if tasks is None else tasks
+    base = Path(file).resolve().parent if file is not None and Path(file).is_file() else None
+    sockets = Sockets(access, places, tasks, door, base)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await tasks.close()
+
+    async def refused(_: Request, error: Exception) -> Response:
+        if isinstance(error, RefusedError):
+            return error.answer
+        return RefusedError(500, f"a defect of lightlag: {error!r}; please report it").answer
+
+    async def static(request: Request) -> Response:
+        return pages.answer(request)
+
+    routes = [
+        *Api(places, file).routes(),
+        WebSocketRoute("/door", sockets.door),
+        WebSocketRoute("/tasks", sockets.tasks),
+        Route("/{path:path}", static),
+    ]
+    handlers = {RefusedError: refused, Exception: refused}
+    return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers), access)
+
+
+def serve(file: str | None, folders: list[Path], port: int | None, *, opens: bool) -> None:
+    """Serves until Ctrl-C.
+
+    Parameters
+    ----------
+    port
+        The port; None for the first that is free.
+    opens
+        Whether the page is opened in a browser.
+
+    Raises
+    ------
+    InputError
+        If the port is in use, a folder is none, or there is no page.
+    """
+    # Whoever reads tables imports it; it must not take the signals from the server then.
+    import polars  # noqa: F401
+
+    places = Places.of(folders)
+    tasks = Tasks()
+    with _listening(port) as listener:
+        access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
+        app = application(access, places, file, tasks=tasks)
+        say(f"lightlag studio: {access.address}\nresults: {places.results}; Ctrl-C ends it")
+        if file is not None and (error := opened(file, places)["error"]):
+            say(f"error: {error}", file=sys.stderr)
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            ws="websockets-sansio",
+            ws_max_size=MOST_MESSAGE,
+            ws_per_message_deflate=False,
+            limit_concurrency=100,
+            timeout_graceful_shutdown=2,
+            proxy_headers=False,
+        )
+        server = Server(config, tasks)
+
+        async def run() -> None:
+            if opens:
+                asyncio.get_running_loop().call_later(0.3, webbrowser.open, access.address)
+            await server.serve([listener])
+
+        asyncio.run(run())
+    say("stopped")
+
+
+class Server(uvicorn.Server):
+    """A server that a signal ends after the records of its tasks are kept, and a second one at once."""
+
+    def __init__(self, config: uvicorn.Config, tasks: Tasks) -> None:
+        super().__init__(config)
+        self._tasks = tasks
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A block in which signals end the server."""
+        names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        before = {number: signal.signal(number, self.handle_exit) for number in (getattr(signal, one) for one in names)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ends the server."""
+        if self.should_exit:
+            self.force_exit = True
+            self._tasks.kill()
+        self.should_exit = True
+
+
+def _listening(port: int | None) -> socket.socket:
+    """A socket at a port of this machine, or at the first free one from the default on.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be had.
+    """
+    reason: Any = ""
+    for number in range(PORT, PORT + TRIED) if port is None else [port]:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if sys.platform != "win32":
+            # A server that has just ended does not block its port.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, number))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            reason = error.strerror or error
+        else:
+            listener.setblocking(False)
+            return listener
+    if port is None:
+        raise InputError(f"--port: none of {PORT} to {PORT + TRIED - 1} is free ({reason}); name another one")
+    raise InputError(f"--port {port}: cannot be had ({reason}); leave --port out for the next free one")

@@ -1,0 +1,246 @@
+"""The WebSockets: the engine behind its door, and tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from lightlag.errors import InputError, ScenarioError
+from lightlag.studio.aside import Desk, aside
+from lightlag.studio.guard import Access
+from lightlag.studio.places import Places
+from lightlag.studio.scenarios import check_door
+from lightlag.studio.studies import read, status, store_of
+from lightlag.studio.tasks import Task, Tasks, prepared
+
+__all__ = ["MOST_MESSAGE", "Asked", "Sockets"]
+
+MOST_MESSAGE = 96 << 20
+"""Bytes of a message: a scenario with its files."""
+MOST_SOCKETS = 16
+MOST_OPEN = 32
+"""Tasks of a connection that have not ended."""
+TOKEN_S = 10.0
+"""Time for the first message, which has the token."""
+WATCH_S = 1.0
+"""Time between two looks at a study, at least."""
+FORBIDDEN, FULL, BAD = 4401, 4429, 4400
+"""Codes with which a connection is closed."""
+
+
+class Asked(Protocol):
+    """The engine behind its door."""
+
+    def ask(self, request: str) -> bytes:
+        """The answer to a request in JSON: a head in JSON and binary columns."""
+
+
+class Sockets:
+    """Connections with clients.
+
+    Parameters
+    ----------
+    door
+        Makes the engine of a connection; its runs end with it.
+    base
+        The folder of the scenario with which the server was started.
+    """
+
+    def __init__(
+        self, access: Access, places: Places, tasks: Tasks, door: Callable[[], Asked], base: Path | None
+    ) -> None:
+        self._access, self._places, self._tasks, self._base = access, places, tasks, base
+        self._make_door = door
+        self._open = 0
+
+    async def door(self, socket: WebSocket) -> None:
+        """Requests to the engine: ``{"id": 7, "op": ...}`` is answered by 7 as u32 and the answer of the door."""
+        await self._serve(socket, self._answer_requests)
+
+    async def tasks(self, socket: WebSocket) -> None:
+        """Tasks: ``{"id": 7, "op": "run" | "compare" | "watch" | "cancel", ...}``, answered by events with that id."""
+        await self._serve(socket, self._carry_out)
+
+    async def _serve(self, socket: WebSocket, serve: Callable[[WebSocket], Awaitable[None]]) -> None:
+        if self._open >= MOST_SOCKETS:
+            await socket.accept()
+            await socket.close(FULL, f"{MOST_SOCKETS} connections are open already")
+            return
+        self._open += 1
+        try:
+            await socket.accept()
+            with suppress(WebSocketDisconnect):
+                if await self._has_token(socket):
+                    await serve(socket)
+        finally:
+            self._open -= 1
+
+    async def _has_token(self, socket: WebSocket) -> bool:
+        try:
+            first = json.loads(await asyncio.wait_for(socket.receive_text(), TOKEN_S))
+            token = first.get("token")
+        except (TimeoutError, ValueError, KeyError, AttributeError, RecursionError):
+            token = None
+        if not self._access.knows(token):
+            await socket.close(FORBIDDEN, "the first message must have the token that lightlag studio printed")
+            return False
+        await socket.send_json({"event": "welcome"})
+        return True
+
+    async def _answer_requests(self, socket: WebSocket) -> None:
+        desk = Desk(self._make_door)
+        try:
+            while True:
+                request = await _request(socket)
+                if request is None:
+                    return
+                number = request.pop("id")
+                try:
+                    answer = await desk.ask(partial(_asked, request))
+                except Exception as error:  # The engine's defects are answers, too.
+                    answer = _head({"error": {"message": f"a defect of lightlag: {error}"}})
+                await socket.send_bytes(struct.pack("<I", number) + answer)
+        finally:
+            desk.close()
+
+    async def _carry_out(self, socket: WebSocket) -> None:
+        client = Client(socket, self._places, self._tasks, self._base)
+        try:
+            while (request := await _request(socket)) is not None:
+                client.take(request)
+        finally:
+            client.close()
+
+
+class Client:
+    """The tasks of a connection, by the ids of their requests. They are cancelled when it ends."""
+
+    def __init__(self, socket: WebSocket, places: Places, tasks: Tasks, base: Path | None) -> None:
+        self._socket, self._places, self._tasks, self._base = socket, places, tasks, base
+        self._work: set[asyncio.Task[None]] = set()
+        self._open: set[int] = set()
+        """The ids of tasks that have not ended."""
+        self._started: dict[int, Task] = {}
+        """Those of them that have a process."""
+        self._cancelled: set[int] = set()
+        """Those that end before they have one."""
+        self._sending = asyncio.Lock()
+
+    def take(self, request: dict[str, Any]) -> None:
+        """Starts what a request asks for, beside what goes on already."""
+        number, op = request["id"], request.get("op")
+        carry_out = {"run": self._start, "compare": self._start, "watch": self._watch}.get(str(op))
+        if op == "cancel":
+            self._cancel(number)
+        elif carry_out is None:
+            self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, watch and cancel"))
+        elif number in self._open:
+            self._go_on(self._fail(number, f"id: {number} is the number of a task that goes on; take another one"))
+        elif len(self._open) >= MOST_OPEN:
+            self._go_on(self._fail(number, f"{MOST_OPEN} tasks go on already; wait for one, or cancel one"))
+        else:
+            self._open.add(number)
+            self._go_on(self._until_end(number, carry_out(number, request)))
+
+    def close(self) -> None:
+        """Cancels everything."""
+        for number in list(self._open):
+            self._cancel(number)
+
+    def _cancel(self, number: int) -> None:
+        if number in self._started:
+            self._started[number].cancel()
+        elif number in self._open:
+            self._cancelled.add(number)
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    async def _until_end(self, number: int, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except (InputError, ScenarioError, OSError) as error:
+            await self._fail(number, str(error), getattr(error, "errors", None))
+        finally:
+            self._open.discard(number)
+            self._cancelled.discard(number)
+
+    async def _start(self, number: int, request: Mapping[str, Any]) -> None:
+        task = await aside(prepared, request, self._places, self._base)
+        if number in self._cancelled:
+            await self._tell(number, {"event": "end", "cancelled": True})
+            return
+        started = self._started[number] = await self._tasks.start(task)
+        if number in self._cancelled:
+            started.cancel()
+        try:
+            async for event in started:
+                if event["event"] == "result":
+                    event["place"] = self._places.name(Path(event.pop("folder")))
+                await self._tell(number, event)
+        finally:
+            del self._started[number]
+
+    async def _watch(self, number: int, request: Mapping[str, Any]) -> None:
+        path = self._places.find(request.get("study"))
+        study = await aside(read, path, self._places)
+        loop = asyncio.get_running_loop()
+        last: dict[str, Any] | None = None
+        while number not in self._cancelled:
+            since = loop.time()
+            store = await aside(store_of, path, self._places, request.get("store"))
+            now = await aside(status, study, store)
+            if now != last:
+                await self._tell(number, {"event": "status"} | now)
+            if now["finished"] >= now["total"]:
+                break
+            last = now
+            await asyncio.sleep(max(WATCH_S, 10 * (loop.time() - since)))
+        await self._tell(number, {"event": "end", "cancelled": number in self._cancelled})
+
+    async def _fail(self, number: int, message: str, errors: list[tuple[str, str]] | None = None) -> None:
+        found = {} if errors is None else {"errors": [{"path": path, "message": text} for path, text in errors]}
+        await self._tell(number, {"event": "failed", "message": message} | found)
+        await self._tell(number, {"event": "end", "cancelled": False})
+
+    async def _tell(self, number: int, event: Mapping[str, Any]) -> None:
+        # A client that has gone needs no answer; its tasks are cancelled and keep their records.
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async with self._sending:
+                await self._socket.send_json({"id": number} | dict(event))
+
+
+async def _request(socket: WebSocket) -> dict[str, Any] | None:
+    """The next request; None, and the end of the connection, after one that is none."""
+    try:
+        request = json.loads(await socket.receive_text())
+        number = request["id"]
+        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**32:
+            return dict(request)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    await socket.close(BAD, 'a message is no object in JSON with a number "id"')
+    return None
+
+
+def _asked(request: dict[str, Any], door: Asked) -> bytes:
+    try:
+        check_door(request)
+    except (InputError, ScenarioError) as error:
+        return _head({"error": {"message": str(error)}})
+    return door.ask(json.dumps(request))
+
+
+def _head(head: Mapping[str, Any]) -> bytes:
+    text = json.dumps(head).encode()
+    return struct.pack("<I", len(text)) + text + bytes(-(4 + len(text)) % 8)

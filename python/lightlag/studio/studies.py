@@ -1,0 +1,111 @@
+"""How far a study is, from its file and its store. No code that a study names is opened."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.studio.places import Places
+from lightlag.studio.scenarios import Sent, check_competitors, check_texts, parsed, without_code
+
+if TYPE_CHECKING:
+    from lightlag.study import Study
+    from lightlag.study.store import Store
+
+__all__ = ["checked", "read", "status", "store_of"]
+
+MOST_CELLS = 1000
+"""Cells that a status lists."""
+
+
+def read(path: Path, places: Places) -> Study:
+    """The study of a file.
+
+    Raises
+    ------
+    InputError, ScenarioError
+        If it is none, names code, or a file outside of the given folders.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8-sig"))
+    except (ValueError, OSError, RecursionError) as error:
+        raise InputError(f"{printable(path.name)}: is no study: {printable(error)}") from None
+    return checked(table, path.parent, places, path.stem)
+
+
+def checked(table: Mapping[str, Any], folder: Path, places: Places, name: str | None = None) -> Study:
+    """The study of a table, as :meth:`lightlag.Study.of`, without code and with files of the given folders alone.
+
+    Raises
+    ------
+    InputError, ScenarioError
+        As for :func:`read`.
+    """
+    from lightlag.study import Study
+
+    without_code(table, "study")
+    check_texts({key: value for key, value in table.items() if key not in ("scenarios", "congestion")}, "study")
+    check_competitors(table.get("congestion"))
+    given = table.get("scenarios")
+    scenarios = [_scenario(one, folder, places) for one in given] if isinstance(given, list) else given
+    return Study.of({**table, "scenarios": scenarios} if scenarios is not None else table, folder, name)
+
+
+def status(study: Study, store: Store) -> dict[str, Any]:
+    """Finished, failed and open runs, with the keys of ``lightlag study status --json``."""
+    from lightlag.study.schedule import Schedule
+
+    schedule = Schedule(study, store, dry=True)
+    cells = [
+        {"congestion": state.cell.congestion, "point": list(state.cell.point), "finished": state.finished}
+        | {"seeds": state.limit, "reached": None if state.verdict is None else state.verdict.is_reached}
+        for state in schedule.states[:MOST_CELLS]
+    ]
+    failures = {key: why for key, why in store.failures.items() if key in schedule.left}
+    counts = {"finished": schedule.finished, "total": schedule.total, "failures": failures}
+    return {"study": study.name, "cells": cells, "more": max(0, len(schedule.states) - MOST_CELLS)} | counts
+
+
+def store_of(path: Path, places: Places, name: object = None) -> Store:
+    """The store of a study: the one that is named, or that among the results, beside the study or beside its folder.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    from lightlag.study.store import open_store
+
+    if name is not None:
+        return open_store(places.find(name), make=False)
+    for folder in (places.results, path.parent, path.parent.parent):
+        store = folder / "store"
+        if store.is_dir() and places.name(store.resolve()) is not None:
+            return open_store(store.resolve(), make=False)
+    raise InputError(f"{printable(path.name)}: has no store yet; make its runs with: lightlag study run {path.name}")
+
+
+def _scenario(given: object, folder: Path, places: Places) -> object:
+    """A scenario of a study, as plain values unless it is a preset."""
+    from lightlag import presets
+
+    if isinstance(given, Mapping):
+        tree, base = dict(given), folder
+    elif not isinstance(given, str) or (given in presets.PRESETS and not (folder / given).is_file()):
+        return given
+    else:
+        path = places.inside(folder / given, printable(given))
+        if path.is_dir():
+            head = parsed(places.inside(path / "run.json", printable(given)).read_text("utf-8"), "json")
+            tree, base = head.get("scenario") or {}, path
+        else:
+            tree, base = parsed(path.read_text("utf-8"), "json" if path.suffix == ".json" else "toml"), path.parent
+    without_code(tree, printable(given))
+    # Values as the engine reads them from JSON.
+    plain: dict[str, Any] = json.loads(json.dumps(Sent(places, {}, base).place(tree), default=str))
+    return plain

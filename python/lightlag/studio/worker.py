@@ -1,0 +1,206 @@
+"""A process that runs or compares scenarios for the server, and tells on standard output how far it is.
+
+Its task is the first line of standard input, in JSON. When standard input ends, because the task was cancelled or
+the server has gone, the process ends as a command does after Ctrl-C: records up to then are kept. Each line that it
+writes is an event in JSON:
+
+- ``start``: ``name``, ``total`` runs, ``warnings``.
+- ``progress``: of a run (``seed``, ``now_s``, ``end_s``, ``events``) or of a comparison (``finished``, ``total``).
+- ``result``: ``folder`` and facts of the results that were written there.
+- ``failed``: ``message``; ``errors`` with paths where a scenario has mistakes.
+- ``end``: ``cancelled``.
+
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from lightlag import _engine, _memory, _signals
+from lightlag._text import plain
+from lightlag._writing import check_folder, reserved
+from lightlag.errors import AlgorithmError, FolderError, InputError, Interrupted, ScenarioError
+
+__all__ = ["main"]
+
+EVERY_S = 0.1
+"""Wall-clock time between two events of a run."""
+PATIENCE_S = 60.0
+"""Time to keep the records of a cancelled task."""
+MOST_FOLDERS = 10_000
+"""Names that are tried for a folder."""
+_writing = threading.Lock()
+
+
+def main() -> None:
+    """Carries out the task on standard input."""
+    _signals.install()
+    with _signals.held():
+        task = json.loads(sys.stdin.buffer.readline())
+        threading.Thread(target=_wait_for_end, daemon=True).start()
+        try:
+            {"run": _run, "compare": _compare}[task["op"]](task)
+        except ScenarioError as error:
+            errors = [{"path": path, "message": message} for path, message in error.errors]
+            _tell("failed", message=str(error), errors=errors)
+        except (InputError, AlgorithmError, OSError) as error:
+            _tell("failed", message=str(error))
+        except MemoryError:
+            _tell("failed", message="there is no memory left for that; take a smaller scenario, or fewer runs at once")
+        _tell("end", cancelled=_signals.asked())
+        # A signal that was asked for is no error of this process.
+        os._exit(0)
+
+
+def _wait_for_end() -> None:
+    """Asks for the end once standard input ends."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(PATIENCE_S)
+    os._exit(1)
+
+
+def _tell(event: str, **values: Any) -> None:
+    line = plain(json.dumps({"event": event} | values)) + "\n"
+    with _writing:
+        try:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+        except OSError:
+            # Nobody listens any more; records are kept all the same.
+            sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+
+
+def _run(task: dict[str, Any]) -> None:
+    """Runs a scenario with each seed; writes a results folder for each, as ``lightlag run --out``."""
+    from lightlag.running import changes_of
+    from lightlag.scenario import read_scenario
+
+    changes = changes_of(task["sets"], duration=task["duration"])
+    first = read_scenario(task["scenario"], changes)
+    seeds: list[int | None] = task["seeds"] or [None]
+    jobs = min(task["jobs"], len(seeds))
+    _memory.check_network(first, jobs)
+    _tell("start", name=first.name, total=len(seeds), warnings=[list(one) for one in first.warnings()])
+
+    def one(seed: int | None) -> None:
+        if not _signals.asked():
+            suffix = f"-seed{seed}" if len(seeds) > 1 else ""
+            scenario = read_scenario(task["scenario"], changes if seed is None else [*changes, ("seed", str(seed))])
+            with _placed(Path(task["results"]), f"{_folder_name(first.name)}{suffix}") as (folder, _, work):
+                _run_one(scenario, folder, work, task["threads"])
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in [pool.submit(one, seed) for seed in seeds]:
+            done.result()
+
+
+def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int) -> None:
+    from lightlag.running import run_read
+
+    check_folder(folder, space=scenario.results_size())
+    seed = json.loads(scenario.json())["seed"]
+
+    def progress(now_s: float, end_s: float, events: int) -> bool:
+        _tell("progress", seed=seed, now_s=now_s, end_s=end_s, events=events)
+        return not _signals.asked()
+
+    # Captures stand on the disk of the results until these are saved.
+    spool = work if scenario.is_captured else None
+    if spool is not None:
+        spool.mkdir()
+    try:
+        result = run_read(scenario, progress, EVERY_S, spool, threads)
+    except Interrupted as error:
+        result = error.result  # type: ignore[assignment]
+    result.save(folder, pages=True)
+    facts = {"seed": result.seed, "result_hash": result.result_hash, "interrupted": result.interrupted}
+    _tell("result", folder=str(folder), simulated_s=result.simulated_s, wall_s=result.wall_s, **facts)
+
+
+def _compare(task: dict[str, Any]) -> None:
+    """Compares as ``lightlag compare``; a comparison that was interrupted goes on where it stopped."""
+    from lightlag.commands import compared
+    from lightlag.plan import make
+    from lightlag.running import carry_out, changes_of
+
+    changes = changes_of(task["sets"], duration=task["duration"], seed=task["seed"])
+    plan = make(task["scenarios"], task["congestion"], task["vary"], task["replications"], changes)
+    name = _folder_name(compared.folder(plan).name)
+    notes = [["", line] for line in compared.before(plan)]
+    _tell("start", name=name, total=plan.run_count, warnings=notes)
+
+    def progress(finished: int, total: int) -> None:
+        _tell("progress", finished=finished, total=total)
+
+    def goes_on(folder: Path) -> bool:
+        return compared.goes_on(plan, folder, force=False)
+
+    with _placed(Path(task["results"]), name, goes_on) as (folder, found, _):
+        journal = compared.journal(folder, goes_on=found)
+        try:
+            comparison = carry_out(plan, task["jobs"], progress, journal)
+        except Interrupted as error:
+            comparison = error.result  # type: ignore[assignment]
+        if not comparison.outcomes:
+            return
+        comparison.save(folder, force=found, report=comparison.is_complete, jobs=1)
+        journal.unlink(missing_ok=True)
+    rows = comparison.summary.fill_nan(None).to_dicts()
+    counts = {"finished": len(comparison.outcomes), "complete": comparison.is_complete}
+    _tell("result", folder=str(folder), summary=rows, **counts)
+
+
+@contextmanager
+def _placed(
+    results: Path, name: str, goes_on: Callable[[Path], bool] = lambda folder: False
+) -> Iterator[tuple[Path, bool, Path]]:
+    """A folder of this name, or with a number behind it, to which nobody else writes.
+
+    Gives the folder, whether it holds results that go on, and a place for files of the work on it.
+
+    Raises
+    ------
+    FolderError
+        If there is none.
+    """
+    for number in itertools.chain([""], (f"-{count}" for count in range(2, MOST_FOLDERS))):
+        folder = results / f"{name}{number}"
+        with ExitStack() as stack:
+            try:
+                found = goes_on(folder)
+                if not found:
+                    check_folder(folder)
+                work = stack.enter_context(reserved(folder))
+            except FileExistsError:
+                continue
+            except FolderError:
+                if folder.with_name(f".{folder.name}.lock").exists():
+                    # Another process writes there.
+                    continue
+                raise
+            if found or not folder.exists():
+                yield folder, found, work
+                return
+    raise FolderError(f"{results / name}: {MOST_FOLDERS:,} results have this name; rename the scenario")
+
+
+def _folder_name(name: str) -> str:
+    """The name of a scenario as that of a folder."""
+    return re.sub(r"[^\w.+-]+", "-", name)[:80].strip(".-") or "run"
+
+
+if __name__ == "__main__":
+    main()
