@@ -79,15 +79,16 @@ class Places:
         """
         try:
             real = path.resolve()
-            if not any(real.is_relative_to(root) for root in self.roots):
-                folders = ", ".join(map(printable, self.roots))
-                raise InputError(f"{shown}: is outside of the folders of this server, {folders}; give it with --folder")
-            if not real.exists():
-                raise InputError(f"{shown}: is not there")
-            if not (real.is_file() or real.is_dir()):
-                raise InputError(f"{shown}: is neither a file nor a folder")
+            exists, is_plain = real.exists(), real.is_file() or real.is_dir()
         except (OSError, ValueError, RuntimeError):
             raise InputError(f"{shown}: is no name that can be read") from None
+        if not any(real.is_relative_to(root) for root in self.roots):
+            folders = ", ".join(map(printable, self.roots))
+            raise InputError(f"{shown}: is outside of the folders of this server, {folders}; give it with --folder")
+        if not exists:
+            raise InputError(f"{shown}: is not there")
+        if not is_plain:
+            raise InputError(f"{shown}: is neither a file nor a folder")
         return real
 
     def name(self, path: Path) -> str | None:

@@ -110,10 +110,16 @@ def check_texts(tree: object, what: str) -> None:
     InputError
         If one does.
     """
-    for path, key, value in _entries(tree):
-        check_sets([(key, value if isinstance(value, str) else "")], f"{what}: {path}")
-        if isinstance(value, str):
-            check_sets([(value, "")], f"{what}: {path}")
+    if isinstance(tree, Mapping):
+        for key, value in tree.items():
+            check_sets([(key, "")], what)
+            check_texts(value, f"{what}: {key}")
+    elif isinstance(tree, (list, tuple)):
+        for value in tree:
+            check_texts(value, what)
+    elif isinstance(tree, str):
+        # A key of a scenario, or a value as TOML.
+        check_sets([(tree, tree)], what)
 
 
 def check_competitors(congestion: Any) -> None:

@@ -114,7 +114,15 @@ def application(
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers), access)
 
 
-def serve(file: str | None, folders: list[Path], port: int | None, *, opens: bool) -> None:
+def serve(
+    file: str | None,
+    folders: list[Path],
+    port: int | None,
+    *,
+    opens: bool,
+    door: Callable[[], Asked] = native_door,
+    page: Path = BUILT,
+) -> None:
     """Serves until Ctrl-C.
 
     Parameters
@@ -123,6 +131,8 @@ def serve(file: str | None, folders: list[Path], port: int | None, *, opens: boo
         The port; None for the first that is free.
     opens
         Whether the page is opened in a browser.
+    file, door, page
+        As for :func:`application`.
 
     Raises
     ------
@@ -136,8 +146,9 @@ def serve(file: str | None, folders: list[Path], port: int | None, *, opens: boo
     tasks = Tasks()
     with _listening(port) as listener:
         access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
-        app = application(access, places, file, tasks=tasks)
+        app = application(access, places, file, door=door, page=page, tasks=tasks)
         say(f"lightlag studio: {access.address}\nresults: {places.results}; Ctrl-C ends it")
+        sys.stdout.flush()
         if file is not None and (error := opened(file, places)["error"]):
             say(f"error: {error}", file=sys.stderr)
         config = uvicorn.Config(
