@@ -11,7 +11,7 @@ from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.studio.columns import packed
 from lightlag.studio.places import Places
-from lightlag.studio.studies import checked
+from lightlag.studio.studies import read, store_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,16 +106,11 @@ def _comparison(folder: Path, places: Places) -> Comparison | None:
         return load_comparison(folder)
     if not (folder / "runs").is_dir():
         return None
-    from lightlag.studio.studies import store_of
     from lightlag.study.schedule import Schedule
     from lightlag.study.tables import comparison
 
-    head = _head(folder)
-    design = head.get("design")
-    if not isinstance(design, dict):
-        raise InputError(f"{printable(folder.name)}: does not hold the results of a study")
-    base = places.inside(folder / str(head.get("folder") or ""), "the folder of the study")
-    study, store = checked(design, base, places), store_of(folder / "study.toml", places)
+    # Its paths start at the folder; those of run.json at the folder in which the study was made.
+    study, store = read(folder / "study.toml", places), store_of(folder / "study.toml", places)
     return comparison(study.plan(), store, study.target, Schedule(study, store, dry=True).total)
 
 

@@ -17,43 +17,32 @@ if TYPE_CHECKING:
     from lightlag.study import Study
     from lightlag.study.store import Store
 
-__all__ = ["checked", "read", "status", "store_of"]
+__all__ = ["read", "status", "store_of"]
 
 MOST_CELLS = 1000
 """Cells that a status lists."""
 
 
 def read(path: Path, places: Places) -> Study:
-    """The study of a file.
+    """The study of a file, without code and with files of the given folders alone.
 
     Raises
     ------
     InputError, ScenarioError
         If it is none, names code, or a file outside of the given folders.
     """
+    from lightlag.study import Study
+
     try:
         table = tomllib.loads(path.read_text("utf-8-sig"))
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{printable(path.name)}: is no study: {printable(error)}") from None
-    return checked(table, path.parent, places, path.stem)
-
-
-def checked(table: Mapping[str, Any], folder: Path, places: Places, name: str | None = None) -> Study:
-    """The study of a table, as :meth:`lightlag.Study.of`, without code and with files of the given folders alone.
-
-    Raises
-    ------
-    InputError, ScenarioError
-        As for :func:`read`.
-    """
-    from lightlag.study import Study
-
     without_code(table, "study")
     check_texts({key: value for key, value in table.items() if key not in ("scenarios", "congestion")}, "study")
     check_competitors(table.get("congestion"))
     given = table.get("scenarios")
-    scenarios = [_scenario(one, folder, places) for one in given] if isinstance(given, list) else given
-    return Study.of({**table, "scenarios": scenarios} if scenarios is not None else table, folder, name)
+    scenarios = [_scenario(one, path.parent, places) for one in given] if isinstance(given, list) else given
+    return Study.of({**table, "scenarios": scenarios} if scenarios is not None else table, path.parent, path.stem)
 
 
 def status(study: Study, store: Store) -> dict[str, Any]:

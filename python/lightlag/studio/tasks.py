@@ -114,14 +114,14 @@ class Task:
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         assert self._process.stdout is not None, "it is a pipe"
         ended = False
-        with suppress(ValueError):
-            # A line that is too long ends it, too.
+        try:
             async for line in self._process.stdout:
                 event = json.loads(line)
                 ended = event["event"] == "end"
                 yield event
-        if self._process.returncode is None and not ended:
-            self.cancel()
+        except ValueError:
+            # A line that is too long, or none of ours: nothing after it can be told.
+            self.kill()
         code = await self._process.wait()
         if not ended:
             yield {"event": "failed", "message": await self._reason(code)}

@@ -1,0 +1,250 @@
+"""Runs, comparisons and studies of the studio, and what becomes of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import lightlag as ll
+from conftest import PAIR, Lightlag, pair
+from studio import (
+    ENDLESS,
+    Server,
+    Socket,
+    carried_out,
+    events,
+    failure,
+    gone,
+    until,
+)
+from studio import client as client
+from studio import folder as folder
+from studio import page as page
+from studio import server as server
+from studio import sockets as sockets
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def test_runs_are_those_of_the_command_line(sockets: Socket, folder: Path) -> None:
+    found = carried_out(
+        sockets, op="run", scenario=PAIR, seeds=[3, 4, 3], sets=[["links.0.loss", 1e-2]], duration="9 s"
+    )
+    results = [event for event in found if event["event"] == "result"]
+    assert sorted(event["place"] for event in results) == ["0/pair-seed3", "0/pair-seed4"]
+    for event in results:
+        wanted = ll.run(pair(), sets={"links.0.loss": 1e-2}, seed=event["seed"], duration="9 s")
+        assert event["result_hash"] == wanted.result_hash
+        assert ll.load(folder / event["place"].removeprefix("0/")).result_hash == wanted.result_hash
+    assert found[0]["event"] == "start"
+    assert found[0]["total"] == 2
+    assert found[-1] == {"event": "end", "cancelled": False}
+    # Nothing is replaced.
+    again = [carried_out(sockets, op="run", scenario=PAIR, duration="9 s") for _ in range(2)]
+    places = [event["place"] for one in again for event in one if event["event"] == "result"]
+    assert places == ["0/pair", "0/pair-2"]
+
+
+def test_files_that_come_along_are_kept_for_another_run(sockets: Socket, folder: Path, lightlag: Lightlag) -> None:
+    text = PAIR.replace("loss = 1e-3", 'trace = "../rate.csv"')
+    files = {"../rate.csv": base64.b64encode(b"time_s,rate_bps\n0,1e6\n5,2e6\n").decode()}
+    found = carried_out(sockets, op="run", scenario=text, files=files, duration="9 s")
+    (result,) = [event for event in found if event["event"] == "result"]
+    done = lightlag("run", folder / "pair", "--out", "again", "--json")
+    assert json.loads(done.stdout)["result_hash"] == result["result_hash"]
+    assert "did not come with" in failure(carried_out(sockets, op="run", scenario=text))
+    assert "outside of the folders" in failure(carried_out(sockets, op="run", scenario=text, base="0"))
+    assert "base 64" in failure(carried_out(sockets, op="run", scenario=text, files={"../rate.csv": "%"}))
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../secret.csv", "link.csv", "pipe", ".", "/dev/zero", "a\0b", "none.csv"]
+)
+def test_a_trace_from_elsewhere_is_refused(sockets: Socket, folder: Path, name: str) -> None:
+    (folder.parent / "secret.csv").write_text("time_s,rate_bps\n0,1e6\n")
+    (folder / "link.csv").symlink_to(folder.parent / "secret.csv")
+    os.mkfifo(folder / "pipe")
+    quoted = json.dumps(name)
+    for trace in (
+        quoted,
+        f"{{ file = {quoted} }}",
+        f"{{ forward = {quoted} }}",
+        f"{{ backward = {{ file = {quoted} }} }}",
+    ):
+        text = PAIR.replace("loss = 1e-3", f"trace = {trace}")
+        found = carried_out(sockets, op="run", scenario=text, base="0")
+        assert re.search(
+            "outside of the folders|is no file|is not there|neither|cannot be read|can be read", failure(found)
+        )
+        assert found[0]["errors"][0]["path"].startswith("links[0].trace")
+
+
+def test_mistakes_are_told_with_their_places(sockets: Socket) -> None:
+    found = carried_out(sockets, op="run", scenario=PAIR.replace('"5 Mbit/s"', '"5 apples"'))
+    assert [event["event"] for event in found] == ["failed", "end"]
+    assert found[0]["errors"][0]["path"] == "links[0].rate"
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"op": "run"}, "is no text"),
+        ({"op": "run", "scenario": "a = "}, "is no TOML"),
+        ({"op": "run", "scenario": "[]", "format": "json"}, "is no table"),
+        ({"op": "run", "scenario": PAIR, "seeds": [-1]}, "seeds"),
+        ({"op": "run", "scenario": PAIR, "seeds": "1"}, "seeds"),
+        ({"op": "run", "scenario": PAIR, "jobs": 0}, "jobs"),
+        ({"op": "run", "scenario": PAIR, "threads": True}, "threads"),
+        ({"op": "run", "scenario": PAIR, "sets": [1]}, "sets"),
+        ({"op": "run", "scenario": PAIR, "files": []}, "files"),
+        ({"op": "run", "scenario": PAIR, "out": "/tmp/x"}, "out"),
+        ({"op": "run", "scenario": PAIR, "base": "../.."}, "name of a place"),
+        ({"op": "compare", "scenarios": []}, "scenarios"),
+        ({"op": "compare", "scenarios": [PAIR], "congestion": ["cubix"]}, "cubix"),
+        ({"op": "compare", "scenarios": [PAIR], "replications": "many"}, "replications"),
+        ({"op": "watch", "study": "0/none.toml"}, "is not there"),
+        ({"op": "fly"}, "op"),
+        ({}, "op"),
+    ]
+    for request, words in wrong:
+        assert words in failure(carried_out(sockets, **request))
+
+
+def test_a_name_of_a_scenario_leads_nowhere(sockets: Socket, folder: Path) -> None:
+    before = set(folder.parent.iterdir())
+    text = PAIR.replace('"pair"', '"../../up"')
+    found = carried_out(sockets, op="run", scenario=text, duration="1 s")
+    assert {path.name for path in folder.iterdir() if path.is_dir()} <= {"up"}
+    assert found[-1]["event"] == "end"
+    assert set(folder.parent.iterdir()) == before
+
+
+def test_a_comparison_is_that_of_the_command_line(sockets: Socket, folder: Path) -> None:
+    vary = {"links.0.loss": [0.0, 1e-2]}
+    request: dict[str, Any] = {
+        "scenarios": [PAIR],
+        "congestion": ["cubic", "hybla"],
+        "vary": vary,
+        "replications": 3,
+        "duration": "9 s",
+    }
+    found = carried_out(sockets, op="compare", **request)
+    (result,) = [event for event in found if event["event"] == "result"]
+    wanted = ll.compare(pair(), ["cubic", "hybla"], vary=vary, replications=3, duration="9 s", seed=3)
+    assert pl.DataFrame(result["summary"])["mean"].to_list() == wanted.summary.fill_nan(None)["mean"].to_list()
+    assert [event["finished"] for event in found if event["event"] == "progress"] == list(range(1, 13))
+    assert ll.load_comparison(folder / "pair-compare").summary.equals(wanted.summary, null_equal=True)
+    assert (folder / "pair-compare" / "report.html").is_file()
+
+
+def test_a_study_is_watched_to_its_end(sockets: Socket, folder: Path) -> None:
+    (folder / "pair.toml").write_text(PAIR)
+    (folder / "short.toml").write_text('scenarios = ["pair.toml"]\ncongestion = ["cubic", "reno"]\nreplications = 3\n')
+    study = ll.Study.read(folder / "short.toml")
+    assert "has no store yet" in failure(carried_out(sockets, op="watch", study="0/short.toml"))
+    ll.Study([str(folder / "pair.toml")], congestion=["cubic"], replications=3).run(
+        out=folder / "part", store=folder / "store"
+    )
+    with sockets("/tasks") as task:
+        task.send_json({"id": 1, "op": "watch", "study": "0/short.toml"})
+        first = task.receive_json()
+        assert (first["event"], first["finished"], first["total"]) == ("status", 3, 6)
+        study.run(out=folder / "short", store=folder / "store")
+        found = events(task)
+    assert (found[-2]["finished"], found[-2]["total"]) == (6, 6)
+    assert found[-1] == {"event": "end", "cancelled": False}
+
+
+# --- on real sockets --------------------------------------------------------------------------------------------------
+
+
+def test_two_clients_run_at_the_same_time_and_one_cancels(server: Server, folder: Path) -> None:
+    with server.socket("/tasks") as one, server.socket("/tasks") as other:
+        for client in (one, other):
+            client.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
+        for client in (one, other):
+            until(client, "progress")
+        # Of another client.
+        other.send(json.dumps({"id": 2, "op": "cancel"}))
+        one.send(json.dumps({"id": 1, "op": "cancel"}))
+        result = until(one, "result")
+        assert result["interrupted"]
+        assert until(one, "end")["cancelled"]
+        assert ll.load(folder / result["place"].removeprefix("0/")).interrupted
+        until(other, "progress")
+        (worker,) = server.workers
+        # Its client is gone without a word.
+        other.socket.shutdown(socket.SHUT_RDWR)
+        gone(worker)
+    kept = {path.name: ll.load(path).interrupted for path in folder.iterdir() if (path / "run.json").exists()}
+    assert kept == {"pair": True, "pair-2": True}
+    assert server.workers == []
+    assert server.end() == 0
+
+
+def test_a_killed_worker_is_told_and_the_rest_goes_on(server: Server) -> None:
+    with server.socket("/tasks") as one:
+        one.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
+        until(one, "progress")
+        (worker,) = server.workers
+        os.kill(worker, signal.SIGKILL)
+        assert "signal 9" in until(one, "failed")["message"]
+        assert not until(one, "end")["cancelled"]
+        one.send(json.dumps({"id": 1, "op": "run", "scenario": PAIR, "duration": "1 s"}))
+        assert until(one, "result")["place"].startswith("0/pair")
+    assert server.workers == []
+
+
+def test_a_comparison_that_was_cancelled_goes_on(server: Server, folder: Path) -> None:
+    request = {"id": 1, "op": "compare", "scenarios": [PAIR], "congestion": ["cubic", "hybla"], "replications": 2000}
+    with server.socket("/tasks") as one:
+        one.send(json.dumps(request | {"jobs": 1}))
+        until(one, "progress")
+        (worker,) = server.workers
+        one.send(json.dumps({"id": 1, "op": "cancel"}))
+        result = until(one, "result")
+        until(one, "end")
+        finished = result["finished"]
+        assert 0 < finished < 4000
+        assert not result["complete"]
+        assert not ll.load_comparison(folder / "pair-compare").is_complete
+        gone(worker)
+        # What a killed worker had finished is kept, too.
+        one.send(json.dumps(request | {"jobs": 1}))
+        more = until(one, "progress")["finished"]
+        assert more == finished + 1
+        (worker,) = server.workers
+        os.kill(worker, signal.SIGKILL)
+        until(one, "failed")
+        until(one, "end")
+        one.send(json.dumps(request | {"jobs": 1}))
+        assert until(one, "progress")["finished"] > more
+    gone(server.workers[0]) if server.workers else None
+    assert not ll.load_comparison(folder / "pair-compare").is_complete
+
+
+def test_ctrl_c_keeps_the_records_of_runs(server: Server, folder: Path) -> None:
+    with server.socket("/tasks") as one:
+        one.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
+        until(one, "progress")
+        (worker,) = server.workers
+        assert server.end() == 0
+        gone(worker)
+    assert ll.load(folder / "pair").interrupted
+    assert server.process.stdout is not None
+    assert server.process.stdout.read().endswith("stopped\n")
+
+
+def test_a_killed_server_leaves_no_worker(server: Server, folder: Path) -> None:
+    with server.socket("/tasks") as one:
+        one.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
+        until(one, "progress")
+        (worker,) = server.workers
+        server.process.kill()
+        gone(worker)
+    assert ll.load(folder / "pair").interrupted
