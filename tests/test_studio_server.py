@@ -375,6 +375,33 @@ def test_a_socket_with_bad_json_is_closed(sockets: Socket, path: str, text: str)
         assert closed.value.code == 4400
 
 
+def test_the_engine_of_this_machine_is_behind_the_door(folder: Path, page: Path) -> None:
+    (folder / "rate.csv").write_text("time_s,rate_bps\n0,1e6\n")
+    app = application(Access(8765, TOKEN), Places.of([folder]), page=page)
+    headers = {"host": HOST, "origin": ORIGIN}
+
+    def ask(**request: Any) -> dict[str, Any]:
+        door.send_json({"id": 5} | request)
+        answer = door.receive_bytes()
+        assert struct.unpack_from("<I", answer) == (5,)
+        (length,) = struct.unpack_from("<I", answer, 4)
+        head: dict[str, Any] = json.loads(answer[8 : 8 + length])
+        return head
+
+    with TestClient(app, ORIGIN) as client, client.websocket_connect("/door", headers=headers) as door:
+        door.send_json({"token": TOKEN})
+        door.receive_json()
+        run = ask(op="start", toml=PAIR)["run"]
+        while not ask(op="step", run=run, until_s=30.0, events=10_000)["over"]:
+            pass
+        assert ask(op="finish", run=run)["summary"]["result_hash"] == ll.run(pair(), duration="30 s", seed=3).result_hash
+        # Files of the disk are not there for it.
+        for name in (str(folder / "rate.csv"), "/etc/passwd"):
+            found = ask(op="check", toml=PAIR.replace("loss = 1e-3", f'trace = "{name}"'))
+            assert found["errors"]
+            assert "root:" not in json.dumps(found)
+
+
 # --- code -------------------------------------------------------------------------------------------------------------
 
 CODE = {

@@ -39,28 +39,12 @@ TRIED = 100
 HOST = "127.0.0.1"
 
 
-def native_door() -> Asked:
-    """The engine of this installation.
-
-    Raises
-    ------
-    InputError
-        If it has no door.
-    """
-    door: Callable[[], Asked] | None = getattr(_engine, "Door", None)
-    if door is None:
-        raise InputError(
-            "this engine has no door; install lightlag again, so that package and engine are of one version"
-        )
-    return door()
-
-
 def application(
     access: Access,
     places: Places,
     file: str | None = None,
     *,
-    door: Callable[[], Asked] = native_door,
+    door: Callable[[], Asked] = _engine.Door,
     page: Path = BUILT,
     tasks: Tasks | None = None,
 ) -> Guard:
@@ -120,7 +104,7 @@ def serve(
     port: int | None,
     *,
     opens: bool,
-    door: Callable[[], Asked] = native_door,
+    door: Callable[[], Asked] = _engine.Door,
     page: Path = BUILT,
 ) -> None:
     """Serves until Ctrl-C.
