@@ -452,6 +452,7 @@ COMMANDS = {
     "inspect": ("inspect", "x.pcap"),
     "emulate": ("emulate", "pair.toml"),
     "serve-tcp": ("serve-tcp",),
+    "studio": ("studio",),
     "connect": ("connect",),
     "compare-capture": ("compare-capture", "a.pcap", "b.pcap"),
 }

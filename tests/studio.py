@@ -141,16 +141,17 @@ def unpacked(answer: bytes) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
 class Server:
     """The server in a process of its own."""
 
-    def __init__(self, folder: Path, page: Path, *more: str) -> None:
+    def __init__(self, folder: Path, page: Path, port: int | None = 0, file: str | None = None) -> None:
         program = (
             "import sys; from pathlib import Path; from studio import Echo\n"
             "from lightlag.studio.server import serve\n"
-            "serve(None, [Path(sys.argv[1])], 0, opens=False, door=Echo, page=Path(sys.argv[2]))"
+            f"serve({file!r}, [Path(sys.argv[1])], {port}, opens=False, door=Echo, page=Path(sys.argv[2]))"
         )
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, str(folder), str(page)],
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             env=os.environ | {"PYTHONPATH": path},
         )
@@ -177,6 +178,11 @@ class Server:
         assert json.loads(found.recv()) == {"event": "welcome"}
         return found
 
+    def close(self) -> str:
+        """Ends it at once; gives what it wrote as errors."""
+        self.process.kill()
+        return self.process.communicate()[1]
+
     def end(self) -> int:
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGINT)
@@ -187,10 +193,7 @@ class Server:
 def server(folder: Path, page: Path) -> Iterator[Server]:
     one = Server(folder, page)
     yield one
-    one.process.kill()
-    one.process.wait()
-    assert one.process.stdout is not None
-    one.process.stdout.close()
+    one.close()
 
 
 def until(socket: Connection, kind: str) -> dict[str, Any]:

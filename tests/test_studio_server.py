@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from lightlag.errors import InputError
 from lightlag.studio.guard import MOST_BODY, Access
 from lightlag.studio.places import Places
 from lightlag.studio.server import application
-from lightlag.studio.sockets import MOST_MESSAGE
+from lightlag.studio.sockets import MOST_MESSAGE, MOST_SOCKETS
 from studio import (
     HOST,
     MINE,
@@ -365,6 +365,16 @@ def test_a_socket_without_the_token_is_closed(sockets: Socket, path: str, first:
         assert closed.value.code == 4401
 
 
+def test_connections_have_a_limit(sockets: Socket) -> None:
+    with ExitStack() as stack:
+        for _ in range(MOST_SOCKETS):
+            stack.enter_context(sockets("/door"))
+        one = stack.enter_context(sockets("/tasks", token=None))
+        with pytest.raises(WebSocketDisconnect) as closed:
+            one.receive_text()
+        assert closed.value.code == 4429
+
+
 @pytest.mark.parametrize("path", ["/door", "/tasks"])
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"op": "about"}', '{"id": -1}', '{"id": "a"}', "[" * 50_000])
 def test_a_socket_with_bad_json_is_closed(sockets: Socket, path: str, text: str) -> None:
@@ -394,7 +404,9 @@ def test_the_engine_of_this_machine_is_behind_the_door(folder: Path, page: Path)
         run = ask(op="start", toml=PAIR)["run"]
         while not ask(op="step", run=run, until_s=30.0, events=10_000)["over"]:
             pass
-        assert ask(op="finish", run=run)["summary"]["result_hash"] == ll.run(pair(), duration="30 s", seed=3).result_hash
+        assert (
+            ask(op="finish", run=run)["summary"]["result_hash"] == ll.run(pair(), duration="30 s", seed=3).result_hash
+        )
         # Files of the disk are not there for it.
         for name in (str(folder / "rate.csv"), "/etc/passwd"):
             found = ask(op="check", toml=PAIR.replace("loss = 1e-3", f'trace = "{name}"'))
@@ -507,6 +519,17 @@ def test_a_port_in_use_is_an_error(lightlag: Lightlag) -> None:
         done = lightlag("studio", "--no-browser", "--port", str(port))
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: --port {port}: cannot be had")
+
+
+def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> None:
+    one, other = Server(folder, page, None), Server(folder, page, None, "nothing.toml")
+    assert one.port != other.port
+    assert one.token != other.token
+    assert one.end() == 0
+    # A mistake in the file is told, and the server goes on.
+    assert other.end() == 0
+    assert "error: nothing.toml: is" in other.close()
+    assert one.close() == ""
 
 
 def test_a_folder_that_is_none_is_an_error(lightlag: Lightlag) -> None:
