@@ -365,6 +365,20 @@ def test_a_socket_without_the_token_is_closed(sockets: Socket, path: str, first:
         assert closed.value.code == 4401
 
 
+def test_an_engine_that_cannot_be_made_is_told(folder: Path, page: Path) -> None:
+    def broken() -> Echo:
+        raise RuntimeError("no engine today")
+
+    app = application(Access(8765, TOKEN), Places.of([folder]), door=broken, page=page)
+    headers = {"host": HOST, "origin": ORIGIN}
+    with TestClient(app, ORIGIN) as client, client.websocket_connect("/door", headers=headers) as door:
+        door.send_json({"token": TOKEN})
+        door.receive_json()
+        for number in (1, 2):
+            door.send_json({"id": number, "op": "about"})
+            assert b"no engine today" in door.receive_bytes()
+
+
 def test_connections_have_a_limit(sockets: Socket) -> None:
     with ExitStack() as stack:
         for _ in range(MOST_SOCKETS):

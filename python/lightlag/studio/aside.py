@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, Generic, ParamSpec, TypeVar
 
 __all__ = ["Desk", "aside"]
@@ -25,10 +26,10 @@ async def aside(function: Callable[P, T], *args: P.args, **options: P.kwargs) ->
 
 
 class Desk(Generic[T]):
-    """An object that lives in a thread: it is made there, and its calls follow each other."""
+    """An object that lives in a thread: it is made there with the first call, and its calls follow each other."""
 
     def __init__(self, make: Callable[[], T]) -> None:
-        self._waiting: queue.SimpleQueue[Callable[[T], None] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Callable[[Callable[[], T]], None] | None] = queue.SimpleQueue()
         self._make = make
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -36,7 +37,7 @@ class Desk(Generic[T]):
         """What `call` returns of the object."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
-        self._waiting.put(lambda one: _fulfil(loop, answer, lambda: call(one)))
+        self._waiting.put(lambda one: _fulfil(loop, answer, lambda: call(one())))
         return await answer
 
     def close(self) -> None:
@@ -44,7 +45,7 @@ class Desk(Generic[T]):
         self._waiting.put(None)
 
     def _work(self) -> None:
-        one = self._make()
+        one = cache(self._make)
         while (call := self._waiting.get()) is not None:
             call(one)
 

@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -131,10 +132,6 @@ def serve(
     with _listening(port) as listener:
         access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
         app = application(access, places, file, door=door, page=page, tasks=tasks)
-        say(f"lightlag studio: {access.address}\nresults: {places.results}; Ctrl-C ends it")
-        sys.stdout.flush()
-        if file is not None and (error := opened(file, places)["error"]):
-            say(f"error: {error}", file=sys.stderr)
         config = uvicorn.Config(
             app,
             log_level="critical",
@@ -148,23 +145,30 @@ def serve(
             timeout_graceful_shutdown=2,
             proxy_headers=False,
         )
-        server = Server(config, tasks)
 
-        async def run() -> None:
+        def ready() -> None:
+            say(f"lightlag studio: {access.address}\nresults: {places.results}; Ctrl-C ends it")
+            sys.stdout.flush()
+            if file is not None and (error := opened(file, places)["error"]):
+                say(f"error: {error}", file=sys.stderr)
             if opens:
-                asyncio.get_running_loop().call_later(0.3, webbrowser.open, access.address)
-            await server.serve([listener])
+                threading.Thread(target=webbrowser.open, args=[access.address], daemon=True).start()
 
-        asyncio.run(run())
+        asyncio.run(Server(config, tasks, ready).serve([listener]))
     say("stopped")
 
 
 class Server(uvicorn.Server):
     """A server that a signal ends after the records of its tasks are kept, and a second one at once."""
 
-    def __init__(self, config: uvicorn.Config, tasks: Tasks) -> None:
+    def __init__(self, config: uvicorn.Config, tasks: Tasks, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._tasks = tasks
+        self._tasks, self._ready = tasks, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts, and says so: signals have their handler by then."""
+        await super().startup(sockets)
+        self._ready()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

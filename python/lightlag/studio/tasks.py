@@ -106,11 +106,6 @@ class Task:
         self._errors = asyncio.create_task(_tail(process))
         self._end: asyncio.Task[None] | None = None
 
-    @property
-    def process(self) -> int:
-        """The number of its process."""
-        return self._process.pid
-
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         assert self._process.stdout is not None, "it is a pipe"
         ended = False
