@@ -303,7 +303,7 @@ def test_the_file_comes_with_what_it_names(folder: Path, page: Path, tmp_path: P
     file.write_text(PAIR + 'tcp.congestion.python = "mine.py:Mine"\n')
     assert "is code" in about(str(file))["error"]
     assert about("geo")["text"] == ll.presets.geo().to_toml()
-    assert "is not there" in about(str(tmp_path / "work" / "none.toml"))["error"]
+    assert "no such file" in about(str(tmp_path / "work" / "none.toml"))["error"]
     file.write_bytes(b"\xff")
     assert "UTF-8" in about(str(file))["error"]
 
@@ -542,7 +542,7 @@ def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> 
     assert one.end() == 0
     # A mistake in the file is told, and the server goes on.
     assert other.end() == 0
-    assert "error: nothing.toml: is" in other.close()
+    assert "error: nothing.toml: no such file" in other.close()
     assert one.close() == ""
 
 
