@@ -169,6 +169,8 @@ def test_two_clients_run_at_the_same_time_and_one_cancels(server: Server, folder
             client.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
         for client in (one, other):
             until(client, "progress")
+        one.send(json.dumps({"id": 1, "op": "run", "scenario": PAIR}))
+        assert "goes on" in until(one, "refused")["message"]
         # Of another client.
         other.send(json.dumps({"id": 2, "op": "cancel"}))
         one.send(json.dumps({"id": 1, "op": "cancel"}))
@@ -197,6 +199,7 @@ def test_a_killed_worker_is_told_and_the_rest_goes_on(server: Server) -> None:
         assert not until(one, "end")["cancelled"]
         one.send(json.dumps({"id": 1, "op": "run", "scenario": PAIR, "duration": "1 s"}))
         assert until(one, "result")["place"].startswith("0/pair")
+        until(one, "end")
     assert server.workers == []
 
 

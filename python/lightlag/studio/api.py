@@ -23,8 +23,9 @@ WebSockets (``sockets.py``) take ``{"token": ...}`` as the first message and ans
 
 - ``/door``: the native engine. Text messages ``{"id": 7, "op": ..., ...}`` with a request of the door; a binary
   message answers: the id (u32, little endian), then the answer of the door. Runs of a connection end with it.
-- ``/tasks``: text messages both ways; events have the ``id`` of their request. A task ends with ``end``. When the
-  connection ends, its tasks are cancelled; records up to then are kept.
+- ``/tasks``: text messages both ways; events have the ``id`` of their request. A task ends with ``end``, and its id
+  is free again; ``refused`` answers a request whose id is not. When the connection ends, its tasks are cancelled;
+  records up to then are kept.
 
   - ``{"id", "op": "run", "scenario": text, "format"?, "files"?: {name: base64}, "base"?: place, "seeds"?: [..],
     "sets"?: [[key, value]], "duration"?, "threads"?: 1, "jobs"?}``: events of ``worker.py``, with ``place`` in
@@ -35,7 +36,6 @@ WebSockets (``sockets.py``) take ``{"token": ...}`` as the first message and ans
   - ``{"id", "op": "watch", "study": place, "store"?: place}``: events ``status`` with what ``/api/study`` answers,
     when it changes.
   - ``{"id", "op": "cancel"}``: ends the task with this id.
-
 """
 
 from __future__ import annotations

@@ -229,9 +229,7 @@ def opened(file: str, places: Places) -> dict[str, Any]:
         if not path.exists() and file in presets.PRESETS:
             return about | {"text": presets.PRESETS[file]().to_toml()}
         if not path.exists():
-            raise InputError(
-                f'{printable(file)}: no such file; name a scenario file, or one of "lightlag list scenarios"'
-            )
+            raise InputError(f'{printable(file)}: no such file; name a file, or one of "lightlag list scenarios"')
         real = places.inside(path, printable(file))
         about["text"] = text = real.read_text("utf-8-sig")
         about["format"] = kind = "json" if real.suffix == ".json" else "toml"

@@ -143,7 +143,8 @@ class Client:
         elif carry_out is None:
             self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, watch and cancel"))
         elif number in self._open:
-            self._go_on(self._fail(number, f"id: {number} is the number of a task that goes on; take another one"))
+            message = f"id: {number} is the number of a task that goes on; take another one"
+            self._go_on(self._send({"id": number, "event": "refused", "message": message}))
         elif len(self._open) >= MOST_OPEN:
             self._go_on(self._fail(number, f"{MOST_OPEN} tasks go on already; wait for one, or cancel one"))
         else:
@@ -171,9 +172,8 @@ class Client:
             await work
         except (InputError, ScenarioError, OSError) as error:
             await self._fail(number, str(error), getattr(error, "errors", None))
-        finally:
-            self._open.discard(number)
-            self._cancelled.discard(number)
+        except Exception as error:  # Whatever it is, the task has an end.
+            await self._fail(number, f"a defect of lightlag: {error!r}; please report it")
 
     async def _start(self, number: int, request: Mapping[str, Any]) -> None:
         task = await aside(prepared, request, self._places, self._base)
@@ -183,13 +183,10 @@ class Client:
         started = self._started[number] = await self._tasks.start(task)
         if number in self._cancelled:
             started.cancel()
-        try:
-            async for event in started:
-                if event["event"] == "result":
-                    event["place"] = self._places.name(Path(event.pop("folder")))
-                await self._tell(number, event)
-        finally:
-            del self._started[number]
+        async for event in started:
+            if event["event"] == "result":
+                event["place"] = self._places.name(Path(event.pop("folder")))
+            await self._tell(number, event)
 
     async def _watch(self, number: int, request: Mapping[str, Any]) -> None:
         path = self._places.find(request.get("study"))
@@ -214,10 +211,18 @@ class Client:
         await self._tell(number, {"event": "end", "cancelled": False})
 
     async def _tell(self, number: int, event: Mapping[str, Any]) -> None:
+        if event["event"] == "end":
+            # Its id is free by the time that the client knows it.
+            self._open.discard(number)
+            self._cancelled.discard(number)
+            self._started.pop(number, None)
+        await self._send({"id": number} | dict(event))
+
+    async def _send(self, event: Mapping[str, Any]) -> None:
         # A client that has gone needs no answer; its tasks are cancelled and keep their records.
         with suppress(WebSocketDisconnect, RuntimeError):
             async with self._sending:
-                await self._socket.send_json({"id": number} | dict(event))
+                await self._socket.send_json(event)
 
 
 async def _request(socket: WebSocket) -> dict[str, Any] | None:

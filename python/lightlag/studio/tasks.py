@@ -108,19 +108,23 @@ class Task:
 
     async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
         assert self._process.stdout is not None, "it is a pipe"
-        ended = False
+        end: dict[str, Any] | None = None
         try:
             async for line in self._process.stdout:
                 event = json.loads(line)
-                ended = event["event"] == "end"
-                yield event
+                if event["event"] == "end":
+                    # Told once the process has gone.
+                    end = event
+                else:
+                    yield event
         except ValueError:
             # A line that is too long, or none of ours: nothing after it can be told.
             self.kill()
         code = await self._process.wait()
-        if not ended:
+        if end is None:
             yield {"event": "failed", "message": await self._reason(code)}
-            yield {"event": "end", "cancelled": self._end is not None}
+            end = {"event": "end", "cancelled": self._end is not None}
+        yield end
 
     def cancel(self) -> None:
         """Asks for the end; records up to then are kept. A process that does not follow is killed after a while."""
