@@ -6,5 +6,4 @@
   and reports.
 - ``scenarios``: texts from the page, without code. ``studies``: how far a study is.
 - ``tasks``: processes that run and compare. ``worker``: such a process. ``aside``: threads for what takes long.
-
 """

@@ -3,7 +3,6 @@
 An answer is the length of its head (u32, little endian), the head, zeros up to a multiple of 8, and the columns,
 each at a multiple of 8 from the start of the first. Numbers are ``f64``, a missing one NaN; truth values are
 ``u8``; texts are ``u32`` numbers of the list ``names`` of their column, a missing one 0xffffffff.
-
 """
 
 from __future__ import annotations

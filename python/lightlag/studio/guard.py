@@ -3,7 +3,6 @@
 A page of another site can make the browser of this machine ask 127.0.0.1. It knows no token, its requests name
 another origin, and a name that it points at 127.0.0.1 (DNS rebinding) stands in the header ``Host``. Each of these
 is refused by itself.
-
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A scenario may name an algorithm in a file, which is code. The engine opens such files while it reads a scenario, so
 a text is looked through before the engine sees it. The engine then reads the values that were looked through, not
 the text.
-
 """
 
 from __future__ import annotations

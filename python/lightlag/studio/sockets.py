@@ -140,11 +140,11 @@ class Client:
         carry_out = {"run": self._start, "compare": self._start, "watch": self._watch}.get(str(op))
         if op == "cancel":
             self._cancel(number)
-        elif carry_out is None:
-            self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, watch and cancel"))
         elif number in self._open:
             message = f"id: {number} is the number of a task that goes on; take another one"
             self._go_on(self._send({"id": number, "event": "refused", "message": message}))
+        elif carry_out is None:
+            self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, watch and cancel"))
         elif len(self._open) >= MOST_OPEN:
             self._go_on(self._fail(number, f"{MOST_OPEN} tasks go on already; wait for one, or cancel one"))
         else:

@@ -9,7 +9,6 @@ writes is an event in JSON:
 - ``result``: ``folder`` and facts of the results that were written there.
 - ``failed``: ``message``; ``errors`` with paths where a scenario has mistakes.
 - ``end``: ``cancelled``.
-
 """
 
 from __future__ import annotations
