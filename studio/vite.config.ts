@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { offline } from "./src/offline/build.ts";
 
 export default defineConfig({
   // The page works in any folder, so every address in it is relative.
@@ -10,6 +11,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
   },
+  plugins: [offline()],
   worker: { format: "es" },
   // The presets lie beside the page's folder.
   server: { fs: { allow: [".."] } },

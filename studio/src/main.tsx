@@ -5,10 +5,12 @@ import { Shell } from "./app/shell.tsx";
 import { title } from "./app/state.ts";
 import { applyTheme } from "./app/theme.ts";
 import { keepHistory } from "./app/undo.ts";
+import { keepOffline } from "./offline/register.ts";
 
 applyTheme();
 keepChecking();
 keepHistory();
+keepOffline(/[#&]token=/.test(location.hash));
 effect(() => {
   document.title = `${title.value} – lightlag studio`;
 });
