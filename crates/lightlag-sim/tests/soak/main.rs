@@ -276,6 +276,6 @@ fn random_scenarios_are_written_for_another_build() {
 
 /// The files that a scenario names, with their contents.
 fn files_of(text: &str) -> BTreeMap<&str, String> {
-    let names = text.split("file = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let names = text.split(" file = \"").skip(1).filter_map(|rest| rest.split('"').next());
     names.map(|name| (name, std::fs::read_to_string(name).unwrap())).collect()
 }
