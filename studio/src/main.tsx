@@ -6,8 +6,11 @@ import { title } from "./app/state.ts";
 import { applyTheme } from "./app/theme.ts";
 import { keepHistory } from "./app/undo.ts";
 import { keepOffline } from "./offline/register.ts";
+import { keepLinks, openLink } from "./share/opening.ts";
 
 applyTheme();
+await openLink();
+keepLinks();
 keepChecking();
 keepHistory();
 keepOffline(/[#&]token=/.test(location.hash));

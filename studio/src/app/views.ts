@@ -15,7 +15,10 @@ export const views: View[] = [
 ];
 
 /** Small things that stand at the right of the header, such as the button that shares. */
-export const tools: View[] = [];
+export const tools: View[] = [
+  { key: "save", name: "Save", load: () => import("./saving.tsx") },
+  { key: "share", name: "Share", load: () => import("../share/button.tsx") },
+];
 
 /** The view that is open: at first the one that the address names. */
 export const view = signal<string>(known(new URLSearchParams(globalThis.location?.search).get("view")));

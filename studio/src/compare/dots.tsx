@@ -1,9 +1,11 @@
 /** Means as dots with their intervals, and each run as a small ring: a row for each variant. */
 
 import { SERIES } from "../app/theme.ts";
+import { ticks } from "../save/figure.ts";
+import { unitOf } from "../save/report/charts.ts";
 import type { Comparison } from "./comparison.ts";
 import { type Measure, show } from "./measures.ts";
-import { general, scaled } from "./numbers.ts";
+import { general } from "./numbers.ts";
 
 const WIDTH = 460;
 const LEFT = 110;
@@ -11,31 +13,6 @@ const RIGHT = 16;
 const TOP = 26;
 const ROW = 26;
 const BOTTOM = 30;
-
-/** Round steps, about as many as wanted, at 1, 2 or 5 times a power of ten. */
-export function ticks(low: number, high: number, wanted: number): number[] {
-  const raw = (high - low) / wanted;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw * (1 - 1e-9)) ?? raw;
-  const first = Math.ceil(low / step - 1e-9);
-  const count = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: count }, (_, at) => Number(((first + at) * step).toPrecision(12)));
-}
-
-/** A divisor and the resulting unit. */
-export function unitOf(largest: number, unit: string): [number, string] {
-  if (unit === "%") {
-    return [0.01, unit];
-  }
-  if (unit === "ms") {
-    return [1e-3, unit];
-  }
-  if (unit !== "bit/s") {
-    return [1, unit];
-  }
-  const [value, prefix] = scaled(largest);
-  return [value ? Number((largest / value).toFixed(6)) : 1, `${prefix}${unit}`];
-}
 
 export function Dots({ comparison, measure }: { comparison: Comparison; measure: Measure }) {
   const rows = comparison.contenders.map((contender, at) => ({

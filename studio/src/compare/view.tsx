@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { seeds, title } from "../app/state.ts";
+import * as there from "../save/there.ts";
 import { answer } from "./answer.ts";
 import "./compare.css";
 import {
@@ -19,6 +20,7 @@ import {
   watch,
 } from "./course.ts";
 import { Dots } from "./dots.tsx";
+import { figuresOf, reported } from "./report.ts";
 import { Differences, Table } from "./table.tsx";
 import { Variants } from "./variants.tsx";
 
@@ -28,6 +30,14 @@ export default function CompareView() {
     if (offered.value.length > 0) {
       start();
     }
+  });
+  useSignalEffect(() => {
+    const isThere = comparison.value.contenders.length > 0;
+    there.comparison.value = isThere ? reported : undefined;
+    there.figures.value = isThere ? figuresOf : undefined;
+    return () => {
+      there.figures.value = undefined;
+    };
   });
   const found = comparison.value;
   return (

@@ -1,5 +1,6 @@
 /** Gaps and lists in words. */
 
+import { listed } from "../save/report/charts.ts";
 import { fixed, general } from "./numbers.ts";
 import type { Gap } from "./ranking.ts";
 
@@ -51,12 +52,6 @@ export function percent(shares: readonly number[]): string[] {
     digits++;
   }
   return values.map((value) => fixed(value, digits).replace("-", "−"));
-}
-
-/** Parts with commas between them, and a word before the last. */
-export function listed(parts: readonly string[], word = "and"): string {
-  const last = parts.at(-1) ?? "";
-  return parts.length > 1 ? `${parts.slice(0, -1).join(", ")} ${word} ${last}` : last;
 }
 
 export function some(names: readonly string[]): string {

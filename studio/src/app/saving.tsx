@@ -1,0 +1,6 @@
+import { SaveMenu } from "../save/menu.tsx";
+
+/** The button that saves. */
+export default function Saving() {
+  return <SaveMenu />;
+}

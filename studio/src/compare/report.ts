@@ -1,0 +1,103 @@
+/** The comparison as reports, files and figures have it. */
+
+import { about, checked, title } from "../app/state.ts";
+import type { IntervalFigure } from "../save/figure.ts";
+import { unitOf } from "../save/report/charts.ts";
+import type { ComparisonReport, MeasureReport } from "../save/report/comparison.ts";
+import type { Sheet, SheetColumn } from "../save/sheet.ts";
+import { answer } from "./answer.ts";
+import type { Comparison } from "./comparison.ts";
+import { comparison, entries, progress, seedList } from "./course.ts";
+import { show } from "./measures.ts";
+
+export function reported(): ComparisonReport {
+  const found = comparison.peek();
+  const said = answer(found);
+  const { done, all } = progress.peek();
+  const seeds = seedList.peek();
+  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
+  const runs = done < all ? `interrupted after ${done} of ${all} runs` : `${done} runs`;
+  return {
+    name: title.peek(),
+    lead: `${count(found.contenders.length, "variant")} × ${count(seeds.length, "seed")}: ${runs}.`,
+    headline: said?.headline ?? "",
+    sentences: said?.sentences ?? [],
+    measures: measures(found),
+    runs: found.contenders.map((one) => `${one.outcomes.length}${found.isFixed(one) ? ", identical" : ""}`),
+    variants: entries.peek().map(({ name, variant }) => ({ name, sets: variant.sets })),
+    seeds: seeds.length > 1 ? `${seeds[0]} to ${seeds.at(-1)}` : String(seeds[0]),
+    hashes: found.contenders.flatMap(({ name, outcomes }) =>
+      outcomes.map(({ seed, resultHash }) => ({ variant: name, seed, hash: resultHash })),
+    ),
+    version: about.peek()?.version ?? "",
+    scenario: checked.peek()?.scenario,
+    table: sheet(found),
+  };
+}
+
+function measures(found: Comparison): MeasureReport[] {
+  return found.columns.map((measure) => {
+    const intervals = found.contenders.map((one) => found.interval(one, measure));
+    const largest = Math.max(...intervals.map(({ mean }) => mean || 0));
+    return {
+      title: measure.title,
+      unit: measure.unit,
+      about: measure.about,
+      rows: found.contenders.map((one, at) => {
+        const interval = intervals[at] ?? { mean: Number.NaN, halfWidth: Number.NaN, count: 0 };
+        const { mean, halfWidth } = interval;
+        const values = [...found.values(one, measure).values()];
+        return { name: one.name, mean, halfWidth, values, shown: show(measure, interval, largest) };
+      }),
+    };
+  });
+}
+
+/** A row a run, with the names of the columns that `lightlag compare` gives them. */
+function sheet(found: Comparison): Sheet {
+  const rows = found.contenders.flatMap(({ name, outcomes }) => outcomes.map((outcome) => ({ name, ...outcome })));
+  const column = (
+    name: string,
+    kind: SheetColumn["kind"],
+    of: (row: (typeof rows)[number]) => string | number | null,
+  ): SheetColumn => {
+    const at = (row: number) => {
+      const given = rows[row];
+      const value = given === undefined ? null : of(given);
+      return typeof value === "number" && Number.isNaN(value) ? null : value;
+    };
+    return { name, kind, bits: 64, at, hasGaps: rows.some((_, row) => at(row) === null) };
+  };
+  return {
+    name: "runs",
+    rows: rows.length,
+    columns: [
+      column("variant", "text", ({ name }) => name),
+      column("seed", "count", ({ seed }) => seed),
+      column("goodput_bps", "number", ({ goodputBps }) => goodputBps),
+      column("completion_s", "number", ({ completionS }) => completionS),
+      column("jain", "number", ({ jain }) => jain),
+      column("retransmitted_share", "number", ({ retransmittedShare }) => retransmittedShare),
+      column("queueing_mean_s", "number", ({ queueingMeanS }) => queueingMeanS),
+      column("queueing_p95_s", "number", ({ queueingP95S }) => queueingP95S),
+      column("timeouts", "count", ({ timeouts }) => timeouts),
+      column("mean_rtt_s", "number", ({ meanRttS }) => meanRttS),
+      column("simulated_s", "number", ({ simulatedS }) => simulatedS),
+      column("bottleneck", "text", ({ bottleneck }) => bottleneck),
+      column("result_hash", "text", ({ resultHash }) => resultHash),
+    ],
+  };
+}
+
+export function figuresOf(): IntervalFigure[] {
+  return measures(comparison.peek()).map(({ title, unit, rows }) => {
+    const [factor, label] = unitOf(Math.max(0, ...rows.flatMap(({ values }) => values)), unit);
+    const scaled = rows.map(({ name, mean, halfWidth, values }) => ({
+      name,
+      mean: mean / factor,
+      halfWidth: halfWidth / factor,
+      values: values.map((value) => value / factor),
+    }));
+    return { title, unit: label, rows: scaled };
+  });
+}

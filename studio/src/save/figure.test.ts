@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { drawn, drawnIntervals, type Figure, thinned, ticks } from "./figure.ts";
+import { thinnedRows, usualTop } from "./report/charts.ts";
+import { binWidth, goodputs } from "./report/timeline.ts";
+
+const figure: Figure = {
+  title: 'cwnd <of> "a&b"',
+  unit: "segments",
+  xTitle: "time (s)",
+  lines: [
+    { name: "a->b", x: [0, 1, 2, 3], y: [1, Number.NaN, 4, 2], looks: "step" },
+    { name: "c", x: [0, 3], y: [0, 3] },
+    { name: "lost", x: [1], y: [2], looks: "dots" },
+  ],
+};
+
+describe("figures", () => {
+  test("have their text as text, dash patterns beside colours, and no styles", () => {
+    const svg = drawn(figure);
+    expect(svg).toContain("cwnd &lt;of&gt; &quot;a&amp;b&quot; (segments)</text>");
+    expect(svg).toContain(">time (s)</text>");
+    expect(svg).toContain(">a-&gt;b</text>");
+    expect(svg).toMatch(/<path d="M[^"]*M[^"]*H[^"]*V[^"]*" fill="none" stroke="#0072b2"/);
+    expect(svg).toMatch(/stroke="#d55e00"[^>]*stroke-dasharray="6 2"/);
+    expect(svg).not.toMatch(/NaN|style=|<style|undefined/);
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>$/s);
+  });
+
+  test("of intervals show each mean, its ends and its runs", () => {
+    const rows = [
+      { name: "cubic", mean: 2, halfWidth: 0.5, values: [1.8, 2.2] },
+      { name: "bbr", mean: 3, halfWidth: Number.NaN, values: [3] },
+    ];
+    const svg = drawnIntervals({ title: "Goodput", unit: "Mbit/s", rows });
+    expect(svg.match(/<circle/g)).toHaveLength(4);
+    expect(svg.match(/<path/g)).toHaveLength(1);
+    expect(svg).not.toContain("NaN");
+  });
+
+  test("are drawn whatever the numbers are", () => {
+    const numbers = fc.array(fc.double({ min: -1e12, max: 1e12 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(
+        numbers,
+        fc.string(),
+        fc.constantFrom("step" as const, "dots" as const, "line" as const),
+        (y, name, looks) => {
+          const x = y.map((_, at) => at);
+          const svg = drawn({ title: name, unit: name, xTitle: name, lines: [{ name, x, y, looks }] });
+          expect(svg).not.toMatch(/NaN|undefined/);
+        },
+      ),
+    );
+  });
+
+  test("keep the least and the greatest of what falls on one pixel", () => {
+    const x = Array.from({ length: 10_000 }, (_, at) => at);
+    const y = x.map((at) => (at === 5003 ? 99 : at === 5007 ? -99 : at % 7));
+    const kept = thinned(x, y, (value) => value / 100);
+    expect(kept.length).toBeLessThanOrEqual(404);
+    expect(kept).toContainEqual([5003, 99]);
+    expect(kept).toContainEqual([5007, -99]);
+    const rows = thinnedRows(x, y, 400);
+    expect(rows.length).toBeLessThanOrEqual(400);
+    expect(rows).toEqual(expect.arrayContaining([0, 5003, 5007, 9999]));
+  });
+
+  test("ticks are round and lie inside", () => {
+    expect(ticks(0, 10, 5)).toEqual([0, 2, 4, 6, 8, 10]);
+    expect(ticks(0.13, 0.31, 4)).toEqual([0.15, 0.2, 0.25, 0.3]);
+  });
+});
+
+test("goodput counts what arrived in each interval", () => {
+  expect(goodputs([0, 0.5, 1.5, 2], [0, 1000, 3000, 4000], 1, 2.4)).toEqual([8000, 24_000]);
+  expect([binWidth(120), binWidth(10), binWidth(3600)]).toEqual([1, 0.1, 50]);
+});
+
+test("a peak that would flatten the rest is cut off", () => {
+  const x = Array.from({ length: 101 }, (_, at) => at);
+  expect(usualTop([{ x, y: x.map((at) => (at === 50 ? 100 : 5)) }])).toBe(8);
+  expect(usualTop([{ x, y: x.map(() => 5) }])).toBeUndefined();
+});

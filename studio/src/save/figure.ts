@@ -1,0 +1,278 @@
+/** Figures as data, and as SVG that needs nothing else: text stays text, and colours come with dash patterns. */
+
+import { DASHES } from "../app/theme.ts";
+
+export interface FigureLine {
+  name: string;
+  x: ArrayLike<number>;
+  y: ArrayLike<number>;
+  /** A value holds until the next (step), values without a line between them (dots), or straight lines. */
+  looks?: "step" | "dots" | "line";
+}
+
+export interface Figure {
+  title: string;
+  /** Of y. */
+  unit: string;
+  xTitle: string;
+  lines: FigureLine[];
+}
+
+/** Means with their intervals and the values behind them, a row each. */
+export interface IntervalFigure {
+  title: string;
+  unit: string;
+  rows: { name: string; mean: number; halfWidth: number; values: number[] }[];
+}
+
+export interface Looks {
+  width?: number;
+  height?: number;
+  isDark?: boolean;
+}
+
+/** Okabe and Ito (2008) for white paper, and lighter ones for a dark page, as on screen. */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1a1a1a", "#882255"];
+const COLOURS_ON_DARK = ["#4aa8e0", "#f08a3c", "#2fc79a", "#df9dc2", "#f0b530", "#8fd0f5", "#e8eaed", "#d0679a"];
+const SPACE = { top: 30, right: 14, bottom: 42, left: 58 };
+const LEGEND = 18;
+
+interface Ink {
+  colours: string[];
+  paper: string;
+  ink: string;
+  quiet: string;
+  grid: string;
+}
+
+function inkOf(isDark = false): Ink {
+  return isDark
+    ? { colours: COLOURS_ON_DARK, paper: "#15181c", ink: "#e6e8eb", quiet: "#a2aab4", grid: "#2c3239" }
+    : { colours: COLOURS, paper: "#ffffff", ink: "#1a1a1a", quiet: "#575e68", grid: "#dcdcdc" };
+}
+
+/** Round steps, about as many as wanted, at 1, 2 or 5 times a power of ten. */
+export function ticks(low: number, high: number, wanted: number): number[] {
+  if (!(high > low)) {
+    return [low];
+  }
+  const raw = (high - low) / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw * (1 - 1e-9)) ?? raw;
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: count }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+export function shown(value: number): string {
+  return Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(Number(value.toPrecision(6)));
+}
+
+/** Text in XML. */
+export function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no place for them
+  const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+  return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+type Attributes = Record<string, string | number>;
+
+function element(name: string, attributes: Attributes, inside = ""): string {
+  const all = Object.entries(attributes).map(([key, value]) => {
+    return ` ${key}="${typeof value === "number" ? Number(value.toFixed(2)) : escaped(value)}"`;
+  });
+  return `<${name}${all.join("")}${inside ? `>${inside}</${name}>` : "/>"}`;
+}
+
+function text(x: number, y: number, said: string, fill: string, more: Attributes = {}): string {
+  return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(said));
+}
+
+function page(width: number, height: number, { paper }: Ink, title: string, parts: string[]): string {
+  const attributes = {
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    "font-family": "system-ui, 'Liberation Sans', Arial, sans-serif",
+    role: "img",
+  };
+  const ground = element("rect", { width, height, fill: paper });
+  return element("svg", attributes, `<title>${escaped(title)}</title>${ground}${parts.join("")}`);
+}
+
+function dashOf(at: number): Attributes {
+  const dash = DASHES[at % DASHES.length]?.join(" ");
+  return dash ? { "stroke-dasharray": dash } : {};
+}
+
+/** The least and the greatest finite value of all. */
+function range(lists: ArrayLike<number>[]): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const list of lists) {
+    for (let at = 0; at < list.length; at++) {
+      const value = list[at] ?? Number.NaN;
+      if (Number.isFinite(value)) {
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
+    }
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+/** A figure as SVG. */
+export function drawn(figure: Figure, { width = 720, height = 380, isDark = false }: Looks = {}): string {
+  const ink = inkOf(isDark);
+  const legend = figure.lines.length > 1 ? legendOf(figure.lines, width, ink) : { parts: [], rows: 0 };
+  const box = {
+    left: SPACE.left,
+    right: width - SPACE.right,
+    top: SPACE.top + legend.rows * LEGEND,
+    bottom: height - SPACE.bottom,
+  };
+  const [left, right] = range(figure.lines.map(({ x }) => x));
+  const [least, greatest] = range(figure.lines.map(({ y }) => y));
+  const low = Math.min(0, least);
+  const top = Math.max(0, greatest);
+  const high = top > low ? low + 1.05 * (top - low) : low + 1;
+  const px = (x: number) => box.left + ((x - left) / (right - left || 1)) * (box.right - box.left);
+  const py = (y: number) => box.bottom - ((y - low) / (high - low)) * (box.bottom - box.top);
+  const parts = [
+    text(8, 18, `${figure.title}${figure.unit ? ` (${figure.unit})` : ""}`, ink.ink, {
+      "font-weight": 600,
+      "font-size": 13,
+    }),
+    ...legend.parts,
+    ...ticks(low, high, Math.max(2, Math.round((box.bottom - box.top) / 45))).flatMap((tick) => [
+      element("line", { x1: box.left, x2: box.right, y1: py(tick), y2: py(tick), stroke: ink.grid }),
+      text(box.left - 6, py(tick) + 4, shown(tick), ink.quiet, { "text-anchor": "end" }),
+    ]),
+    ...ticks(left, right, Math.max(2, Math.round((box.right - box.left) / 90))).flatMap((tick) => [
+      element("line", { x1: px(tick), x2: px(tick), y1: box.bottom, y2: box.bottom + 4, stroke: ink.quiet }),
+      text(px(tick), box.bottom + 17, shown(tick), ink.quiet, { "text-anchor": "middle" }),
+    ]),
+    element("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: ink.quiet }),
+    text((box.left + box.right) / 2, height - 8, figure.xTitle, ink.quiet, { "text-anchor": "middle" }),
+    ...figure.lines.map((line, at) => drawnLine(line, at, px, py, ink)),
+  ];
+  return page(width, height, ink, figure.title, parts);
+}
+
+type Place = (value: number) => number;
+
+function drawnLine({ x, y, looks = "line" }: FigureLine, at: number, px: Place, py: Place, { colours }: Ink): string {
+  const colour = colours[at % colours.length] ?? "#000000";
+  if (looks === "dots") {
+    const dots: string[] = [];
+    for (let row = 0; row < x.length; row++) {
+      if (Number.isFinite(y[row])) {
+        dots.push(element("circle", { cx: px(x[row] ?? 0), cy: py(y[row] ?? 0), r: 2.5, fill: colour }));
+      }
+    }
+    return element("g", {}, dots.join(""));
+  }
+  const d = pathOf(thinned(x, y, px), looks === "step", px, py);
+  return d ? element("path", { d, fill: "none", stroke: colour, "stroke-width": 1.6, ...dashOf(at) }) : "";
+}
+
+/** The rows that a line shows: the first, least, greatest and last of each pixel; all if there are few. */
+export function thinned(x: ArrayLike<number>, y: ArrayLike<number>, px: Place): [number, number][] {
+  const kept: [number, number][] = [];
+  let bucket = Number.NaN;
+  let rows: number[] = [];
+  const flush = () => {
+    const known = rows.filter((row) => Number.isFinite(y[row]));
+    const by = (a: number, b: number) => (y[a] ?? 0) - (y[b] ?? 0);
+    const [least, most] = [known.toSorted(by)[0], known.toSorted(by).at(-1)];
+    const chosen = new Set([rows[0], least, most, rows.at(-1)].filter((row) => row !== undefined));
+    for (const row of [...chosen].sort((a, b) => a - b)) {
+      kept.push([x[row] ?? Number.NaN, y[row] ?? Number.NaN]);
+    }
+    rows = [];
+  };
+  for (let row = 0; row < x.length; row++) {
+    const here = Math.floor(px(x[row] ?? 0));
+    if (here !== bucket) {
+      flush();
+      bucket = here;
+    }
+    rows.push(row);
+  }
+  flush();
+  return kept;
+}
+
+function pathOf(points: [number, number][], isStep: boolean, px: Place, py: Place): string {
+  const parts: string[] = [];
+  let isOpen = false;
+  for (const [x, y] of points) {
+    if (!Number.isFinite(y)) {
+      isOpen = false;
+      continue;
+    }
+    const [left, top] = [px(x).toFixed(1), py(y).toFixed(1)];
+    parts.push(isOpen ? (isStep ? `H${left}V${top}` : `L${left},${top}`) : `M${left},${top}`);
+    isOpen = true;
+  }
+  return parts.join("");
+}
+
+function legendOf(lines: FigureLine[], width: number, { colours, ink }: Ink): { parts: string[]; rows: number } {
+  const parts: string[] = [];
+  let [x, row] = [SPACE.left, 0];
+  for (const [at, { name, looks }] of lines.entries()) {
+    const wide = 34 + 7 * name.length + 14;
+    if (x > SPACE.left && x + wide > width - SPACE.right) {
+      [x, row] = [SPACE.left, row + 1];
+    }
+    const y = SPACE.top + row * LEGEND + 2;
+    const colour = colours[at % colours.length] ?? "#000000";
+    parts.push(
+      looks === "dots"
+        ? element("circle", { cx: x + 12, cy: y, r: 2.5, fill: colour })
+        : element("line", { x1: x, x2: x + 26, y1: y, y2: y, stroke: colour, "stroke-width": 2, ...dashOf(at) }),
+      text(x + 32, y + 4, name, ink),
+    );
+    x += wide;
+  }
+  return { parts, rows: row + 1 };
+}
+
+/** Means with their intervals as SVG. */
+export function drawnIntervals(
+  { title, unit, rows }: IntervalFigure,
+  { width = 640, isDark = false }: Looks = {},
+): string {
+  const ink = inkOf(isDark);
+  const left = 24 + 7 * Math.max(4, ...rows.map(({ name }) => name.length));
+  const bottom = SPACE.top + 12 + rows.length * 30;
+  const ends = rows.flatMap(({ mean, halfWidth, values }) => [mean + (halfWidth || 0), ...values]);
+  const high = 1.04 * range([ends])[1] || 1;
+  const px = (value: number) => left + (Math.max(value, 0) / high) * (width - left - SPACE.right);
+  const parts = [
+    text(8, 18, `${title}${unit ? ` (${unit})` : ""}`, ink.ink, { "font-weight": 600, "font-size": 13 }),
+    ...ticks(0, high, 6).flatMap((tick) => [
+      element("line", { x1: px(tick), x2: px(tick), y1: SPACE.top, y2: bottom, stroke: ink.grid }),
+      text(px(tick), bottom + 17, shown(tick), ink.quiet, { "text-anchor": "middle" }),
+    ]),
+    element("line", { x1: left, x2: width - SPACE.right, y1: bottom, y2: bottom, stroke: ink.quiet }),
+    ...rows.flatMap(({ name, mean, halfWidth, values }, at) => {
+      const y = SPACE.top + 22 + at * 30;
+      const colour = ink.colours[at % ink.colours.length] ?? "#000000";
+      const each = values.map((value) =>
+        element("circle", { cx: px(value), cy: y + 9, r: 2.2, fill: ink.paper, stroke: colour }),
+      );
+      const interval = `M${px(mean - halfWidth).toFixed(1)},${y - 5}v10m0,-5H${px(mean + halfWidth).toFixed(1)}m0,-5v10`;
+      return [
+        text(left - 10, y + 4, name, ink.ink, { "text-anchor": "end" }),
+        ...(values.length > 1 ? each : []),
+        Number.isFinite(halfWidth)
+          ? element("path", { d: interval, fill: "none", stroke: colour, "stroke-width": 2 })
+          : "",
+        Number.isFinite(mean) ? element("circle", { cx: px(mean), cy: y, r: 4.5, fill: colour }) : "",
+      ];
+    }),
+  ];
+  return page(width, bottom + 28, ink, title, parts);
+}
