@@ -208,7 +208,7 @@ test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium ## the 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
 # Broken links between pages, and to headings, are warnings, and with -W errors.
-docs: $(BIN)/.dev $(BIN)/.engine ## build the site: dist/docs, static files that need no server
+docs: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build the site: dist/docs, static files that need no server
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
 	@echo "dist/docs/index.html"
 
@@ -223,7 +223,7 @@ pages-keep: $(BIN)/.dev $(BIN)/.engine ## run the pages and notebooks, and write
 wheel: $(BIN)/.wheel ## build a wheel for every Python from 3.11 on
 	@ls $(WHEELS)/*.whl
 
-$(BIN)/.wheel: $(BIN)/.engine $(PYTHON_SOURCES) README.md LICENSE
+$(BIN)/.wheel: $(BIN)/.engine $(PAGE)/index.html $(PYTHON_SOURCES) README.md LICENSE
 	rm -f $(WHEELS)/lightlag-*.whl
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
@@ -237,7 +237,7 @@ wheel-test: $(BIN)/.wheel $(BIN)/.dev ## install the wheel in an empty environme
 	done
 
 # zig brings the symbols of an older glibc, and those of another processor; Rust's targets come from rustup.
-wheels: $(BIN)/.dev $(BIN)/.engine ## build wheels that others can install, for MANYLINUX (2_28) and the processors of WHEEL_TARGETS, into dist
+wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build wheels that others can install, for MANYLINUX (2_28) and the processors of WHEEL_TARGETS, into dist
 	$(BIN)/pip install --quiet "ziglang>=0.16,<0.18"
 	@for target in $(WHEEL_TARGETS); do \
 	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
@@ -245,7 +245,7 @@ wheels: $(BIN)/.dev $(BIN)/.engine ## build wheels that others can install, for 
 	done
 	WHEELS=dist $(BIN)/python -m pytest -q tests/test_wheel.py
 
-sdist: $(BIN)/.engine ## pack the sources, and build a wheel from them in an empty folder, with the crates that cargo has
+sdist: $(BIN)/.engine $(PAGE)/index.html ## pack the sources, and build a wheel from them in an empty folder, with the crates that cargo has
 	rm -rf $(TARGET)/sdist && mkdir -p $(TARGET)/sdist
 	$(BIN)/maturin sdist --out $(TARGET)/sdist
 	tar -xzf $(TARGET)/sdist/lightlag-*.tar.gz -C $(TARGET)/sdist
@@ -355,6 +355,8 @@ $(2) > /dev/null 2>&1 || { \
 endef
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) $(TARGET) target dist python/lightlag/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(TARGET) target dist python/lightlag/*.so $(PAGE) studio/node_modules
+	rm -f studio/public/engine.wasm studio/public/schema.json studio/public/hashes.json
+	rm -rf .pytest_cache .mypy_cache .ruff_cache
 	rm -rf fuzz/target fuzz/corpus fuzz/artifacts
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
