@@ -8,13 +8,30 @@ import { chromium } from "playwright-core";
 
 const ROOT = new URL("../../", import.meta.url);
 const DIST = new URL("dist/studio/", ROOT);
-const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", json: "application/json", svg: "image/svg+xml", wasm: "application/wasm" };
-const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync", "--disable-background-networking", "--disable-component-update"];
+const TYPES = {
+  html: "text/html",
+  js: "text/javascript",
+  css: "text/css",
+  json: "application/json",
+  svg: "image/svg+xml",
+  wasm: "application/wasm",
+};
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
+];
 
 const server = createServer((request, response) => {
   const path = new URL(request.url, "http://page").pathname.slice(1) || "index.html";
   try {
-    response.setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain").end(readFileSync(new URL(path, DIST)));
+    response
+      .setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain")
+      .end(readFileSync(new URL(path, DIST)));
   } catch {
     response.writeHead(404).end();
   }

@@ -8,11 +8,13 @@
 //! - `request`: what may be asked.
 //! - `scenario`: a text that is read and checked, and the network that it describes.
 //! - `text`: places in a text, and changes to it that keep its comments.
+//! - `capture`: what a capture that somebody brings tells.
 //! - `course`: runs, step by step.
 //! - `places`: satellites and nodes that fly, at any time.
 //! - `exports`: the functions of the module of WebAssembly.
 
 pub mod answer;
+mod capture;
 mod course;
 #[cfg(target_family = "wasm")]
 mod exports;
@@ -59,6 +61,7 @@ impl Door {
                 Ok(Answer::of(json!({ "toml": text::edited(&toml, &path, value)? })))
             }
             Request::Write { scenario } => Ok(Answer::of(json!({ "toml": text::written(scenario)? }))),
+            Request::Inspect { data } => Ok(Answer::of(capture::inspected(&data)?)),
             Request::Network(asked) => scenario::network(&asked),
             Request::Start { asked, seed, packets, captures } => {
                 match Course::start(&asked.scenario(), seed, packets, captures)? {

@@ -49,6 +49,8 @@ pub(crate) enum Request {
     },
     /// A scenario as text.
     Write { scenario: Value },
+    /// The findings about a capture, in base 64.
+    Inspect { data: String },
     /// The network that a scenario describes.
     Network(Asked),
     /// A run from its start.

@@ -22,6 +22,8 @@ export interface Requests {
   check: { op: "check" } & Asked;
   edit: { op: "edit"; toml: string; path: string; value: unknown };
   write: { op: "write"; scenario: unknown };
+  /** A capture in base 64. */
+  inspect: { op: "inspect"; data: string };
   network: { op: "network" } & Asked;
   start: { op: "start"; seed?: number; packets?: Watch; captures?: boolean } & Asked;
   step: { op: "step"; run: number; until_s: number; events?: number };
@@ -160,12 +162,41 @@ export interface Flight {
   nodes: string[];
 }
 
+/** One direction of a connection in a capture. */
+export interface Side {
+  unique_bytes: number;
+  payload_bytes: number;
+  data_segments: number;
+  retransmitted_segments: number;
+  spurious_retransmissions: number;
+  goodput_bps?: number | null;
+  rtt?: { min_s: number } | null;
+  handshake?: { mss?: number | null } | null;
+}
+
+/** A connection in a capture. */
+export interface Connection {
+  number: number;
+  client: string;
+  server: string;
+  duration_s: number;
+  initial_rtt_s?: number | null;
+  forward: Side;
+  backward: Side;
+}
+
+/** The findings that the engine has about a capture. */
+export interface Findings {
+  connections: Connection[];
+}
+
 export interface Answers {
   about: About;
   schema: Record<string, never>;
   check: Checked;
   edit: { toml: string };
   write: { toml: string };
+  inspect: Findings;
   network: Network;
   start: Started;
   step: Stepped;

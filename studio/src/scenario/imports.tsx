@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { checked, files, take, toml } from "../app/state.ts";
+import { checked, door, files, take, toml } from "../app/state.ts";
+import { scenarioOf } from "./capture.ts";
 import { gist } from "./form.tsx";
 import { tables } from "./network.ts";
 import { askedName, base64, faultOfTrace } from "./trace.ts";
@@ -44,10 +45,16 @@ export async function takeFile(file: File): Promise<void> {
     waiting.value = { name: file.name, data: base64(new Uint8Array(await file.arrayBuffer())) };
     report.value = undefined;
   } else if (ending === "pcap" || ending === "pcapng") {
-    refuse("the page writes captures and does not read them; `lightlag` on the command line compares them");
+    try {
+      const data = base64(new Uint8Array(await file.arrayBuffer()));
+      take(scenarioOf(file.name, await door().ask({ op: "inspect", data })));
+      report.value = { says: `the path of ${file.name} is the scenario now`, isBad: false };
+    } catch (error) {
+      refuse(error instanceof Error ? error.message : String(error));
+    }
   } else {
     refuse(
-      "the page takes a scenario (.toml), a trace of a link (.csv, or .trace of Mahimahi), or a file that the scenario names",
+      "the page takes a scenario (.toml), a trace of a link (.csv, or .trace of Mahimahi), a capture (.pcap, .pcapng), or a file that the scenario names",
     );
   }
 }
@@ -78,7 +85,7 @@ export function Imports() {
         type="file"
         class="unseen"
         tabIndex={-1}
-        aria-label="A scenario (TOML), a trace of a link (CSV, Mahimahi), or a file that the scenario names"
+        aria-label="A scenario (TOML), a trace of a link (CSV, Mahimahi), a capture (pcap), or a file that the scenario names"
         multiple
         onChange={(event) => {
           void takeAll(event.currentTarget.files);

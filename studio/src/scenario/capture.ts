@@ -1,0 +1,111 @@
+/** The path of the connection with the most data in a capture, as a scenario: the same that `lightlag import` writes. */
+
+import type { Connection, Findings } from "../engine/protocol.ts";
+
+/** Bytes of the headers of IPv4 and TCP with timestamps. */
+const HEADERS = 52;
+
+/**
+ * The text of the scenario.
+ *
+ * @throws {Error} what the capture lacks for one
+ */
+export function scenarioOf(file: string, findings: Findings): string {
+  const data = ({ forward, backward }: Connection) => forward.unique_bytes + backward.unique_bytes;
+  const [first, ...others] = findings.connections;
+  if (!first) {
+    throw new Error("has no connection of TCP with both ends; take a capture with one");
+  }
+  const connection = others.reduce((most, one) => (data(one) > data(most) ? one : most), first);
+  const { forward, backward } = connection;
+  const isBackward = backward.unique_bytes > forward.unique_bytes;
+  const [side, other] = isBackward ? [backward, forward] : [forward, backward];
+  const times = [connection.initial_rtt_s, side.rtt?.min_s].filter((time): time is number => Boolean(time));
+  if (!side.goodput_bps) {
+    throw new Error("has no connection with enough data for a rate");
+  }
+  if (times.length === 0) {
+    throw new Error("has no round trip that could be measured");
+  }
+  const rtt = Math.min(...times);
+  const payload = side.payload_bytes / Math.max(side.data_segments, 1);
+  const rate = side.goodput_bps * (1 + HEADERS / payload);
+  const { client, server, number } = connection;
+  const lines = comment(`Connection ${number} of a capture: ${client} to ${server}. From ${file}.`);
+  const again = side.retransmitted_segments - side.spurious_retransmissions;
+  if (side.data_segments > 0 && again > 0) {
+    const share = significant(again / side.data_segments, 3);
+    lines.push(
+      ...comment(
+        `${again} of ${side.data_segments} segments were sent again (${share}). Losses of a full queue are among ` +
+          "them, so loss is left out; set it if the link is known to err.",
+      ),
+    );
+  }
+  lines.push("", `name = "${named(file)}"`, `duration = "${seconds(Math.max(2 * connection.duration_s, 10))}"`, "");
+  const from = `its goodput, with ${HEADERS} B of headers for each ${payload.toFixed(0)} B: a lower bound`;
+  lines.push(
+    "[[links]]",
+    'between = ["client", "server"]',
+    `rate = "${bits(rate)}"  # ${from}`,
+    `delay = "${seconds(rtt / 2)}"  # half of the least RTT, ${significant(rtt * 1000, 6)} ms`,
+    'queue = "1 bdp"  # not measured: a bandwidth-delay product',
+    "",
+    "[[flows]]",
+    `from = "${isBackward ? "server" : "client"}"`,
+    `to = "${isBackward ? "client" : "server"}"`,
+  );
+  if (side.unique_bytes > 0) {
+    lines.push(`transfer = "${side.unique_bytes} B"  # its bytes, each counted once`);
+  }
+  const mss = other.handshake?.mss;
+  if (mss && mss >= 88 && mss <= 9000) {
+    lines.push(`tcp = { mss = "${mss} B" }  # the MSS that its receiver announced`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function named(file: string): string {
+  const name = (file.split(".")[0] || file).replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
+  return name.slice(0, 60) || "imported";
+}
+
+/** Lines of at most 116 characters behind "# ". */
+function comment(text: string): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.replace(/[\p{C}]/gu, "").split(/\s+/)) {
+    if (line && line.length + 1 + word.length > 116) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line ? `${line} ${word}` : word;
+    }
+  }
+  return [...lines, line].map((each) => `# ${each}`);
+}
+
+/** A number with so many digits that matter, as "%g" writes it where it needs no exponent. */
+function significant(value: number, digits: number): string {
+  return String(Number(value.toPrecision(digits)));
+}
+
+function bits(bps: number): string {
+  for (const [unit, factor] of [
+    ["Gbit/s", 1e9],
+    ["Mbit/s", 1e6],
+    ["kbit/s", 1e3],
+  ] as const) {
+    if (bps >= factor) {
+      return `${significant(bps / factor, 6)} ${unit}`;
+    }
+  }
+  return `${significant(Math.max(bps, 1), 6)} bit/s`;
+}
+
+function seconds(time: number): string {
+  if (time >= 1 || time === 0) {
+    return `${significant(Math.min(time, 480 * 3600), 10)} s`;
+  }
+  return time >= 1e-6 ? `${significant(time * 1000, 9)} ms` : "0 s";
+}
