@@ -92,8 +92,8 @@ class _Seen:
         if not self.result.scenario["record"].get("drops", True):
             return None
         own = self.result.drops.filter((pl.col("flow").cast(pl.String) == flow) & ~pl.col("backward"))
-        counted = own.group_by("link", "cause").len().sort("len", descending=True)
-        return [(str(link), str(cause), count) for link, cause, count in counted.iter_rows()]
+        counted = own.group_by(pl.col("link", "cause").cast(pl.String)).len()
+        return list(counted.sort("len", "link", "cause", descending=[True, False, False]).iter_rows())
 
 
 def _headline(flows: Sequence[Mapping[str, Any]], legs: Mapping[str, Any], seen: _Seen) -> str:
@@ -102,7 +102,7 @@ def _headline(flows: Sequence[Mapping[str, Any]], legs: Mapping[str, Any], seen:
         return f"{flow['name']} reached {_of_its_path(flow, seen)}: {_main_reason(flow, legs.get(flow['name']), seen)}."
     rates = [flow["goodput_bps"] for flow in flows]
     reasons = [_kind(flow, legs.get(flow["name"]), seen) for flow in flows]
-    order = sorted(set(reasons), key=lambda kind: -reasons.count(kind))
+    order = sorted(dict.fromkeys(reasons), key=lambda kind: -reasons.count(kind))
     parts = [f"{'all' if len(order) == 1 else reasons.count(kind)} {_MANY[kind]}" for kind in order]
     return f"{len(flows):,} flows reached {rate(min(rates))} to {rate(max(rates))}: {listed(parts)}."
 

@@ -1,0 +1,285 @@
+/** A run in its worker: it goes on in short slices, keeps what it records, and answers what the page asks of it. */
+
+import { decode, type Finished, type Request, type Started, type Stepped, type Watch } from "../engine/protocol.ts";
+import { Gathered } from "./facts.ts";
+import type { Asks, FromCourse, Result, Standing, Summary, ToCourse } from "./messages.ts";
+import { Store } from "./store.ts";
+import { account } from "./why.ts";
+
+/** Milliseconds that a slice should take, so that messages are heard in between. */
+const SLICE = 12;
+/** Milliseconds between news, and between slices of a run that does not go as fast as it can. */
+const NEWS = 16;
+/** Events of the first slice, and of a step that looks for a loss. */
+const EVENTS = 10_000;
+const FEW = 200;
+/** Flows whose standing is told. */
+const FLOWS = 64;
+
+/** An engine that gives bytes, here or elsewhere. */
+export interface Bytes {
+  ask(request: Request): ArrayBuffer | Promise<ArrayBuffer>;
+}
+
+export interface Surroundings {
+  post(message: FromCourse, transfer?: ArrayBuffer[]): void;
+  /** Milliseconds of a clock. */
+  clock(): number;
+  /** Lets messages be heard, for at least so many milliseconds. */
+  rest(milliseconds: number): Promise<void>;
+}
+
+type Mode = "paused" | "on" | "to the next loss" | "one step";
+
+/** The run of a worker. */
+export class Course {
+  private started: Started | undefined;
+  private store = new Store();
+  private facts = new Gathered([], []);
+  private mode: Mode = "paused";
+  private speed = Number.POSITIVE_INFINITY;
+  private wants = false;
+  private isGoing = false;
+  private now = 0;
+  private events = 0;
+  private budget = EVENTS;
+  private engine_ms = 0;
+  private lastNews = Number.NEGATIVE_INFINITY;
+  /** When the clock stood so, the run was at this time. */
+  private anchor = { clock: 0, now: 0 };
+
+  constructor(
+    private readonly engine: Bytes,
+    private readonly around: Surroundings,
+  ) {}
+
+  async receive(message: Exclude<ToCourse, { kind: "open" }>): Promise<void> {
+    try {
+      switch (message.kind) {
+        case "start":
+          await this.start(message);
+          break;
+        case "pace":
+          this.speed = message.speed;
+          this.anchorHere();
+          break;
+        case "go":
+          this.mode = message.how;
+          this.anchorHere();
+          await this.go();
+          break;
+        case "pause":
+          this.mode = "paused";
+          break;
+        case "listen":
+          this.wants = message.wants;
+          break;
+        case "ask":
+          this.answer(message.id, message.query);
+      }
+    } catch (error) {
+      this.mode = "paused";
+      this.started = undefined;
+      this.around.post({ kind: "failed", message: reason(error) });
+    }
+  }
+
+  private async start({ asked, seed, packets }: { asked: object; seed?: number; packets?: Watch }): Promise<void> {
+    const request = {
+      op: "start",
+      ...asked,
+      ...(seed === undefined ? {} : { seed }),
+      ...(packets ? { packets } : {}),
+    } as Request;
+    const started = decode(await this.asked(request)) as Started;
+    if (started.errors) {
+      this.around.post({ kind: "refused", problems: started.errors });
+      return;
+    }
+    this.started = started;
+    this.facts = new Gathered(started.flows, started.links);
+    this.around.post({ kind: "started", started });
+  }
+
+  /** Goes on until it is told to pause, or is over. */
+  private async go(): Promise<void> {
+    if (this.isGoing || !this.started) {
+      return;
+    }
+    this.isGoing = true;
+    try {
+      while (this.isOn()) {
+        const isOver = await this.slice(this.started);
+        if (isOver) {
+          await this.finish(this.started);
+          return;
+        }
+        this.tellNews(!this.isOn());
+        await this.around.rest(this.isPaced() ? NEWS : 0);
+      }
+    } finally {
+      this.isGoing = false;
+    }
+    this.tellNews(true);
+  }
+
+  private isOn(): boolean {
+    return this.mode !== "paused";
+  }
+
+  private isPaced(): boolean {
+    return this.mode === "on" && Number.isFinite(this.speed);
+  }
+
+  private anchorHere(): void {
+    this.anchor = { clock: this.around.clock(), now: this.now };
+  }
+
+  /** Goes on for about the time of a slice. Says whether the run is over. */
+  private async slice(started: Started): Promise<boolean> {
+    const start = this.around.clock();
+    if (this.mode === "to the next loss" || this.mode === "one step") {
+      return this.search(started, start);
+    }
+    let until = started.end_s;
+    if (this.isPaced()) {
+      until = Math.min(until, this.anchor.now + ((start - this.anchor.clock) / 1000) * this.speed);
+      if (until <= this.now && until < started.end_s) {
+        return false;
+      }
+    }
+    const { over, count } = await this.step(started.run, until, this.budget);
+    const took = this.around.clock() - start;
+    if (count >= this.budget) {
+      this.budget = Math.max(FEW, Math.round(this.budget * Math.min(2, Math.max(0.25, SLICE / Math.max(took, 0.1)))));
+      // A run that cannot keep its pace does not hurry later.
+      this.anchorHere();
+    } else if (!over) {
+      this.now = Math.max(this.now, until);
+    }
+    return over;
+  }
+
+  /** Small steps until a packet is dropped. */
+  private async search(started: Started, start: number): Promise<boolean> {
+    const isSingle = this.mode === "one step";
+    do {
+      const { over, isLoss } = await this.step(started.run, started.end_s, isSingle ? 1 : FEW);
+      if (over) {
+        return true;
+      }
+      if (isSingle || isLoss) {
+        this.mode = "paused";
+        return false;
+      }
+    } while (this.around.clock() - start < SLICE);
+    return false;
+  }
+
+  private async step(run: number, until_s: number, events: number) {
+    const answer = await this.asked({ op: "step", run, until_s, events });
+    const step = decode(answer) as Stepped;
+    this.store.add(step.tables);
+    this.facts.add(step.tables);
+    this.now = Math.max(this.now, step.now_s);
+    const count = step.events - this.events;
+    this.events = step.events;
+    const { drops } = step.tables;
+    const isLoss = drops !== undefined && drops.columns.backward?.values.some((value) => value === 0) === true;
+    if (this.wants) {
+      this.around.post({ kind: "stepped", answer, events: step.events }, [answer]);
+    }
+    return { over: step.over, count, isLoss };
+  }
+
+  private async finish({ run }: Started): Promise<void> {
+    this.mode = "paused";
+    const finished = decode(await this.asked({ op: "finish", run })) as Finished;
+    this.store.add(finished.tables);
+    this.facts.add(finished.tables);
+    const summary = finished.summary as unknown as Summary;
+    this.now = summary.simulated_s;
+    this.tellNews(true);
+    const result: Result = {
+      summary,
+      account: account(summary, this.facts),
+      engine_s: this.engine_ms / 1000,
+      ...(finished.failed ? { failed: finished.failed } : {}),
+    };
+    this.around.post({ kind: "finished", result, now_s: this.now });
+  }
+
+  private async asked(request: Request): Promise<ArrayBuffer> {
+    const start = this.around.clock();
+    const answer = await this.engine.ask(request);
+    this.engine_ms += this.around.clock() - start;
+    return answer;
+  }
+
+  private answer(id: number, query: Asks): void {
+    try {
+      const answer = this.found(query);
+      const transfer = Object.values(answer).flatMap((values) =>
+        ArrayBuffer.isView(values) ? [values.buffer as ArrayBuffer] : [],
+      );
+      this.around.post({ kind: "answer", id, answer }, transfer);
+    } catch (error) {
+      this.around.post({ kind: "no answer", id, message: reason(error) });
+    }
+  }
+
+  private found(query: Asks): object {
+    switch (query.what) {
+      case "series":
+        return this.store.series(query.query, this.facts.longestLeg(query.query.of));
+      case "losses":
+        return this.store.losses(query.query);
+      case "states":
+        return this.store.states(query.flow, this.facts.longestLeg(query.flow));
+    }
+  }
+
+  private tellNews(isSure: boolean): void {
+    const clock = this.around.clock();
+    if (!isSure && clock - this.lastNews < NEWS) {
+      return;
+    }
+    this.lastNews = clock;
+    this.around.post({
+      kind: "news",
+      now_s: this.now,
+      state: this.mode === "paused" ? "paused" : "running",
+      standings: this.standings(),
+      queues: [...this.store.longest].map(([link, most]) => ({ link, most })),
+      thinned: this.store.thinned,
+    });
+  }
+
+  private standings(): Standing[] {
+    const count = Math.min(FLOWS, this.started?.flows.length ?? 0);
+    return Array.from({ length: count }, (_, flow) => {
+      const leg = this.facts.longestLeg(flow);
+      const row = this.store.last(flow, leg);
+      const own = leg === 1 ? row : this.store.last(flow, 1);
+      const time = own ? (own.time_s ?? 0) - (own.first_s ?? 0) : 0;
+      return {
+        flow,
+        goodput_bps: time > 0 ? (8 * (own?.arrived_bytes ?? 0)) / time : 0,
+        cwnd_segments: row?.cwnd_segments ?? Number.NaN,
+        srtt_s: row?.srtt_s ?? Number.NaN,
+        lost: this.facts.lost(flow),
+        state: this.store.stateOf(flow, leg),
+      };
+    });
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof WebAssembly.RuntimeError) {
+    return `the engine stopped (${error.message})`;
+  }
+  if (error instanceof RangeError) {
+    return `the run has no memory left (${error.message})`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

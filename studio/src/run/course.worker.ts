@@ -1,0 +1,51 @@
+/// <reference lib="webworker" />
+
+import { Instance } from "../engine/wasm.ts";
+import { Course } from "./course.ts";
+import type { FromCourse, ToCourse } from "./messages.ts";
+
+const scope = self as unknown as DedicatedWorkerGlobalScope;
+let course: Promise<Course> | undefined;
+
+scope.navigator.locks?.request(scope.name, () => {
+  scope.postMessage({ held: true });
+  return new Promise(() => undefined);
+});
+
+/** A turn of the worker's queue, without the 4 ms that timers wait. */
+const turns = new MessageChannel();
+const resting: (() => void)[] = [];
+turns.port1.onmessage = () => resting.shift()?.();
+
+const around = {
+  post: (message: FromCourse, transfer: ArrayBuffer[] = []) => scope.postMessage(message, transfer),
+  clock: () => performance.now(),
+  rest: (milliseconds: number) =>
+    new Promise<void>((go) => {
+      if (milliseconds > 0) {
+        setTimeout(go, milliseconds);
+      } else {
+        resting.push(go);
+        turns.port2.postMessage(0);
+      }
+    }),
+};
+
+scope.onmessage = async ({ data }: MessageEvent<ToCourse>) => {
+  if (data.kind === "open") {
+    course = opened(data.module, data.schema);
+    return;
+  }
+  try {
+    await (await course)?.receive(data);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    around.post({ kind: "failed", message: `the engine does not start: ${message}` });
+  }
+};
+
+async function opened(module: WebAssembly.Module, schema: unknown): Promise<Course> {
+  const engine = await Instance.of(module);
+  engine.ask(JSON.stringify({ op: "schema", schema }));
+  return new Course({ ask: (request) => engine.ask(JSON.stringify(request)) }, around);
+}

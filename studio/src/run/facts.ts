@@ -1,0 +1,121 @@
+/** What the account of a run needs of its trace and its drops, gathered while it goes on. */
+
+import type { Table, Tables } from "../engine/protocol.ts";
+import type { Facts, TraceFacts } from "./why.ts";
+
+/** A sender: its flow and its leg, from 1 on. */
+class Sender implements TraceFacts {
+  sent_bytes = 0;
+  most_segments = Number.NEGATIVE_INFINITY;
+  least_rtt_s = Number.POSITIVE_INFINITY;
+  /** Rows in which the window was larger than ever before. */
+  private readonly highest: { time_s: number; arrived_bytes: number; segments: number }[] = [];
+
+  take(time_s: number, segments: number, arrived_bytes: number): void {
+    if (segments > this.most_segments) {
+      this.most_segments = segments;
+      this.highest.push({ time_s, arrived_bytes, segments });
+    }
+  }
+
+  reached(segments: number): { time_s: number; arrived_bytes: number } | undefined {
+    return this.highest.find((row) => row.segments >= segments);
+  }
+}
+
+/** Facts of a run whose flows and links have these names. */
+export class Gathered implements Facts {
+  private readonly senders = new Map<string, Sender>();
+  private readonly dropped = new Map<number, Map<string, { link: string; cause: string; count: number }>>();
+
+  constructor(
+    private readonly flows: string[],
+    private readonly links: string[],
+  ) {}
+
+  add({ trace, drops }: Tables): void {
+    if (trace?.rows) {
+      this.addTrace(trace);
+    }
+    if (drops?.rows) {
+      this.addDrops(drops);
+    }
+  }
+
+  trace(flow: string, leg: number | undefined): TraceFacts | undefined {
+    return this.senders.get(keyOf(this.flows.indexOf(flow), leg ?? 1));
+  }
+
+  drops(flow: string): [link: string, cause: string, count: number][] {
+    const own = [...(this.dropped.get(this.flows.indexOf(flow))?.values() ?? [])];
+    own.sort((a, b) => b.count - a.count || order(a.link, b.link) || order(a.cause, b.cause));
+    return own.map(({ link, cause, count }) => [link, cause, count]);
+  }
+
+  /** The packets of a flow that were dropped on their way to the receiver. */
+  lost(flow: number): number {
+    let count = 0;
+    for (const kind of this.dropped.get(flow)?.values() ?? []) {
+      count += kind.count;
+    }
+    return count;
+  }
+
+  /** The leg of a flow with the longest round trip so far. */
+  longestLeg(flow: number): number {
+    let leg = 1;
+    for (let other = 2; this.senders.has(keyOf(flow, other)); other++) {
+      const rtt = (at: number) => {
+        const least = this.senders.get(keyOf(flow, at))?.least_rtt_s ?? 0;
+        return Number.isFinite(least) ? least : 0;
+      };
+      leg = rtt(other) > rtt(leg) ? other : leg;
+    }
+    return leg;
+  }
+
+  private addTrace({ rows, columns }: Table): void {
+    const { time_s, flow, cwnd_segments, arrived_bytes, sent_bytes, rtt_s, leg } = columns;
+    for (let row = 0; row < rows; row++) {
+      const key = keyOf(flow?.values[row] ?? 0, leg?.values[row] || 1);
+      let sender = this.senders.get(key);
+      if (!sender) {
+        sender = new Sender();
+        this.senders.set(key, sender);
+      }
+      sender.sent_bytes = sent_bytes?.values[row] ?? 0;
+      const rtt = rtt_s?.values[row] ?? Number.NaN;
+      if (rtt < sender.least_rtt_s) {
+        sender.least_rtt_s = rtt;
+      }
+      const arrived = arrived_bytes?.values[row] ?? 0;
+      sender.take(time_s?.values[row] ?? 0, cwnd_segments?.values[row] ?? Number.NaN, arrived);
+    }
+  }
+
+  private addDrops({ rows, columns }: Table): void {
+    const { flow, link, cause, backward } = columns;
+    const causes = Array.isArray(cause?.names) ? cause.names : [];
+    for (let row = 0; row < rows; row++) {
+      if (backward?.values[row]) {
+        continue;
+      }
+      const of = flow?.values[row] ?? 0;
+      const where = this.links[link?.values[row] ?? -1] ?? "";
+      const why = causes[cause?.values[row] ?? -1] ?? "";
+      const kinds = this.dropped.get(of) ?? new Map();
+      this.dropped.set(of, kinds);
+      const kind = kinds.get(`${where} ${why}`) ?? { link: where, cause: why, count: 0 };
+      kind.count++;
+      kinds.set(`${where} ${why}`, kind);
+    }
+  }
+}
+
+function keyOf(flow: number, leg: number): string {
+  return `${flow} ${leg}`;
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

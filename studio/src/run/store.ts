@@ -1,0 +1,184 @@
+/** What a run recorded, in the worker, with bounded memory. */
+
+import type { Table, Tables } from "../engine/protocol.ts";
+import { binWidth, decimated, levelAt, type Points } from "./decimate.ts";
+import { DropRows, PhaseRows } from "./events.ts";
+import type { Losses, LossQuery, Query, States } from "./messages.ts";
+import { Rows } from "./rows.ts";
+
+/** Rows of a table from which on its resolution is halved. */
+export const MOST = 2_000_000;
+
+const KEPT = {
+  trace: ["cwnd_segments", "ssthresh_segments", "srtt_s", "rtt_s", "inflight_bytes", "acked_bytes", "arrived_bytes"],
+  queue: ["packets", "bytes"],
+} as const;
+
+/** Rows of the legs of a flow lie apart. */
+const LEGS = 64;
+
+/** The tables of a run. */
+export class Store {
+  private readonly tables = { trace: new Map<number, Rows>(), queue: new Map<number, Rows>() };
+  private readonly rows = { trace: 0, queue: 0 };
+  private readonly halved = { trace: 0, queue: 0 };
+  private readonly drops: DropRows;
+  private readonly phases = new Map<number, PhaseRows>();
+  /** Longest queues by link. */
+  readonly longest = new Map<number, number>();
+
+  constructor(private readonly most = MOST) {
+    this.drops = new DropRows(most);
+  }
+
+  add({ trace, queue, drops }: Tables): void {
+    if (trace?.rows) {
+      this.addTo("trace", trace, "flow");
+      this.addPhases(trace);
+    }
+    if (queue?.rows) {
+      this.addTo("queue", queue, "link");
+      this.addLongest(queue);
+    }
+    if (drops?.rows) {
+      this.drops.add(drops);
+    }
+  }
+
+  /** By how much tables are thinned, in words; empty while they are whole. */
+  get thinned(): string {
+    const parts = (["trace", "queue"] as const)
+      .filter((name) => this.halved[name] > 0)
+      .map((name) => `the ${name} is kept at 1/${2 ** this.halved[name]} of its rows`);
+    return this.drops.isThinned ? [...parts, "drops are counted in short intervals"].join(", ") : parts.join(", ");
+  }
+
+  /** Points of a line; `leg` is the sender that counts where proxies split a flow. */
+  series(query: Query, leg = 1): Points {
+    const { from_s, to_s, points } = query;
+    if (query.table === "goodput") {
+      return this.goodput(query);
+    }
+    const rows = this.tables[query.table].get(query.table === "trace" ? keyOf(query.of, leg) : query.of);
+    if (!rows) {
+      return { x: new Float64Array(), y: new Float64Array() };
+    }
+    return decimated(rows.time.subarray(0, rows.count), rows.column(query.column), from_s, to_s, points);
+  }
+
+  losses(query: LossQuery): Losses {
+    return this.drops.losses(query);
+  }
+
+  states(flow: number, leg = 1): States {
+    return (
+      this.phases.get(keyOf(flow, leg))?.states() ?? { from_s: new Float64Array(), state: new Uint8Array(), names: [] }
+    );
+  }
+
+  /** The last row of a flow, by column; undefined before the first. */
+  last(flow: number, leg = 1): Record<string, number> | undefined {
+    const rows = this.tables.trace.get(keyOf(flow, leg));
+    if (!rows?.count) {
+      return undefined;
+    }
+    const row: Record<string, number> = {
+      first_s: rows.time[0] as number,
+      time_s: rows.time[rows.count - 1] as number,
+    };
+    for (const name of rows.names) {
+      row[name] = rows.columns[name]?.[rows.count - 1] ?? Number.NaN;
+    }
+    return row;
+  }
+
+  /** The state in which a sender is. */
+  stateOf(flow: number, leg = 1): string {
+    return this.phases.get(keyOf(flow, leg))?.last ?? "";
+  }
+
+  /** Payload as it arrives, in intervals: points in their middles. */
+  private goodput({ of, from_s, to_s, points }: Query): Points {
+    const rows = this.tables.trace.get(keyOf(of, 1));
+    const end = Math.min(to_s, rows?.count ? (rows.time[rows.count - 1] as number) : 0);
+    const width = Math.max(binWidth(to_s - from_s, 1e-3), (to_s - from_s) / Math.max(1, points - 2));
+    const first = Math.max(0, Math.floor(from_s / width));
+    const count = Math.max(0, Math.floor((end / width) * (1 + 1e-12)) - first);
+    const x = new Float64Array(count);
+    const y = new Float64Array(count);
+    if (rows && count > 0) {
+      const edges = Float64Array.from({ length: count + 1 }, (_, at) => (first + at) * width);
+      const level = levelAt(edges, rows.time.subarray(0, rows.count), rows.column("arrived_bytes"));
+      for (let at = 0; at < count; at++) {
+        x[at] = (first + at + 0.5) * width;
+        y[at] = (8 * ((level[at + 1] as number) - (level[at] as number))) / width;
+      }
+    }
+    return { x, y };
+  }
+
+  private addTo(name: "trace" | "queue", table: Table, key: "flow" | "link"): void {
+    const { time_s, leg } = table.columns;
+    const keys = table.columns[key];
+    const kept = KEPT[name];
+    const sources = kept.map((column) => table.columns[column]?.values);
+    const all = this.tables[name];
+    for (let row = 0; row < table.rows; row++) {
+      const number = keys?.values[row] ?? 0;
+      const of = name === "trace" ? keyOf(number, leg?.values[row] || 1) : number;
+      let rows = all.get(of);
+      if (!rows) {
+        rows = new Rows(kept);
+        all.set(of, rows);
+      }
+      const at = rows.grow(time_s?.values[row] ?? 0);
+      for (let column = 0; column < kept.length; column++) {
+        (rows.columns[kept[column] as string] as Float64Array)[at] = sources[column]?.[row] ?? Number.NaN;
+      }
+    }
+    this.rows[name] += table.rows;
+    while (this.rows[name] > this.most) {
+      this.halve(name);
+    }
+  }
+
+  private halve(name: "trace" | "queue"): void {
+    let left = 0;
+    for (const rows of this.tables[name].values()) {
+      rows.halve();
+      left += rows.count;
+    }
+    this.halved[name]++;
+    // Rows of many flows, of which each has a few, cannot be fewer.
+    this.rows[name] = Math.min(left, Math.floor(this.most / 2));
+  }
+
+  private addPhases({ rows, columns }: Table): void {
+    const { time_s, flow, phase, leg } = columns;
+    const names = Array.isArray(phase?.names) ? phase.names : [];
+    for (let row = 0; row < rows; row++) {
+      const key = keyOf(flow?.values[row] ?? 0, leg?.values[row] || 1);
+      let phases = this.phases.get(key);
+      if (!phases) {
+        phases = new PhaseRows(names);
+        this.phases.set(key, phases);
+      }
+      phases.take(time_s?.values[row] ?? 0, phase?.values[row] ?? 0);
+    }
+  }
+
+  private addLongest({ rows, columns }: Table): void {
+    const { link, packets } = columns;
+    for (let row = 0; row < rows; row++) {
+      const of = link?.values[row] ?? 0;
+      const count = packets?.values[row] ?? 0;
+      if (count > (this.longest.get(of) ?? 0)) {
+        this.longest.set(of, count);
+      }
+    }
+  }
+}
+
+function keyOf(flow: number, leg: number): number {
+  return flow * LEGS + leg;
+}

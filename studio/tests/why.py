@@ -1,0 +1,24 @@
+"""Why shipped scenarios were as fast as they were, by the package: JSON on standard output, an account by scenario."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import lightlag as ll
+from lightlag.report.slow import account
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def main() -> None:
+    accounts = {}
+    for name in sys.argv[1:]:
+        told = account(ll.run(SCENARIOS / f"{name}.toml"))
+        accounts[name] = {"headline": told.headline, "flows": [[flow, list(said)] for flow, said in told.flows]}
+    print(json.dumps(accounts))
+
+
+if __name__ == "__main__":
+    main()
