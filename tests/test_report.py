@@ -264,7 +264,8 @@ def test_flows_that_share_have_a_share() -> None:
 
 
 def test_reasons_that_are_as_frequent_come_in_the_order_of_the_flows() -> None:
-    code = f"import lightlag as ll; from lightlag.report.slow import account; print(account(ll.run({str(SCENARIOS)!r} + '/siot.toml')))"
+    imports = "import lightlag as ll; from lightlag.report.slow import account"
+    code = f"{imports}; print(account(ll.run({str(SCENARIOS / 'siot.toml')!r})))"
     told = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed}

@@ -11,6 +11,7 @@ export interface View {
 
 export const views: View[] = [
   { key: "scenario", name: "Scenario", load: () => import("../scenario/view.tsx") },
+  { key: "run", name: "Run", load: () => import("../run/view.tsx") },
   { key: "compare", name: "Compare", load: () => import("../compare/view.tsx") },
 ];
 

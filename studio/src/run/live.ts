@@ -96,6 +96,11 @@ export class Live {
     return live;
   }
 
+  /** The seed that was chosen; undefined: that of the scenario. */
+  get seed(): number | undefined {
+    return this.choice.seed;
+  }
+
   play(): void {
     this.go("on");
   }

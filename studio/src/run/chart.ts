@@ -1,0 +1,185 @@
+/** A chart on the screen. */
+
+import "uplot/dist/uPlot.min.css";
+import uPlot from "uplot";
+import { colour, DASHES, SERIES } from "../app/theme.ts";
+import type { Figure, Line } from "./figures.ts";
+import { drawBounds, drawLosses, drawStates } from "./marks.ts";
+import { cursor, type Span, scaled } from "./span.ts";
+
+/** Pixels at the left that names of values have, the same in all charts, so that their times stand above each other. */
+const GUTTER = 58;
+
+export interface Moves {
+  /** A part of the time was chosen; undefined: all of it. */
+  show(span: Span | undefined): void;
+  /** The span that is shown. */
+  now(): Span;
+}
+
+/** A chart of figures of one kind. It is made again when its lines are others. */
+export class Chart {
+  private plot: uPlot | undefined;
+  private figure: Figure | undefined;
+  private kind = "";
+  private readonly sizes: ResizeObserver;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly moves: Moves,
+  ) {
+    this.sizes = new ResizeObserver(() => this.fit());
+    this.sizes.observe(host);
+    host.addEventListener("wheel", this.wheel, { passive: false });
+    host.addEventListener("dblclick", this.all);
+  }
+
+  show(figure: Figure, theme: string): void {
+    this.figure = figure;
+    const kind = [theme, figure.unit, ...figure.lines.map(({ name, looks }) => `${name} ${looks.at}`)].join("\n");
+    const data = dataOf(figure.lines, figure.span);
+    if (!this.plot || kind !== this.kind) {
+      this.kind = kind;
+      this.plot?.destroy();
+      this.plot = new uPlot(this.options(figure), data, this.host);
+      return;
+    }
+    this.plot.setData(data, true);
+  }
+
+  destroy(): void {
+    this.sizes.disconnect();
+    this.host.removeEventListener("wheel", this.wheel);
+    this.host.removeEventListener("dblclick", this.all);
+    this.plot?.destroy();
+    this.plot = undefined;
+  }
+
+  private fit(): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (this.plot && width > 0 && (this.plot.width !== width || this.plot.height !== height)) {
+      this.plot.setSize({ width, height });
+    }
+  }
+
+  private readonly all = () => this.moves.show(undefined);
+
+  private readonly wheel = (event: WheelEvent) => {
+    const { plot } = this;
+    // A wheel without a key scrolls the page.
+    if (!plot || !(event.ctrlKey || event.shiftKey || event.altKey || this.host.matches(":focus-within"))) {
+      return;
+    }
+    event.preventDefault();
+    const at = plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x");
+    const turn = event.deltaY || event.deltaX;
+    this.moves.show(scaled(this.moves.now(), 1.0015 ** turn, at));
+  };
+
+  private options(figure: Figure): uPlot.Options {
+    const ink = colour("quiet");
+    const grid = { stroke: colour("grid"), width: 1 };
+    const font = `11px ${colour("sans")}`;
+    const axis = { stroke: ink, font, grid, ticks: { ...grid, size: 4 } };
+    const isStates = figure.key === "states";
+    return {
+      width: this.host.clientWidth || 300,
+      height: this.host.clientHeight || 150,
+      padding: [figure.losses ? 14 : 6, 10, 0, 0],
+      legend: { show: false },
+      scales: {
+        x: { time: false, range: () => this.range() },
+        y: { range: () => [0, (this.figure?.top ?? 1) * (isStates ? 1 : 1.05)] },
+      },
+      axes: [
+        { ...axis, size: 22, gap: 3 },
+        isStates
+          ? { ...axis, size: GUTTER, values: () => [], grid: { show: false }, ticks: { show: false } }
+          : { ...axis, size: GUTTER, gap: 4, values: (_, ticks) => ticks.map(tick) },
+      ],
+      cursor: {
+        sync: { key: "run", setSeries: false },
+        drag: { x: true, y: false, setScale: false },
+        points: { size: 6 },
+        y: false,
+        bind: { dblclick: () => null },
+      },
+      series: [{}, ...(figure.lines.length ? figure.lines : [NOTHING]).map(series)],
+      hooks: {
+        setSelect: [(plot) => this.select(plot)],
+        setCursor: [
+          (plot) => {
+            const { left = -1 } = plot.cursor;
+            cursor.value = left >= 0 ? plot.posToVal(left, "x") : undefined;
+          },
+        ],
+        draw: [
+          (plot) => {
+            if (this.figure) {
+              drawBounds(plot, this.figure);
+              drawLosses(plot, this.figure);
+              drawStates(plot, this.figure, font);
+            }
+          },
+        ],
+      },
+    };
+  }
+
+  private range(): [number, number] {
+    const { from_s, to_s } = this.figure?.span ?? { from_s: 0, to_s: 1 };
+    return [from_s, to_s];
+  }
+
+  private select(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width > 3) {
+      this.moves.show({ from_s: plot.posToVal(left, "x"), to_s: plot.posToVal(left + width, "x") });
+      plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    }
+  }
+}
+
+const NOTHING: Line = {
+  name: "",
+  x: new Float64Array(),
+  y: new Float64Array(),
+  looks: { at: 0, isSolid: true, isStep: false },
+};
+
+function series({ name, looks }: Line): uPlot.Series {
+  const line: uPlot.Series = {
+    label: name,
+    stroke: colour(SERIES[looks.at % SERIES.length] ?? "s1"),
+    width: 1.4,
+    dash: looks.isSolid ? [] : (DASHES[looks.at % DASHES.length] ?? []),
+    points: { show: false },
+    spanGaps: false,
+  };
+  const stepped = looks.isStep ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  return stepped ? { ...line, paths: stepped } : line;
+}
+
+/** Lines over the times of all of them. Where a line has no point, it goes on; where its value is missing, it is broken. */
+function dataOf(lines: Line[], { from_s, to_s }: Span): uPlot.AlignedData {
+  if (lines.length === 0) {
+    return [
+      [from_s, to_s],
+      [null, null],
+    ];
+  }
+  const tables = lines.map(({ x, y }) => [
+    Array.from(x),
+    Array.from(y, (value) => (Number.isNaN(value) ? null : value)),
+  ]);
+  const [only] = tables;
+  return (tables.length === 1 ? only : uPlot.join(tables as uPlot.AlignedData[])) as uPlot.AlignedData;
+}
+
+function tick(value: number | null): string {
+  return value === null
+    ? ""
+    : Math.abs(value) >= 10_000
+      ? value.toLocaleString("en-US")
+      : String(Number(value.toPrecision(6)));
+}

@@ -1,0 +1,264 @@
+import { effect, useComputed } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { live } from "../app/state.ts";
+import { DASHES, isDark, SERIES } from "../app/theme.ts";
+import { Chart } from "./chart.ts";
+import { chosen } from "./chosen.ts";
+import { ends, type Figure, figures, figuresOf, type Line, short, valueAt } from "./figures.ts";
+import type { Live } from "./live.ts";
+import { cause, STATES } from "./marks.ts";
+import { afterKey, axisEnd, cursor, type Span, within, zoom } from "./span.ts";
+
+/** The most points of a line. */
+const POINTS = 1600;
+
+/** Where the time of a run ends that charts show as a whole. */
+function endOf(run: Live): number {
+  const { value: result } = run.result;
+  return result ? result.summary.simulated_s || 1 : axisEnd(run.now.value, run.started.end_s);
+}
+
+function spanOf(run: Live): Span {
+  return zoom.value ?? { from_s: 0, to_s: endOf(run) };
+}
+
+const moves = {
+  now: () => (live.peek() ? spanOf(live.peek() as Live) : { from_s: 0, to_s: 1 }),
+  show(span: Span | undefined) {
+    const run = live.peek();
+    if (run) {
+      zoom.value = span && within(span, endOf(run));
+    }
+  },
+};
+
+/** Keeps the figures those of the run, at most once a frame, and never two questions at a time. */
+function keepFigures(): () => void {
+  let isAsked = false;
+  let isOld = false;
+  let frame = 0;
+  const ask = () => {
+    frame = 0;
+    const run = live.peek();
+    if (!run || run.state.peek() === "failed") {
+      return;
+    }
+    isAsked = true;
+    isOld = false;
+    const points = Math.min(POINTS, Math.max(300, Math.round(document.documentElement.clientWidth * 1.2)));
+    figuresOf(run, chosen(run), spanOf(run), points)
+      .then((next) => {
+        if (live.peek() === run) {
+          figures.value = next;
+        }
+      })
+      // A run that ended meanwhile has said so.
+      .catch(() => undefined)
+      .finally(() => {
+        isAsked = false;
+        if (isOld) {
+          schedule();
+        }
+      });
+  };
+  const schedule = () => {
+    isOld = true;
+    if (!isAsked && frame === 0) {
+      frame = requestAnimationFrame(ask);
+    }
+  };
+  const end = effect(() => {
+    const run = live.value;
+    if (run) {
+      void run.now.value;
+      void run.round.value;
+      void run.result.value;
+      void spanOf(run);
+      void chosen(run);
+      schedule();
+    } else {
+      figures.value = [];
+    }
+  });
+  return () => {
+    end();
+    cancelAnimationFrame(frame);
+  };
+}
+
+/** All charts of a run over one axis of time. */
+export default function Charts() {
+  useEffect(keepFigures, []);
+  const keys = useComputed(() => figures.value.map(({ key }) => key).join(" "));
+  const run = live.value;
+  if (!run || keys.value === "") {
+    return <div class="charts empty" />;
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a group of charts that takes keys
+    <div
+      class="charts"
+      role="group"
+      aria-label="Charts over time. Plus and minus zoom, arrows move, 0 shows the whole run"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: charts zoom by keys
+      tabIndex={0}
+      onKeyDown={(event) => {
+        const next = afterKey(event.key, moves.now(), endOf(run));
+        if (next !== null && event.target === event.currentTarget) {
+          event.preventDefault();
+          event.stopPropagation();
+          zoom.value = next;
+        }
+      }}
+    >
+      {keys.value.split(" ").map((key) => (
+        <Shown key={key} of={key} />
+      ))}
+      <ZoomLine />
+    </div>
+  );
+}
+
+function ZoomLine() {
+  const span = zoom.value;
+  return (
+    <p class="zoomed quiet">
+      {span ? (
+        <>
+          <span class="mono">
+            {short(span.from_s)} to {short(span.to_s)} s
+          </span>{" "}
+          <button type="button" class="plain" onClick={() => (zoom.value = undefined)}>
+            Show the whole run
+          </button>
+        </>
+      ) : (
+        "Time in seconds. Drag to zoom, double-click to see all; shift and wheel, or + − ← → 0 while the charts have the focus."
+      )}
+    </p>
+  );
+}
+
+function Shown({ of }: { of: string }) {
+  const host = useRef<HTMLDivElement>(null);
+  const figure = useComputed(() => figures.value.find(({ key }) => key === of));
+  useEffect(() => {
+    const place = host.current;
+    if (!place) {
+      return;
+    }
+    const chart = new Chart(place, moves);
+    const end = effect(() => {
+      const theme = isDark() ? "dark" : "light";
+      if (figure.value) {
+        chart.show(figure.value, theme);
+      }
+    });
+    return () => {
+      end();
+      chart.destroy();
+    };
+  }, [figure]);
+  const now = figure.value;
+  if (!now) {
+    return null;
+  }
+  return (
+    <figure class={`chart ${of}`}>
+      <figcaption>
+        <h3>
+          {now.title} {now.unit && <span class="unit">{now.unit}</span>}
+        </h3>
+        <Legend figure={now} />
+      </figcaption>
+      <div class="plot" ref={host} role="img" aria-label={now.says} data-rows={Math.min(8, now.states?.length ?? 0)} />
+      <Numbers figure={now} />
+    </figure>
+  );
+}
+
+function Legend({ figure }: { figure: Figure }) {
+  const time = cursor.value;
+  const states = figure.states ? Object.entries(STATES) : [];
+  const causes = figure.losses ? [...new Set(figure.losses.cause)].map((at) => figure.losses?.causes[at] ?? "") : [];
+  return (
+    <ul class="legend">
+      {figure.lines.map((line) => (
+        <li key={line.name}>
+          <Sample line={line} />
+          {line.name}
+          {time !== undefined && <span class="value">{short(valueAt(line, time))}</span>}
+        </li>
+      ))}
+      {figure.bounds.map(({ name, y }) => (
+        <li key={name}>
+          <svg viewBox="0 0 22 8" aria-hidden="true">
+            <line class="bound" x1="0" x2="22" y1="4" y2="4" />
+          </svg>
+          {name} {short(y)}
+        </li>
+      ))}
+      {causes.map((name) => (
+        <li key={name}>
+          <span class={`ink-${cause(name).colour}`} aria-hidden="true">
+            {cause(name).sign}
+          </span>
+          lost: {cause(name).says}
+        </li>
+      ))}
+      {states.map(([name, ink]) => (
+        <li key={name}>
+          <span class={`ink-${ink}`} aria-hidden="true">
+            {name === "loss" ? "▇" : "▅"}
+          </span>
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Sample({ line }: { line: Line }) {
+  const { at, isSolid } = line.looks;
+  const dash = isSolid ? undefined : DASHES[at % DASHES.length]?.join(" ");
+  return (
+    <svg viewBox="0 0 22 8" aria-hidden="true">
+      <line class={`line-${SERIES[at % SERIES.length]}`} x1="0" x2="22" y1="4" y2="4" stroke-dasharray={dash} />
+    </svg>
+  );
+}
+
+/** The text alternative: the numbers of what is shown. */
+function Numbers({ figure }: { figure: Figure }) {
+  return (
+    <details class="numbers">
+      <summary>Numbers</summary>
+      <p>{figure.says}</p>
+      {figure.lines.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{figure.unit}</th>
+              <th scope="col">least</th>
+              <th scope="col">greatest</th>
+              <th scope="col">at the end</th>
+            </tr>
+          </thead>
+          <tbody>
+            {figure.lines.map((line) => {
+              const found = ends(line, figure.span);
+              return (
+                <tr key={line.name}>
+                  <th scope="row">{line.name}</th>
+                  <td>{short(found?.least ?? Number.NaN)}</td>
+                  <td>{short(found?.most ?? Number.NaN)}</td>
+                  <td>{short(found?.last ?? Number.NaN)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+    </details>
+  );
+}

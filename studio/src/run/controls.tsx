@@ -1,0 +1,110 @@
+import { live } from "../app/state.ts";
+import { general } from "./numbers.ts";
+import { faster, isStale, isStarting, playOrPause, run, SPEEDS, seed, setSpeed, speed, toNextLoss } from "./running.ts";
+
+/** Play and pause, restart, the next loss, speed, seed, and how far the run is. */
+export function Controls() {
+  const now = live.value;
+  const state = now?.state.value;
+  const isRunning = state === "running";
+  const isDone = state === "over" || state === "failed" || !now;
+  const end = now?.result.value?.summary.simulated_s ?? now?.started.end_s ?? 0;
+  const time = now?.now.value ?? 0;
+  return (
+    <div class="controls">
+      <button
+        type="button"
+        class="primary play"
+        disabled={isStarting.value}
+        title={`${isDone ? "Run" : isRunning ? "Pause" : "Play"} (space)`}
+        onClick={playOrPause}
+      >
+        <span aria-hidden="true">{isRunning ? "❚❚" : "▶"}</span> {isDone ? "Run" : isRunning ? "Pause" : "Play"}
+      </button>
+      <button type="button" title="From the start again (r)" disabled={isStarting.value} onClick={() => void run()}>
+        <span aria-hidden="true">↺</span> Restart
+      </button>
+      <button
+        type="button"
+        title="Go on until a packet is dropped (n)"
+        disabled={state !== "paused"}
+        onClick={toNextLoss}
+      >
+        Next loss
+      </button>
+      <span class="speed">
+        <label>
+          Speed{" "}
+          <select
+            value={String(speed.value)}
+            onChange={(event) => setSpeed(Number(event.currentTarget.value))}
+            title="Seconds of the run in a second (+ and −)"
+          >
+            {SPEEDS.map((one) => (
+              <option key={one} value={String(one)}>
+                {Number.isFinite(one) ? `${one}×` : "as fast as it goes"}
+              </option>
+            ))}
+          </select>
+        </label>
+        <input
+          type="range"
+          aria-label="Speed, on a logarithmic scale"
+          aria-valuetext={Number.isFinite(speed.value) ? `${speed.value} times` : "as fast as it goes"}
+          min={0}
+          max={SPEEDS.length - 1}
+          value={SPEEDS.indexOf(speed.value)}
+          onInput={(event) => setSpeed(SPEEDS[Number(event.currentTarget.value)] ?? 1)}
+        />
+      </span>
+      <label class="seed">
+        Seed{" "}
+        <input
+          type="number"
+          min={0}
+          step={1}
+          value={seed.value}
+          placeholder={String(now?.started.seed ?? "")}
+          title="The seed of the next start; empty: that of the scenario"
+          onChange={(event) => {
+            seed.value = event.currentTarget.validity.valid ? event.currentTarget.value : "";
+            void run();
+          }}
+        />
+      </label>
+      <span class="time">
+        <progress aria-label="Progress" max={end || 1} value={Math.min(time, end || 1)} />
+        <span class="mono">
+          {general(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} / {general(end, 6)} s
+        </span>
+      </span>
+      {isStale.value && (
+        <button type="button" class="stale" onClick={() => void run()}>
+          The scenario has changed: run it
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The keys of the view: space, n, r, + and −. */
+export function onKey(event: KeyboardEvent): void {
+  const { target, key } = event;
+  const isTaken =
+    target instanceof HTMLElement && target.closest("input, select, textarea, button, summary, a, [role=tab]");
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTaken) {
+    return;
+  }
+  const does: Record<string, () => void> = {
+    " ": playOrPause,
+    n: toNextLoss,
+    r: () => void run(),
+    "+": () => faster(1),
+    "=": () => faster(1),
+    "-": () => faster(-1),
+  };
+  if (does[key]) {
+    event.preventDefault();
+    does[key]();
+  }
+}

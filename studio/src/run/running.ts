@@ -1,0 +1,86 @@
+/** The run of the page: what starts it, at which speed and with which seed. */
+
+import { computed, signal } from "@preact/signals";
+import { asked, files, live, toml } from "../app/state.ts";
+import { Refused } from "./live.ts";
+import { start } from "./open.ts";
+import { zoom } from "./span.ts";
+
+/** Seconds of the run in a second. */
+export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, Number.POSITIVE_INFINITY];
+
+export const speed = signal(Number.POSITIVE_INFINITY);
+/** The seed by hand; empty: that of the scenario. */
+export const seed = signal("");
+/** Why no run started. */
+export const refusal = signal("");
+export const isStarting = signal(false);
+/** Milliseconds from the wish for a run to its result. */
+export const wall_ms = signal<number | undefined>(undefined);
+
+let clicked = 0;
+
+/** Whether the run is not of the scenario as it is now. */
+export const isStale = computed(() => {
+  const run = live.value;
+  return run !== null && (run.asked.toml !== toml.value || run.asked.files !== files.value);
+});
+
+/** Starts the scenario from its start, and lets it go. */
+export async function run(): Promise<void> {
+  clicked = performance.now();
+  isStarting.value = true;
+  refusal.value = "";
+  zoom.value = undefined;
+  try {
+    const own = seed.value.trim();
+    const next = await start(asked(), { speed: speed.value, ...(own === "" ? {} : { seed: Number(own) }) });
+    noteEnd(next);
+    next.play();
+  } catch (error) {
+    refusal.value = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof Refused)) {
+      refusal.value += ". Start the run again";
+    }
+  } finally {
+    isStarting.value = false;
+  }
+}
+
+/** Sets the speed of this run and of the next ones. */
+export function setSpeed(next: number): void {
+  speed.value = next;
+  live.peek()?.setSpeed(next);
+}
+
+/** The next speed above or below. */
+export function faster(by: number): void {
+  const at = SPEEDS.findIndex((other) => other >= speed.peek());
+  setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at + by))] ?? 1);
+}
+
+/** Goes on, pauses, or starts again what is over. */
+export function playOrPause(): void {
+  const now = live.peek();
+  const state = now?.state.peek();
+  if (!now || state === "over" || state === "failed") {
+    void run();
+  } else if (state === "running") {
+    now.pause();
+  } else {
+    now.play();
+  }
+}
+
+export function toNextLoss(): void {
+  live.peek()?.toNextLoss();
+}
+
+function noteEnd(next: { result: { subscribe(listener: (result: unknown) => void): () => void } }): void {
+  wall_ms.value = undefined;
+  next.result.subscribe((result) => {
+    if (result && wall_ms.peek() === undefined) {
+      wall_ms.value = performance.now() - clicked;
+    }
+  });
+}

@@ -1,0 +1,200 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { live } from "../app/state.ts";
+import { SERIES } from "../app/theme.ts";
+import { flowsOf, linksOf, MOST_FLOWS, MOST_LINKS, toggle } from "./chosen.ts";
+import { short } from "./figures.ts";
+import type { Live } from "./live.ts";
+import { nativeOf } from "./native.ts";
+import { general, grouped, rate } from "./numbers.ts";
+import { wall_ms } from "./running.ts";
+
+/** Rows of a list that are shown at once. */
+const ROWS = 64;
+
+/** Flows as they stand, links, and the result. */
+export function Side() {
+  const run = live.value;
+  return run ? (
+    <aside class="side" aria-label="Flows, links and the result">
+      <Outcome run={run} />
+      <Flows run={run} />
+      <Links run={run} />
+    </aside>
+  ) : null;
+}
+
+function Outcome({ run }: { run: Live }) {
+  const native = useSignal<{ version: string; hash: string } | undefined>(undefined);
+  useSignalEffect(() => {
+    const result = run.result.value;
+    native.value = undefined;
+    if (result) {
+      nativeOf(run.asked.toml, run.seed).then((found) => {
+        native.value = found;
+      });
+    }
+  });
+  const result = run.result.value;
+  if (!result) {
+    return null;
+  }
+  const { result_hash: hash, packet_hops, seed } = result.summary;
+  return (
+    <section class="panel outcome" aria-live="polite">
+      <h2>Result</h2>
+      <p>
+        <code class="hash">{hash}</code>
+      </p>
+      {native.value &&
+        (native.value.hash === hash ? (
+          <p class="same">
+            <span aria-hidden="true">✓</span> identical to native lightlag {native.value.version}
+          </p>
+        ) : (
+          <p class="fault">
+            native lightlag {native.value.version} has <code>{native.value.hash}</code>
+          </p>
+        ))}
+      {result.failed && <p class="fault">{result.failed}</p>}
+      <dl>
+        <dt>Seed</dt>
+        <dd>{seed}</dd>
+        <dt>Packet-hops</dt>
+        <dd>{grouped(packet_hops)}</dd>
+        <dt>Engine</dt>
+        <dd>
+          {general(result.engine_s, 3)} s, {short(Number((packet_hops / result.engine_s / 1e6).toPrecision(3)))} million
+          hops a second
+        </dd>
+        {wall_ms.value !== undefined && (
+          <>
+            <dt>Wall time</dt>
+            <dd>{general(wall_ms.value / 1000, 3)} s from the start to the result</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Flows({ run }: { run: Live }) {
+  const shown = flowsOf(run);
+  const summary = run.result.value?.summary;
+  const standings = run.standings.value;
+  const names = run.started.flows.slice(0, ROWS);
+  return (
+    <section class="panel">
+      <h2>Flows</h2>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Flow</th>
+              <th scope="col">Goodput</th>
+              <th scope="col" title="Segments">
+                cwnd
+              </th>
+              <th scope="col" title="Milliseconds">
+                SRTT
+              </th>
+              <th scope="col" title="Packets that were dropped on their way to the receiver">
+                Losses
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((name, flow) => {
+              const now = standings[flow];
+              const at = shown.indexOf(flow);
+              const goodput = summary?.flows[flow]?.goodput_bps ?? now?.goodput_bps ?? 0;
+              return (
+                <tr key={name}>
+                  <th scope="row">
+                    <label title={name}>
+                      <input
+                        type="checkbox"
+                        checked={at >= 0}
+                        disabled={at < 0 && shown.length >= MOST_FLOWS}
+                        onChange={() => toggle("flow", run, flow)}
+                      />
+                      <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
+                        ■
+                      </span>
+                      <span class="name">{name}</span>
+                    </label>
+                  </th>
+                  <td>{rate(goodput)}</td>
+                  <td>{short(Math.round(now?.cwnd_segments ?? Number.NaN))}</td>
+                  <td>{short(Number(((now?.srtt_s ?? Number.NaN) * 1e3).toPrecision(3)))}</td>
+                  <td class={now && now.state !== "open" && now.state !== "" && !summary ? "repairs" : ""}>
+                    {grouped(now?.lost ?? 0)}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {run.started.flows.length > ROWS && (
+        <p class="quiet">
+          The first {ROWS} of {grouped(run.started.flows.length)} flows.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Links({ run }: { run: Live }) {
+  const shown = linksOf(run);
+  const most = new Map(run.queues.value.map(({ link, most }) => [link, most]));
+  const order = run.started.links
+    .map((_, link) => link)
+    .sort((a, b) => (most.get(b) ?? 0) - (most.get(a) ?? 0) || a - b);
+  const summary = run.result.value?.summary;
+  return (
+    <section class="panel">
+      <h2>Links</h2>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Link</th>
+              <th scope="col" title="The most packets that waited at once">
+                Longest queue
+              </th>
+              {summary && <th scope="col">Busy</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {order.slice(0, ROWS).map((link) => {
+              const name = run.started.links[link] ?? "";
+              const at = shown.indexOf(link);
+              const use = summary?.links.find((other) => other.name === name)?.utilisation;
+              return (
+                <tr key={name}>
+                  <th scope="row">
+                    <label title={name}>
+                      <input
+                        type="checkbox"
+                        checked={at >= 0}
+                        disabled={at < 0 && shown.length >= MOST_LINKS}
+                        onChange={() => toggle("link", run, link)}
+                      />
+                      <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
+                        ■
+                      </span>
+                      <span class="name">{name}</span>
+                    </label>
+                  </th>
+                  <td>{grouped(most.get(link) ?? 0)}</td>
+                  {summary && <td>{use === undefined ? "–" : `${general(100 * use, 3)} %`}</td>}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {run.thinned.value && <p class="quiet">To bound memory, {run.thinned.value}.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+import "./run.css";
+import { useEffect } from "preact/hooks";
+import { Lazy } from "../app/lazy.tsx";
+import { checked, isSound, live } from "../app/state.ts";
+import { keepChosen } from "./chosen.ts";
+import { Controls, onKey } from "./controls.tsx";
+import { isStale, isStarting, refusal, run } from "./running.ts";
+import { Side } from "./side.tsx";
+
+const charts = () => import("./charts.tsx");
+
+/** A run of the scenario, live: controls, charts, why it is slow, and the result. */
+export default function RunView() {
+  useEffect(() => {
+    const end = keepChosen();
+    document.addEventListener("keydown", onKey);
+    if (!live.peek() || isStale.peek()) {
+      void run();
+    }
+    return () => {
+      end();
+      document.removeEventListener("keydown", onKey);
+    };
+  }, []);
+  return (
+    <div class="run">
+      <Controls />
+      <Faults />
+      <div class="columns">
+        <div class="middle">
+          <Lazy name="The charts" load={charts} />
+          <Why />
+        </div>
+        <Side />
+      </div>
+    </div>
+  );
+}
+
+function Faults() {
+  const now = live.value;
+  const fault = refusal.value || now?.fault.value;
+  if (!fault && !isStarting.value && !now && checked.value && !isSound.value) {
+    return <p class="fault">The scenario has mistakes.</p>;
+  }
+  return fault ? (
+    <p class="fault" role="alert">
+      {fault}.{" "}
+      <button type="button" onClick={() => void run()}>
+        Start again
+      </button>
+    </p>
+  ) : null;
+}
+
+/** Why is it slow? In words. */
+function Why() {
+  const account = live.value?.result.value?.account;
+  if (!account) {
+    return null;
+  }
+  return (
+    <section class="why panel" aria-live="polite" aria-labelledby="why">
+      <h2 id="why">Why is it slow?</h2>
+      <p class="headline">{account.headline}</p>
+      {account.flows.map(([name, sentences], at) => (
+        <details key={name} open={at === 0}>
+          <summary>{name}</summary>
+          <ul>
+            {sentences.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </section>
+  );
+}
