@@ -179,7 +179,10 @@ function Shown({ of }: { of: string }) {
 
 function Legend({ figure }: { figure: Figure }) {
   const time = cursor.value;
-  const states = figure.states ? Object.entries(STATES) : [];
+  const there = new Set(
+    figure.states?.flatMap(({ states }) => [...new Set(states.state)].map((at) => states.names[at])),
+  );
+  const states = Object.entries(STATES).filter(([name]) => there.has(name));
   const causes = figure.losses ? [...new Set(figure.losses.cause)].map((at) => figure.losses?.causes[at] ?? "") : [];
   return (
     <ul class="legend">
@@ -206,6 +209,7 @@ function Legend({ figure }: { figure: Figure }) {
           lost: {cause(name).says}
         </li>
       ))}
+      {figure.states && states.length === 0 && <li>open, nothing to repair</li>}
       {states.map(([name, ink]) => (
         <li key={name}>
           <span class={`ink-${ink}`} aria-hidden="true">

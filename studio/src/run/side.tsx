@@ -159,8 +159,8 @@ function Links({ run }: { run: Live }) {
           <thead>
             <tr>
               <th scope="col">Link</th>
-              <th scope="col" title="The most packets that waited at once">
-                Longest queue
+              <th scope="col" title="The longest queue so far, in packets">
+                Queue
               </th>
               {summary && <th scope="col">Busy</th>}
             </tr>
@@ -169,7 +169,7 @@ function Links({ run }: { run: Live }) {
             {order.slice(0, ROWS).map((link) => {
               const name = run.started.links[link] ?? "";
               const at = shown.indexOf(link);
-              const use = summary?.links.find((other) => other.name === name)?.utilisation;
+              const told = summary?.links.find((other) => other.name === name);
               return (
                 <tr key={name}>
                   <th scope="row">
@@ -186,8 +186,8 @@ function Links({ run }: { run: Live }) {
                       <span class="name">{name}</span>
                     </label>
                   </th>
-                  <td>{grouped(most.get(link) ?? 0)}</td>
-                  {summary && <td>{use === undefined ? "–" : `${general(100 * use, 3)} %`}</td>}
+                  <td>{grouped(told?.max_queue_packets ?? most.get(link) ?? 0)}</td>
+                  {summary && <td>{told ? `${general(100 * told.utilisation, 3)} %` : "–"}</td>}
                 </tr>
               );
             })}
