@@ -230,3 +230,12 @@ impl Identity<'_> {
         RandomStream::new(self.seed, &format!("node {} routing {purpose}", self.name))
     }
 }
+
+/// The earliest of some times, as far as there are any.
+#[inline]
+pub(crate) fn earliest<const N: usize>(times: [Option<Instant>; N]) -> Option<Instant> {
+    times.into_iter().fold(None, |first: Option<Instant>, time| match (first, time) {
+        (Some(first), Some(time)) => Some(first.min(time)),
+        _ => first.or(time),
+    })
+}

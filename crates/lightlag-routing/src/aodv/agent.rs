@@ -4,6 +4,7 @@ use super::known::{RateLimit, Seen, Terms};
 use super::requests::Search;
 use super::table::Table;
 use super::{Config, Hello, LinkBreakOn, Message, Proof, Reply, Sequence};
+use crate::agent::earliest;
 use crate::model::Model;
 use crate::outbox::{Outbox, whole_milliseconds};
 use crate::{
@@ -285,10 +286,7 @@ impl Agent for Aodv {
 
     fn poll_timeout(&self) -> Option<Instant> {
         let searches = self.searches.values().map(|search| search.deadline).min();
-        [self.outbox.next(), self.next_hello, self.neighbours.next(), self.debtors.next(), searches]
-            .into_iter()
-            .flatten()
-            .min()
+        earliest([self.outbox.next(), self.next_hello, self.neighbours.next(), self.debtors.next(), searches])
     }
 
     fn handle_timeout(&mut self, now: Instant, _world: &mut dyn Surroundings) {

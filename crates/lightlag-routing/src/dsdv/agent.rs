@@ -1,6 +1,7 @@
 //! DSDV on a node.
 
 use super::{Advertise, Config, Entry, Update};
+use crate::agent::earliest;
 use crate::model::Model;
 use crate::outbox::Outbox;
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
@@ -327,7 +328,7 @@ impl Agent for Dsdv {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        [self.next_dump, self.next_update, self.check, self.outbox.next()].into_iter().flatten().min()
+        earliest([self.next_dump, self.next_update, self.check, self.outbox.next()])
     }
 
     fn handle_timeout(&mut self, now: Instant, _world: &mut dyn Surroundings) {

@@ -3,6 +3,7 @@
 use super::config::{Config, NEVER};
 use super::state::{Changed, Link, State, Topology};
 use super::{Body, Hello, LinkCode, LinkType, Message, NeighbourType, Packet, TopologyControl, Validity};
+use crate::agent::earliest;
 use crate::model::Model;
 use crate::outbox::Outbox;
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Surroundings, Traffic, Verdict};
@@ -15,6 +16,9 @@ const MOST_MESSAGES: usize = 64;
 /// The longest way of a message (RFC 3626 §9.3).
 const TTL: u8 = 255;
 
+/// First hops and numbers of hops, by the number of the destination.
+type Ways = Vec<Option<(NodeId, u32)>>;
+
 /// OLSR on a node.
 #[derive(Clone, Debug)]
 struct Olsr {
@@ -22,9 +26,13 @@ struct Olsr {
     config: Config,
     state: State,
     changed: Changed,
-    /// By destination: the first hop, and the number of hops.
-    routes: BTreeMap<NodeId, (NodeId, u32)>,
+    /// By the number of the destination: the first hop, and the number of hops.
+    routes: Ways,
+    /// Room for the next ones.
+    spare: Ways,
     changes: u64,
+    /// Whether neighbours have changed since the relays were chosen.
+    relays_are_old: bool,
     /// Messages that wait for the next packet, and the time of that packet.
     queued: Vec<Message>,
     packet_at: Option<Instant>,
@@ -47,7 +55,9 @@ impl Model for Config {
             config: *self,
             state: State::default(),
             changed: Changed::default(),
-            routes: BTreeMap::new(),
+            routes: Ways::new(),
+            spare: Ways::new(),
+            relays_are_old: false,
             changes: 0,
             queued: Vec::new(),
             packet_at: None,
@@ -104,6 +114,9 @@ impl Olsr {
 
     /// RFC 3626 §6.2.
     fn send_hello(&mut self, now: Instant) {
+        if std::mem::take(&mut self.relays_are_old) {
+            self.state.choose_relays(now, self.node);
+        }
         let mut links: BTreeMap<LinkCode, Vec<NodeId>> = BTreeMap::new();
         for (node, entry) in &self.state.links {
             let is_symmetric = entry.is_symmetric(now);
@@ -236,9 +249,8 @@ impl Olsr {
     fn settle(&mut self, now: Instant) {
         self.state.expire(now, &mut self.changed);
         let changed = std::mem::take(&mut self.changed);
-        if changed.neighbours {
-            self.state.choose_relays(now, self.node);
-        }
+        // Nothing but a HELLO needs the relays.
+        self.relays_are_old |= changed.neighbours;
         if changed.selectors {
             self.set = self.set.wrapping_add(1);
         }
@@ -249,40 +261,59 @@ impl Olsr {
 
     /// RFC 3626 §10: shortest paths by hops over neighbours, theirs, and the topology.
     fn find_routes(&mut self, now: Instant) {
-        let mut routes: BTreeMap<NodeId, (NodeId, u32)> =
-            self.state.symmetric(now).map(|(node, _)| (node, (node, 1))).collect();
+        let mut routes = std::mem::take(&mut self.spare);
+        routes.clear();
+        self.state.symmetric(now).for_each(|(node, _)| enter(&mut routes, node, (node, 1)));
+        let carries = |via: NodeId| {
+            let link = self.state.links.get(&via);
+            link.is_some_and(|link| link.is_symmetric(now) && link.willingness != NEVER)
+        };
+        let is_new = |routes: &Ways, target: NodeId| {
+            target != self.node && routes.get(target.0 as usize).is_none_or(Option::is_none)
+        };
         let mut ring = Vec::new();
+        // The pairs of a neighbour stand together.
+        let (mut neighbour, mut is_way) = (None, false);
         for &(via, target) in self.state.two_hop.keys() {
-            let carries =
-                self.state.links.get(&via).is_some_and(|link| link.is_symmetric(now) && link.willingness != NEVER);
-            if carries && target != self.node && !routes.contains_key(&target) {
-                routes.insert(target, (via, 2));
-                ring.push(target);
+            if neighbour != Some(via) {
+                (neighbour, is_way) = (Some(via), carries(via));
+            }
+            if is_way && is_new(&routes, target) {
+                enter(&mut routes, target, (via, 2));
+                ring.push((target, via));
             }
         }
         let mut hops = 2;
         while !ring.is_empty() {
             hops += 1;
-            for last in std::mem::take(&mut ring) {
-                let (first, _) = routes[&last];
+            for (last, first) in std::mem::take(&mut ring) {
                 for &target in self.state.topology.get(&last).into_iter().flat_map(|report| &report.neighbours) {
-                    if target != self.node && !routes.contains_key(&target) {
-                        routes.insert(target, (first, hops));
-                        ring.push(target);
+                    if is_new(&routes, target) {
+                        enter(&mut routes, target, (first, hops));
+                        ring.push((target, first));
                     }
                 }
             }
         }
         self.changes += differences(&self.routes, &routes);
-        self.routes = routes;
+        self.spare = std::mem::replace(&mut self.routes, routes);
     }
 }
 
+fn enter(ways: &mut Ways, destination: NodeId, way: (NodeId, u32)) {
+    let place = destination.0 as usize;
+    if ways.len() <= place {
+        ways.resize(place + 1, None);
+    }
+    ways[place] = Some(way);
+}
+
 /// The destinations whose routes differ.
-fn differences(a: &BTreeMap<NodeId, (NodeId, u32)>, b: &BTreeMap<NodeId, (NodeId, u32)>) -> u64 {
-    let vanished = a.keys().filter(|node| !b.contains_key(node)).count();
-    let differing = b.iter().filter(|(node, route)| a.get(node) != Some(route)).count();
-    (vanished + differing) as u64
+fn differences(a: &Ways, b: &Ways) -> u64 {
+    let both = a.len().min(b.len());
+    let differing = a[..both].iter().zip(&b[..both]).filter(|(a, b)| a != b).count();
+    let others = a[both..].iter().chain(&b[both..]).flatten().count();
+    (differing + others) as u64
 }
 
 impl Agent for Olsr {
@@ -299,7 +330,8 @@ impl Agent for Olsr {
         _world: &mut dyn Surroundings,
     ) -> Verdict {
         self.settle(now);
-        self.routes.get(&heading.destination).map_or(Verdict::Unreachable, |(first, _)| Verdict::Via(*first))
+        let way = self.routes.get(heading.destination.0 as usize).copied().flatten();
+        way.map_or(Verdict::Unreachable, |(first, _)| Verdict::Via(first))
     }
 
     fn hear(
@@ -335,7 +367,7 @@ impl Agent for Olsr {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        [self.next_hello, self.next_tc, self.packet_at, self.state.next()].into_iter().flatten().min()
+        earliest([self.next_hello, self.next_tc, self.packet_at, self.state.next()])
     }
 
     fn handle_timeout(&mut self, now: Instant, _world: &mut dyn Surroundings) {
@@ -356,13 +388,11 @@ impl Agent for Olsr {
     }
 
     fn routes(&self, _now: Instant) -> Vec<Route> {
-        let route = |(destination, (next_hop, hops)): (&NodeId, &(NodeId, u32))| Route {
-            destination: *destination,
-            next_hop: *next_hop,
-            hops: *hops,
-            lifetime: None,
+        let route = |(destination, way): (u32, &Option<(NodeId, u32)>)| {
+            let (next_hop, hops) = (*way)?;
+            Some(Route { destination: NodeId(destination), next_hop, hops, lifetime: None })
         };
-        self.routes.iter().map(route).collect()
+        (0..).zip(&self.routes).filter_map(route).collect()
     }
 
     fn changes(&self) -> u64 {
@@ -371,5 +401,24 @@ impl Agent for Olsr {
 
     fn traffic(&self) -> &Traffic {
         self.outbox.traffic()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_that_appear_vanish_or_bend_are_changes() {
+        let ways = |list: &[(u32, u32, u32)]| {
+            let mut ways = Ways::new();
+            list.iter().for_each(|(to, via, hops)| enter(&mut ways, NodeId(*to), (NodeId(*via), *hops)));
+            ways
+        };
+        let before = ways(&[(1, 1, 1), (2, 1, 2), (5, 1, 2), (9, 1, 3)]);
+        assert_eq!(differences(&before, &before), 0);
+        // 2 is nearer, 4 appears, 5 has another first hop, 9 vanishes.
+        let now = ways(&[(1, 1, 1), (2, 2, 1), (4, 2, 2), (5, 2, 2)]);
+        assert_eq!([differences(&before, &now), differences(&now, &before)], [4, 4]);
     }
 }
