@@ -41,9 +41,11 @@ fn main() {
         let channel = Channel::new(&Propagation { loss, ..Propagation::default() }, 5.18e9, 1, "air");
         for nodes in [60, 200, 1000] {
             let to = Places { x: &x[..nodes], y: &y[..nodes], z: &z[..nodes], stations: None };
-            let mut out = vec![0.0; nodes];
+            let (mut squares, mut out) = (vec![0.0; nodes], vec![0.0; nodes]);
             let time = least(200_000 / nodes as u32, |call| {
-                channel.powers(black_box(place(call as usize % nodes)), 40.0, to, Instant::ZERO, &mut out);
+                let from = black_box(place(call as usize % nodes));
+                to.squares(from.at, &mut squares);
+                channel.powers(from, 40.0, (to, &squares), Instant::ZERO, &mut out);
                 black_box(&mut out);
             });
             println!("powers, {name}, {nodes} nodes: {time:.0} ns");

@@ -44,6 +44,7 @@ use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use background::Background;
 use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Sent, Thresholds};
+use lightlag_core::random::mix;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, prefetch};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
@@ -59,12 +60,14 @@ use tracks::Tracks;
 pub struct Medium<P> {
     reach: Reach,
     curves: ErrorCurves,
-    /// The SINRs from which on nothing of the headers and nothing of a frame is ever lost, by mode.
-    certain: Vec<(Mode, [f64; 2])>,
+    /// By mode and bits, a power of two: the SINRs from which on a frame survives most draws, and its headers all.
+    levels: Vec<(Mode, u32, [f64; 2])>,
     timing: Timing,
     frequency: f64,
     edca: bool,
     seed: u64,
+    /// The family of the draws that decide about frames.
+    draws: u64,
     /// The instant of the last call: frames that start later are on their way already.
     now: Instant,
     stations: Vec<StationState<P>>,
@@ -81,8 +84,6 @@ pub struct Medium<P> {
     background: Background,
     /// Lists of hearers that are free.
     lists: Vec<Vec<u32>>,
-    /// Bit n: whether the MPDU n of the A-MPDU that a station has just received arrived there.
-    arrived: u64,
 }
 
 /// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
@@ -91,11 +92,8 @@ const MAC: u32 = 28;
 const QOS: u32 = 2;
 const RTS_SIZE: Bytes = Bytes(20);
 
-/// Bytes that larger frames than usual have.
-const LARGE: u32 = 4096;
-
-/// Stations whose state the fastest cache holds.
-const CACHED: usize = 16;
+/// Stations whose state a cache close to the processor holds.
+const CACHED: usize = 128;
 
 /// Receptions between the fetch of a receiver's memory and its use.
 const AHEAD: usize = 8;
@@ -171,15 +169,15 @@ impl<P: Clone> Medium<P> {
         Self {
             reach: Reach::new(channel, tracks, &antennas),
             curves: ErrorCurves::new(config.errors),
-            certain: Vec::new(),
+            levels: Vec::new(),
             timing,
             frequency: config.frequency,
             edca,
             seed,
+            draws: mix(seed),
             now: Instant::ZERO,
             lists: Vec::new(),
             background: Background::default(),
-            arrived: 0,
             stations,
             hearings,
             frames: BinaryHeap::new(),
@@ -631,7 +629,7 @@ impl<P: Clone> Medium<P> {
         let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, answered, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
-        let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max().unwrap_or(size);
+        let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max();
         let sent = self.sent(mode, size, largest);
         let state = &mut self.stations[at as usize];
         state.sent += 1;
@@ -652,9 +650,9 @@ impl<P: Clone> Medium<P> {
         let receptions = if reach.is_lasting() {
             reach.receptions(at as usize, start, exchange)
         } else {
-            let mut faint = background.room();
-            let (receptions, travels) = reach.loud(at as usize, start, exchange, &mut faint);
-            background.add(frame, (start, end), travels, faint);
+            let mut levels = background.room();
+            let (receptions, travels) = reach.loud(at as usize, start, exchange, &mut levels);
+            background.add(frame, (start, end), travels, levels);
             receptions
         };
         for (place, reception) in receptions.iter().enumerate() {
@@ -701,71 +699,66 @@ impl<P: Clone> Medium<P> {
         end
     }
 
-    /// A frame of this mode and size, of which so many bytes have one fate, for those who hear it.
-    fn sent(&mut self, mode: Mode, size: u32, largest: u32) -> Sent {
-        let known = self.certain.iter().find(|(of, _)| *of == mode).map(|(_, certain)| *certain);
-        let [certain_header, certain] = known.unwrap_or_else(|| {
-            let certain = self.curves.certain_sinr(mode, 8 * LARGE);
-            self.certain.push((mode, certain));
-            certain
+    /// A frame of this mode and size for those who hear it; if it is an A-MPDU, with so many bytes in the largest of its MPDUs.
+    fn sent(&mut self, mode: Mode, size: u32, largest: Option<u32>) -> Sent {
+        let carried = mode.carried_bits(Bytes(size.into()));
+        let bits = largest.map_or(carried as u32, |bytes| 8 * bytes).next_power_of_two();
+        let known = self.levels.iter().find(|(of, most, _)| (*of, *most) == (mode, bits)).map(|(_, _, levels)| *levels);
+        let [safe, certain_header] = known.unwrap_or_else(|| {
+            let levels = [self.curves.safe_sinr(mode, bits), self.curves.certain_header_sinr(mode)];
+            self.levels.push((mode, bits, levels));
+            levels
         });
-        let certain = if largest <= LARGE { certain } else { f64::INFINITY };
-        let (bits, headers) = (mode.carried_bits(Bytes(size.into())) as f64, mode.header_duration());
-        Sent { mode, size, bits, headers, certain, certain_header }
+        Sent { mode, size, bits: carried as f64, headers: mode.header_duration(), safe, certain_header }
     }
 
     /// Fetches what the end of a frame needs from memory at its next hearers.
     #[inline]
     fn prefetch(&self, hearers: &[u32]) {
         if let Some(second) = hearers.get(2) {
+            let state = &self.stations[*second as usize];
             prefetch(std::ptr::from_ref(&self.hearings[*second as usize]));
-            prefetch(std::ptr::from_ref(&self.stations[*second as usize]));
+            prefetch(std::ptr::from_ref(&state.access.busy_until));
+            prefetch(std::ptr::from_ref(&state.wake));
         }
         if let Some(first) = hearers.get(1) {
             self.hearings[*first as usize].prefetch_records();
-            prefetch(self.stations[*first as usize].queues.as_ptr());
         }
     }
 
     /// A frame has ended at all of its hearers.
     fn frame_ends(&mut self, now: Instant, number: u64, frame: &Frame<P>) {
+        let is_large = self.stations.len() > CACHED;
         for (place, hearer) in frame.hearers.iter().enumerate() {
-            if self.stations.len() > CACHED {
+            if is_large {
                 self.prefetch(&frame.hearers[place..]);
             }
             let (state, hearing) = (&mut self.stations[*hearer as usize], &mut self.hearings[*hearer as usize]);
-            hearing.advance(now, &mut state.access, &mut self.background);
-            let drawn = |index: u64| draw(self.seed, frame.from, frame.number | index << 40, *hearer);
+            let drawn = |index: u64| draw(self.draws, frame.from, frame.number | index << 40, *hearer);
             let tools = (&self.curves, &mut self.background);
-            let end = hearing.end(number, (frame.sent, &frame.mpdus), tools, drawn);
+            let end = hearing.end_at(now, number, &mut state.access, (&frame.sent, &frame.mpdus), tools, drawn);
             if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
-                let understood = arrived != 0;
                 if header {
-                    state.access.received(ended, understood);
+                    state.access.received(ended, arrived != 0);
                 }
-                if understood {
-                    if self.watched.get(*hearer as usize).is_some_and(|watched| *watched) {
-                        self.tell(*hearer, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
-                    }
-                    self.arrived = arrived;
-                    self.understood(now, *hearer, frame, (ended, ratio));
-                } else if overlapped {
-                    state.counters.collisions += 1;
+                if arrived == 0 {
+                    let lost = if overlapped { &mut state.counters.collisions } else { &mut state.counters.errors };
+                    *lost += 1;
+                } else if frame.concerns(*hearer) || !self.watched.is_empty() {
+                    self.understood(now, *hearer, frame, (arrival, arrived, ratio));
                 } else {
-                    state.counters.errors += 1;
+                    reserve(self.timing, frame, ended, (hearing, &mut state.access));
                 }
-            }
-            let state = &mut self.stations[*hearer as usize];
-            if state.access.state == State::Receiving && !self.hearings[*hearer as usize].is_receiving(now) {
-                self.unanswered(*hearer, now);
             }
             let state = &self.stations[*hearer as usize];
             debug_assert!(
                 state.wake.is_some() || state.access.state != State::Idle || state.next_access(now).is_none()
             );
-            if state.access.state == State::Idle && state.wake.is_some() {
-                self.contend(*hearer, now);
+            match state.access.state {
+                State::Idle if state.wake.is_some() => self.contend(*hearer, now),
+                State::Receiving if !self.hearings[*hearer as usize].is_receiving(now) => self.unanswered(*hearer, now),
+                _ => {}
             }
         }
     }
@@ -804,21 +797,18 @@ impl<P: Clone> Medium<P> {
         }
     }
 
-    /// A station has understood a frame, which ended there at `end` and whose power had this ratio to the noise.
-    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, (end, ratio): (Instant, f64)) {
-        let is_mine = frame.to == To::One(Station(at));
-        if !is_mine && frame.to != To::All {
-            let (hearing, access) = (&mut self.hearings[at as usize], &mut self.stations[at as usize].access);
-            let until = end + frame.reserves;
-            if frame.kind == Kind::Rts {
-                let cts = BasicRates::MANDATORY.answer(frame.sent.mode).duration(ACK_SIZE);
-                let lapses = end + (self.timing.sifs + self.timing.slot) * 2 + cts + PHY_HEADER;
-                hearing.reserve_provisionally(end, lapses, until, access);
-            } else {
-                hearing.reserve(end, until, access);
-            }
-            return;
+    /// A station has understood a frame, or those parts of it that `arrived` tells, from `arrival` on, with this ratio of its
+    /// power to the noise.
+    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, (arrival, arrived, ratio): (Instant, u64, f64)) {
+        let end = arrival + frame.length;
+        if self.watched.get(at as usize).is_some_and(|watched| *watched) {
+            self.tell(at, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
         }
+        if !frame.concerns(at) {
+            let (hearing, state) = (&mut self.hearings[at as usize], &mut self.stations[at as usize]);
+            return reserve(self.timing, frame, end, (hearing, &mut state.access));
+        }
+        let is_mine = frame.to == To::One(Station(at));
         let answer_at = end + self.timing.sifs;
         match frame.kind {
             Kind::Data if frame.mpdus.is_empty() => {
@@ -832,7 +822,6 @@ impl<P: Clone> Medium<P> {
                 }
             }
             Kind::Data => {
-                let arrived = self.arrived;
                 for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
                     self.receive_numbered(now, at, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
                 }
@@ -1070,6 +1059,18 @@ impl<P: Clone> Medium<P> {
     }
 }
 
+/// A station has understood a frame for others, which ended at `end`: the medium is theirs.
+fn reserve<P>(timing: Timing, frame: &Frame<P>, end: Instant, (hearing, access): (&mut Hearing, &mut Access)) {
+    let until = end + frame.reserves;
+    if frame.kind == Kind::Rts {
+        let cts = BasicRates::MANDATORY.answer(frame.sent.mode).duration(ACK_SIZE);
+        let lapses = end + (timing.sifs + timing.slot) * 2 + cts + PHY_HEADER;
+        hearing.reserve_provisionally(end, lapses, until, access);
+    } else {
+        hearing.reserve(end, until, access);
+    }
+}
+
 /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
 fn give_up<P>(at: u32, class: usize, pending: Pending<P>, cause: AirDrop, owed: &mut VecDeque<Peer>) -> Happening<P> {
     let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
@@ -1125,14 +1126,8 @@ impl<P> Outgoing<P> {
 }
 
 /// A number in [0, 1) for a frame at a receiver: the same whatever others do.
-fn draw(seed: u64, from: u32, frame: u64, at: u32) -> f64 {
-    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-    let mix = |input: u64| {
-        let z = input.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    let bits = mix(mix(mix(seed) ^ (u64::from(from) << 32 | u64::from(at))) ^ frame);
+#[inline]
+fn draw(draws: u64, from: u32, frame: u64, at: u32) -> f64 {
+    let bits = mix(mix(draws ^ (u64::from(from) << 32 | u64::from(at))) ^ frame);
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

@@ -6,10 +6,10 @@
 
 use super::access::Access;
 use super::aggregate::Mpdu;
-use super::background::Background;
+use super::background::{Background, Ear};
 use super::record::Record;
 use crate::config::Radio;
-use crate::phy::error_model::survives;
+use crate::phy::error_model::{SAFE, survives};
 use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Header, Mode, Width, noise_floor};
 use crate::propagation::decibels::ratio;
@@ -29,19 +29,23 @@ pub(super) struct Thresholds {
     loud: f64,
     /// The least power that matters.
     noticeable: f64,
+    /// The powers of frames that are heard and do not matter alone: from the first on, below the second.
+    faint: [f64; 2],
 }
 
 impl Thresholds {
     pub(super) fn new(radio: &Radio, width: Width) -> Self {
         let (detection, carrier) = (ratio(radio.detection), ratio(radio.carrier_sense));
         let loud = carrier.min(ratio(radio.energy_detection));
+        let (noticeable, sensitivity) = (detection.min(loud), ratio(radio.sensitivity));
         Self {
             detection,
             detection_ratio: ratio(radio.detection_snr),
             capture: radio.capture.then(|| ratio(radio.capture_margin)),
             noise: noise_floor(width, radio.noise_figure),
             loud,
-            noticeable: detection.min(loud),
+            noticeable,
+            faint: [sensitivity, noticeable.max(sensitivity)],
         }
     }
 }
@@ -57,6 +61,9 @@ pub(super) struct Hearing {
     noticed: u32,
     /// The latest arrival of a record.
     last: Instant,
+    /// The end of the latest record, and when all others had ended.
+    last_end: Instant,
+    quiet_from: Instant,
     /// The end of its last transmission.
     own_until: Instant,
     thresholds: Arc<Thresholds>,
@@ -82,8 +89,8 @@ pub(super) struct Sent {
     /// The bits of its data field, and the time of its headers.
     pub(super) bits: f64,
     pub(super) headers: Duration,
-    /// The SINRs from which on nothing of it, and nothing of its headers, is ever lost.
-    pub(super) certain: f64,
+    /// The SINR from which on it survives every draw below `SAFE`, and that from which on its headers are never lost.
+    pub(super) safe: f64,
     pub(super) certain_header: f64,
 }
 
@@ -97,7 +104,7 @@ const ROUNDING: f64 = 1e-9;
 const SEVERAL: usize = 16;
 
 /// Records that are fetched before a frame ends.
-const FETCHED: usize = 8;
+const FETCHED: usize = 4;
 
 /// Transmissions of its own that a receiver remembers: no frame lasts as long as so many.
 const OWN: usize = 4;
@@ -108,7 +115,7 @@ pub(super) enum End {
     /// It was not locked on it, or lost it to its own transmission or in a header.
     Missed,
     /// It was locked on it since `arrival`: whether it understood its header, which of its MPDUs it understood, the ratio of its
-    /// power to the noise, and whether others were on the air.
+    /// power to the noise, and whether others were on the air, which is known where it understood nothing.
     Heard { arrival: Instant, header: bool, arrived: u64, ratio: f64, overlapped: bool },
 }
 
@@ -121,6 +128,8 @@ impl Hearing {
             first: 0,
             noticed: 0,
             last: Instant::ZERO,
+            last_end: Instant::ZERO,
+            quiet_from: Instant::ZERO,
             locked: None,
             own: [(Instant::ZERO, Instant::ZERO); OWN],
             next_own: 0,
@@ -151,6 +160,10 @@ impl Hearing {
         self.thresholds.noticeable
     }
 
+    fn ear(&self) -> Ear {
+        Ear { station: self.station, faint: self.thresholds.faint }
+    }
+
     pub(super) fn noise(&self) -> f64 {
         self.thresholds.noise
     }
@@ -173,7 +186,10 @@ impl Hearing {
             self.advance(now, access, background);
             self.forget(now);
         }
+        self.quiet_from = self.quiet_from.max(self.last_end);
+        self.last_end = record.end;
         if self.last > record.arrival {
+            self.quiet_from = self.quiet_from.max(record.end);
             let after = self.records.iter().rposition(|other| other.arrival <= record.arrival);
             self.records.insert(after.map_or(0, |at| at + 1).max(self.noticed as usize), record);
         } else {
@@ -225,34 +241,37 @@ impl Hearing {
         if is_locked || self.sends_between(record.arrival, at) {
             return;
         }
-        let Thresholds { detection, detection_ratio, noise, .. } = *self.thresholds;
-        let mut strongest = record;
-        let mut total = 0.0;
-        let on_air = self.records[self.first as usize..].iter().take_while(|other| other.arrival <= at);
-        let on_air = on_air.filter(|other| other.end > at);
-        for other in on_air.clone() {
-            total += other.power;
-            if other.arrival >= record.arrival && other.power > strongest.power {
-                strongest = *other;
+        let (mut strongest, mut total) = (&record, 0.0);
+        for other in &self.records[self.first as usize..] {
+            if other.arrival > at {
+                break;
+            }
+            if other.end > at {
+                total += other.power;
+                if other.arrival >= record.arrival && other.power > strongest.power {
+                    strongest = other;
+                }
             }
         }
-        let stands_out = |total: f64| strongest.power / (noise + (total - strongest.power).max(0.0)) >= detection_ratio;
-        let is_detected = strongest.power >= detection
-            && if background.is_silent() {
-                stands_out(total)
-            } else {
-                let span = (at, at + Duration::from_nanos(1));
-                let most = total + background.at_most(self.station, span);
-                // More interference does not help. Only between both bounds, with a margin for rounding, it has to be added up.
-                stands_out(most * (1.0 + ROUNDING))
-                    || stands_out(total * (1.0 - ROUNDING)) && {
-                        let all = background.list_with_faint(on_air, self.station, span).iter();
-                        stands_out(all.fold(0.0, |total, other| total + other.power))
-                    }
-            };
+        let Thresholds { detection, detection_ratio, noise, .. } = *self.thresholds;
+        let interference = |total: f64| (total - strongest.power).max(0.0);
+        let needed = |total: f64| detection_ratio * (noise + interference(total));
+        // More interference does not help. Only between both bounds, with a margin for rounding, it has to be added up.
+        let is_detected = strongest.power >= detection && {
+            let span = (at, at + Duration::from_nanos(1));
+            let most = total + background.at_most(self.ear(), span);
+            strongest.power >= needed(most * (1.0 + ROUNDING)) * (1.0 + ROUNDING)
+                || strongest.power >= needed(total * (1.0 - ROUNDING)) * (1.0 - ROUNDING) && {
+                    let on_air = self.records[self.first as usize..].iter().take_while(|other| other.arrival <= at);
+                    let on_air = on_air.filter(|other| other.end > at);
+                    let all = background.list_with_faint(on_air, self.ear(), span).iter();
+                    let total = all.fold(0.0, |total, other| total + other.power);
+                    strongest.power / (noise + interference(total)) >= detection_ratio
+                }
+        };
         if is_detected {
-            self.locked = Some(strongest);
             access.occupy(at, strongest.end);
+            self.locked = Some(*strongest);
             if self.provisional.is_some()
                 && let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses)
             {
@@ -261,43 +280,112 @@ impl Hearing {
         }
     }
 
-    /// A frame has ended here. `drawn` gives numbers in [0, 1): the first for a single frame or the headers of an A-MPDU, the
-    /// others for its MPDUs.
-    pub(super) fn end<P>(
+    /// Notices everything up to `now`, when a frame has ended here, and tells what became of it. `drawn` gives numbers in
+    /// [0, 1): the first for a single frame or the headers of an A-MPDU, the others for its MPDUs.
+    #[inline]
+    pub(super) fn end_at<P>(
         &mut self,
+        now: Instant,
         frame: u64,
-        (on, mpdus): (Sent, &[Mpdu<P>]),
+        access: &mut Access,
+        (on, mpdus): (&Sent, &[Mpdu<P>]),
         (curves, background): (&ErrorCurves, &mut Background),
         drawn: impl Fn(u64) -> f64,
     ) -> End {
-        let Some(record) = self.locked.filter(|locked| locked.frame == frame) else { return End::Missed };
+        if let Some(record) = self.only(frame)
+            && let faint = background.at_most(self.ear(), (record.arrival, record.end))
+            && let Thresholds { noise, detection_ratio, .. } = *self.thresholds
+            && record.power >= detection_ratio * (noise + faint) * (1.0 + ROUNDING)
+            && let ratio = record.power / noise
+            && let Some(is_intact) = if is_safe((on, mpdus), record.power, noise + faint, &drawn) {
+                Some(true)
+            } else if faint == 0.0 && mpdus.is_empty() && ratio >= on.certain_header {
+                // One piece, as below.
+                Some(survives(curves.ln_success(on.mode, ratio, (on.bits + 0.5) as u32), drawn(0)))
+            } else {
+                None
+            }
+        {
+            self.first = self.noticed;
+            self.noticed += 1;
+            access.occupy(record.arrival + CCA_TIME, record.end);
+            let arrived = if is_intact { u64::MAX } else { 0 };
+            return End::Heard { arrival: record.arrival, header: true, arrived, ratio, overlapped: faint > 0.0 };
+        }
+        self.advance(now, access, background);
+        self.end(frame, (on, mpdus), (curves, background), drawn)
+    }
+
+    /// The record of this frame, if it is detected where nothing but faint frames disturbs it: the receiver was idle and noticed
+    /// nothing else until its end.
+    #[inline]
+    fn only(&self, frame: u64) -> Option<Record> {
+        let record = *self.records.last()?;
+        let is_only = record.frame == frame
+            && self.noticed as usize + 1 == self.records.len()
+            && self.quiet_from <= record.arrival
+            && self.own_until <= record.arrival
+            && self.locked.is_none()
+            && self.provisional.is_none();
+        let Thresholds { detection, noticeable, .. } = *self.thresholds;
+        (is_only && record.power >= detection && record.power >= noticeable).then_some(record)
+    }
+
+    /// A frame has ended here.
+    #[inline]
+    fn end<P>(
+        &mut self,
+        frame: u64,
+        (on, mpdus): (&Sent, &[Mpdu<P>]),
+        (curves, background): (&ErrorCurves, &mut Background),
+        drawn: impl Fn(u64) -> f64,
+    ) -> End {
+        let record = match &self.locked {
+            Some(locked) if locked.frame == frame => *locked,
+            _ => return End::Missed,
+        };
         self.locked = None;
         if self.sends_between(record.arrival, record.end) {
             return End::Missed;
         }
         self.skip(record.arrival);
+        let mut loud = 0.0;
+        for other in &self.records[self.first as usize..] {
+            if other.arrival >= record.end {
+                break;
+            }
+            if other.end > record.arrival && other.frame != frame {
+                loud += other.power;
+            }
+        }
+        let most = loud + background.at_most(self.ear(), (record.arrival, record.end));
+        let noise = self.thresholds.noise;
+        if is_safe((on, mpdus), record.power, noise + most, &drawn) {
+            let (arrival, ratio) = (record.arrival, record.power / noise);
+            return End::Heard { arrival, header: true, arrived: u64::MAX, ratio, overlapped: most > 0.0 };
+        }
+        self.judge((record, most == 0.0), (on, mpdus), (curves, background), drawn)
+    }
+
+    /// The fate of a frame on which it was locked, from the interference in each piece of it, if it is not alone.
+    #[inline(never)]
+    fn judge<P>(
+        &self,
+        (record, is_alone): (Record, bool),
+        (on, mpdus): (&Sent, &[Mpdu<P>]),
+        (curves, background): (&ErrorCurves, &mut Background),
+        drawn: impl Fn(u64) -> f64,
+    ) -> End {
         let (noise, arrival) = (self.thresholds.noise, record.arrival);
-        let ratio = record.power / noise;
         let others = self.records[self.first as usize..].iter().take_while(|other| other.arrival < record.end);
-        let others = others.filter(|other| other.frame != frame && other.end > arrival);
-        let loud: f64 = others.clone().map(|other| other.power).sum();
-        let span = (arrival, record.end);
-        let heard = |header, arrived, interference| End::Heard {
-            arrival,
-            header,
-            arrived,
-            ratio,
-            overlapped: interference > 0.0,
+        let others = others.filter(|other| other.frame != record.frame && other.end > arrival);
+        let others = match is_alone {
+            true => &[],
+            false => background.list_with_faint(others, self.ear(), (arrival, record.end)),
         };
-        let most = loud + background.at_most(self.station, span);
-        if record.power / (noise + most * (1.0 + ROUNDING)) >= on.certain {
-            return heard(true, u64::MAX, most);
-        }
-        let others = background.list_with_faint(others, self.station, span);
         let interference: f64 = others.iter().map(|other| other.power).sum();
-        if record.power / (noise + interference) >= on.certain {
-            return heard(true, u64::MAX, interference);
-        }
+        let (ratio, overlapped) = (record.power / noise, interference > 0.0);
+        let heard = |header, arrived| End::Heard { arrival, header, arrived, ratio, overlapped };
         let sinr = Sinr { record, noise, others };
         let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
@@ -306,7 +394,7 @@ impl Hearing {
             on.mode.headers().map(|of| sinr.of_header(of, curves)).sum()
         };
         if !survives(ln, first) {
-            return heard(false, 0, interference);
+            return heard(false, 0);
         }
         let data = arrival + on.headers;
         let of = |bits: f64, span| {
@@ -315,7 +403,7 @@ impl Hearing {
         if mpdus.is_empty() {
             // All bits of the data field have to be right, as in ns-3: for an ACK at 24 Mbit/s 192 instead of 112.
             let all = survives(ln + of(on.bits, (data, record.end)), first);
-            return heard(true, if all { u64::MAX } else { 0 }, interference);
+            return heard(true, if all { u64::MAX } else { 0 });
         }
         let nanos = record.end.since(data).as_nanos();
         let at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
@@ -323,7 +411,7 @@ impl Hearing {
             let ln = of(f64::from(mpdu.bytes) * 8.0, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
             arrived | u64::from(survives(ln, drawn(index + 1))) << index
         });
-        heard(true, arrived, interference)
+        heard(true, arrived)
     }
 
     /// Whether it is in the middle of a frame on which it has locked.
@@ -373,6 +461,13 @@ impl Hearing {
     }
 }
 
+/// Whether nothing of a frame of this power is lost, because its SINR is so high at all times that most draws need no
+/// probability; `most`: a bound of what disturbs it, less rounding.
+#[inline]
+fn is_safe<P>((on, mpdus): (&Sent, &[Mpdu<P>]), power: f64, most: f64, drawn: &impl Fn(u64) -> f64) -> bool {
+    power >= on.safe * most * (1.0 + ROUNDING) && (0..=mpdus.len() as u64).all(|index| drawn(index) < SAFE)
+}
+
 /// A frame and what disturbs it.
 struct Sinr<'a> {
     record: Record,
@@ -391,7 +486,9 @@ impl Sinr<'_> {
     /// Adds up what each piece of a span with the same interference contributes: its ratio of signal to interference and
     /// noise, and its share of the time.
     fn pieces(&self, (from, until): (Instant, Instant), of: impl Fn(f64, f64) -> f64) -> f64 {
-        let whole = until.since(from).as_nanos() as f64;
+        // A signed number is what the processor converts.
+        let nanos = |from, until: Instant| until.since(from).as_nanos() as i64 as f64;
+        let whole = nanos(from, until);
         let (mut start, mut sum) = (from, 0.0);
         while start < until {
             let (mut end, mut interference) = (until, 0.0);
@@ -404,7 +501,7 @@ impl Sinr<'_> {
                 }
             }
             let sinr = self.record.power / (self.noise + interference);
-            sum += of(sinr, end.since(start).as_nanos() as f64 / whole);
+            sum += of(sinr, nanos(start, end) / whole);
             if sum == f64::NEG_INFINITY {
                 break;
             }
@@ -413,3 +510,6 @@ impl Sinr<'_> {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests;

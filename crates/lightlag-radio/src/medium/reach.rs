@@ -1,6 +1,6 @@
 //! The stations that a frame reaches, with the power and the delay at each.
 
-use super::background::AtStation;
+use super::background::Levels;
 use super::tracks::Tracks;
 use crate::propagation::{Channel, delay};
 use lightlag_core::{Duration, Instant};
@@ -41,10 +41,8 @@ pub(super) struct Reach {
     gains: Option<Vec<f64>>,
     sensitivities: Vec<f64>,
     noticeable: Vec<f64>,
-    /// The power that reaches each station.
-    powers: Vec<f64>,
-    /// The squares of the distances from a sender.
-    squares: Vec<f64>,
+    /// The last question about mean powers, answered.
+    levels: Levels,
     /// Stations that notice a frame, as many as there are, and room for the others.
     indices: Vec<u32>,
     receptions: Vec<Reception>,
@@ -66,8 +64,7 @@ impl Reach {
                 .then(|| antennas.iter().map(|antenna| antenna.gain).collect()),
             sensitivities: antennas.iter().map(|antenna| antenna.sensitivity).collect(),
             noticeable: antennas.iter().map(|antenna| antenna.noticeable.max(antenna.sensitivity)).collect(),
-            powers: vec![0.0; count],
-            squares: vec![0.0; count],
+            levels: Levels::default(),
             indices: vec![0; count],
             receptions: Vec::new(),
             lasting: vec![None; if is_lasting { count } else { 0 }],
@@ -82,12 +79,25 @@ impl Reach {
 
     /// The mean power of a station's signal at each station.
     pub(super) fn powers(&mut self, from: usize, now: Instant) -> &[f64] {
-        self.tracks.advance(now);
-        self.channel.powers(self.tracks.place(from), self.sent[from], self.tracks.places(), now, &mut self.powers);
-        if let Some(gains) = &self.gains {
-            self.powers.iter_mut().zip(gains).for_each(|(power, gain)| *power *= gain);
+        let mut levels = std::mem::take(&mut self.levels);
+        self.mean_levels(from, now, &mut levels);
+        self.levels = levels;
+        &self.levels.powers
+    }
+
+    /// The mean power of a station's signal at each station, and how far that is.
+    fn mean_levels(&mut self, from: usize, now: Instant, Levels { powers, squares }: &mut Levels) {
+        squares.resize(self.sent.len(), 0.0);
+        powers.resize(self.sent.len(), 0.0);
+        self.tracks.squares(from, now, squares);
+        if !self.channel.powers_by_distance(self.sent[from], squares, powers) {
+            self.tracks.advance(now);
+            let (place, places) = (self.tracks.place(from), self.tracks.places());
+            self.channel.powers(place, self.sent[from], (places, squares), now, powers);
         }
-        &self.powers
+        if let Some(gains) = &self.gains {
+            powers.iter_mut().zip(gains).for_each(|(power, gain)| *power *= gain);
+        }
     }
 
     /// Whether all receptions are known for good: then faint ones are among them.
@@ -98,15 +108,16 @@ impl Reach {
     /// The stations that hear a frame which leaves a station, in their order, where nothing ever changes.
     pub(super) fn receptions(&mut self, from: usize, now: Instant, exchange: u64) -> &[Reception] {
         if self.lasting[from].is_none() {
-            self.powers_of_frame(from, now, exchange);
-            self.lasting[from] = Some(self.heard(from));
+            let mut levels = Levels::default();
+            self.levels_of_frame(from, now, exchange, &mut levels);
+            self.lasting[from] = Some(self.heard(from, &levels.powers));
         }
         self.lasting[from].as_deref().unwrap_or(&[])
     }
 
-    fn heard(&self, from: usize) -> Box<[Reception]> {
+    fn heard(&self, from: usize, powers: &[f64]) -> Box<[Reception]> {
         let place = self.tracks.place(from);
-        let levels = self.powers.iter().zip(&self.sensitivities).enumerate();
+        let levels = powers.iter().zip(&self.sensitivities).enumerate();
         let hear = levels.filter(|(other, (power, least))| power >= least && *other != from);
         let reception = |(other, (power, _)): (usize, (&f64, _))| {
             let travels = delay(self.tracks.at(other).distance(place.at));
@@ -116,45 +127,37 @@ impl Reach {
     }
 
     /// The stations that notice a frame of this exchange which leaves a station now, in their order, and a time within which it
-    /// reaches each one. Where it is faint is written into `faint`.
+    /// reaches each one. Its power everywhere is written into `levels`.
     pub(super) fn loud(
         &mut self,
         from: usize,
         now: Instant,
         exchange: u64,
-        faint: &mut Vec<AtStation>,
+        levels: &mut Levels,
     ) -> (&[Reception], Duration) {
-        self.powers_of_frame(from, now, exchange);
-        self.tracks.squares(from, &mut self.squares);
-        faint.clear();
-        let levels = self.sensitivities.iter().zip(&self.noticeable);
-        faint.extend(self.powers.iter().zip(&self.squares).zip(levels).map(
-            |((power, square), (least, noticeable))| {
-                let is_faint = (power >= least) & (power < noticeable);
-                AtStation { power: if is_faint { *power } else { 0.0 }, square: *square }
-            },
-        ));
-        faint[from].power = 0.0;
+        self.levels_of_frame(from, now, exchange, levels);
+        levels.powers[from] = -1.0;
         // A third of all stations notice a frame in a swarm: a branch that nobody can predict would cost more than all else here.
         let mut found = 0;
-        for (other, (power, noticeable)) in self.powers.iter().zip(&self.noticeable).enumerate() {
+        for (other, (power, noticeable)) in levels.powers.iter().zip(&self.noticeable).enumerate() {
             self.indices[found] = other as u32;
-            found += usize::from((power >= noticeable) & (other != from));
+            found += usize::from(power >= noticeable);
         }
         self.receptions.clear();
         self.receptions.extend(self.indices[..found].iter().map(|station| {
-            let travels = delay(self.squares[*station as usize].sqrt());
-            Reception { station: *station, travels, power: self.powers[*station as usize] }
+            let (power, square) = (levels.powers[*station as usize], levels.squares[*station as usize]);
+            Reception { station: *station, travels: delay(square.sqrt()), power }
         }));
-        (&self.receptions, delay(largest(&self.squares).sqrt()))
+        (&self.receptions, delay(largest(&levels.squares).sqrt()))
     }
 
-    /// The power of a frame at each station.
-    fn powers_of_frame(&mut self, from: usize, now: Instant, exchange: u64) {
-        self.powers(from, now);
+    /// The power of a frame at each station, and how far that is.
+    fn levels_of_frame(&mut self, from: usize, now: Instant, exchange: u64, levels: &mut Levels) {
+        self.mean_levels(from, now, levels);
         if self.channel.fades() {
+            self.tracks.advance(now);
             let place = self.tracks.place(from);
-            for (other, power) in self.powers.iter_mut().enumerate() {
+            for (other, power) in levels.powers.iter_mut().enumerate() {
                 *power *= self.channel.fade(place, self.tracks.place(other), exchange);
             }
         }

@@ -1,7 +1,7 @@
 //! A station: its settings, its parts, and what it counts.
 
 use super::access::{Access, State};
-use super::frame::{Frame, Happening};
+use super::frame::{Frame, Happening, Station, To};
 use super::queue::Queue;
 use super::reorder::Reorder;
 use crate::class::Class;
@@ -151,6 +151,11 @@ pub(super) struct StationState<P> {
 }
 
 impl<P> Frame<P> {
+    /// Whether it is for a station, alone or with all others.
+    pub(super) fn concerns(&self, station: u32) -> bool {
+        self.to == To::One(Station(station)) || self.to == To::All
+    }
+
     /// Its sender and its class.
     pub(super) fn peer(&self) -> Peer {
         Peer { station: self.from, class: self.class }

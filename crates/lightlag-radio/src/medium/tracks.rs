@@ -72,6 +72,35 @@ impl Tracks {
         }
     }
 
+    /// The squares of the distances between a station and each one at this instant, in square metres. All other places stay
+    /// unknown, which is less work.
+    pub(super) fn squares(&mut self, from: usize, now: Instant, out: &mut [f64]) {
+        if now >= self.earliest {
+            self.take_pieces(now);
+        }
+        let nanos = now.as_nanos() as f64;
+        let at = if self.curved.contains(&(from as u32)) {
+            self.motions[from].position(now)
+        } else {
+            let seconds = (nanos - self.from[from]) * 1e-9;
+            let [x, y, z] = std::array::from_fn(|axis| self.start[axis][from] + self.velocity[axis][from] * seconds);
+            Vector::new(x, y, z)
+        };
+        let (count, since) = (out.len(), &self.from[..out.len()]);
+        let [start_x, start_y, start_z] = [0, 1, 2].map(|axis| &self.start[axis][..count]);
+        let [x, y, z] = [0, 1, 2].map(|axis| &self.velocity[axis][..count]);
+        for i in 0..count {
+            let seconds = (nanos - since[i]) * 1e-9;
+            let dx = start_x[i] + x[i] * seconds - at.x;
+            let dy = start_y[i] + y[i] * seconds - at.y;
+            let dz = start_z[i] + z[i] * seconds - at.z;
+            out[i] = dx * dx + dy * dy + dz * dz;
+        }
+        for station in &self.curved {
+            out[*station as usize] = (self.motions[*station as usize].position(now) - at).square();
+        }
+    }
+
     #[cold]
     fn take_pieces(&mut self, now: Instant) {
         self.curved.clear();
@@ -101,17 +130,6 @@ impl Tracks {
         Vector::new(x[station], y[station], z[station])
     }
 
-    /// The squares of the distances between a station and each one.
-    pub(super) fn squares(&self, from: usize, out: &mut [f64]) {
-        let (from, count) = (self.at(from), out.len());
-        let [x, y, z] = &self.places;
-        let (x, y, z) = (&x[..count], &y[..count], &z[..count]);
-        for i in 0..count {
-            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
-            out[i] = dx * dx + dy * dy + dz * dz;
-        }
-    }
-
     pub(super) fn place(&self, station: usize) -> Place {
         Place { station: station as u32, at: self.at(station) }
     }
@@ -119,5 +137,32 @@ impl Tracks {
     pub(super) fn places(&self) -> Places<'_> {
         let [x, y, z] = &self.places;
         Places { x, y, z, stations: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_core::Duration;
+    use lightlag_mobility::{Area, Mobility};
+    use lightlag_net::setting::Registered;
+
+    #[test]
+    fn distances_are_those_between_the_places() {
+        let area = Area::new(Vector::ZERO, Vector::new(500.0, 400.0, 100.0)).unwrap();
+        let names = ["gauss-markov", "smooth-turn", "static", "random-waypoint", "paparazzi"];
+        let motion = |name: &str| Motion::new(&Mobility::named(name).unwrap(), &area, None, 1, name);
+        let motions: Vec<Motion> = names.into_iter().map(motion).collect();
+        let (mut tracks, mut others) = (Tracks::new(motions.clone()), Tracks::new(motions));
+        for step in 0..500 {
+            let now = Instant::ZERO + Duration::from_micros(step * 71_003);
+            others.advance(now);
+            for from in 0..names.len() {
+                let (mut squares, mut same) = ([0.0; 5], [0.0; 5]);
+                tracks.squares(from, now, &mut squares);
+                others.places().squares(others.at(from), &mut same);
+                assert_eq!(squares, same, "{from} at {now:?}");
+            }
+        }
     }
 }

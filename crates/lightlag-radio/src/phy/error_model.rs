@@ -68,6 +68,9 @@ pub enum Coding {
 const CERTAIN: f64 = -1e-9;
 const HOPELESS: f64 = -40.0;
 
+/// A number drawn from [0, 1) is below it more often than not: 63 times of 64.
+pub const SAFE: f64 = 1.0 - 1.0 / 64.0;
+
 /// The curves of a model, for all modes.
 #[derive(Clone, Debug)]
 pub struct ErrorCurves {
@@ -110,14 +113,26 @@ impl ErrorCurves {
         least(|sinr| self.ln_success(mode, sinr, bits) >= ln)
     }
 
-    /// The least SINRs, ratios of powers, from which on the headers of a frame of this mode certainly survive, and all of it
-    /// with at most so many bits.
-    pub fn certain_sinr(&self, mode: Mode, bits: u32) -> [f64; 2] {
-        let headers: u32 = mode.headers().map(|header| header.bits).sum();
-        let few = bits.min(table::SHORT - 1);
-        let header = least(|sinr| self.ln_header_success(sinr, headers) == 0.0);
-        let data = least(|sinr| [bits, few].into_iter().all(|bits| self.ln_success(mode, sinr, bits) == 0.0));
-        [header, data.max(header)]
+    /// The least SINR, a ratio of powers, from which on the headers of a frame of this mode certainly survive.
+    pub fn certain_header_sinr(&self, mode: Mode) -> f64 {
+        let bits: u32 = mode.headers().map(|header| header.bits).sum();
+        least(|sinr| self.ln_header_success(sinr, bits) == 0.0)
+    }
+
+    /// A SINR, a ratio of powers, from which on a frame of this mode with at most so many bits, and its headers, survive every
+    /// draw below [`SAFE`], in how many pieces of any length it may be looked at.
+    pub fn safe_sinr(&self, mode: Mode, bits: u32) -> f64 {
+        /// A sixteenth of what `SAFE` allows for the headers, and as much for the rest: the bits of a piece are rounded.
+        const RARELY: f64 = (1.0 - SAFE) / 16.0;
+        let header_bits: u32 = mode.headers().map(|header| header.bits).sum();
+        let rate = if self.by_energy { energy(mode) } else { 1.0 };
+        let header_rate = if self.by_energy { SLOWEST_ENERGY } else { 1.0 };
+        let survives = |bits: u32, curve: usize, level: f64| {
+            let mut curves = [&self.curves, &self.short].into_iter().filter(|curves| !curves.is_empty());
+            curves.all(|curves| f64::from(bits) * curves[curve].at(level) >= -RARELY)
+        };
+        let data = scheme_index(mode.scheme());
+        least(|sinr| survives(header_bits, 0, sinr * header_rate) && survives(bits, data, sinr * rate))
     }
 
     /// The same as [`Self::ln_success`] for the bits of a header.

@@ -74,20 +74,33 @@ impl Channel {
         ratio(libm::hypot(shadowing.deviation, deviation) * normal)
     }
 
-    /// The power that reaches each place from a sender of `power`, in the same unit, without fading. Each of the
-    /// coordinates must be as long as `out` at least; the sender may be among the places.
-    pub fn powers(&self, from: Place, power: f64, to: Places<'_>, now: Instant, out: &mut [f64]) {
+    /// The power that reaches each place from a sender of `power`, in the same unit, without fading. The places come with
+    /// the squares of their distances ([`Places::squares`]), all as long as `out` at least; the sender may be among them.
+    pub fn powers(&self, from: Place, power: f64, to: (Places<'_>, &[f64]), now: Instant, out: &mut [f64]) {
         let Some(formula) = self.formula else {
             for (index, out) in out.iter_mut().enumerate() {
-                *out = power * self.gain(from, to.get(index), now);
+                *out = power * self.gain(from, to.0.get(index), now);
             }
             return;
         };
         formula.powers(from.at, to, power, out);
         if self.propagation.shadowing.deviation > 0.0 {
             for (index, out) in out.iter_mut().enumerate() {
-                *out *= self.shadow(from.station, to.get(index).station, now, 0.0);
+                *out *= self.shadow(from.station, to.0.get(index).station, now, 0.0);
             }
+        }
+    }
+
+    /// The same from the squares of the distances alone. Where they do not decide, nothing is written.
+    ///
+    /// Returns whether they do.
+    pub fn powers_by_distance(&self, power: f64, squares: &[f64], out: &mut [f64]) -> bool {
+        match self.formula {
+            Some(Formula::Power(law)) if self.propagation.shadowing.deviation == 0.0 => {
+                law.powers(squares, power, out);
+                true
+            }
+            _ => false,
         }
     }
 

@@ -20,10 +20,10 @@ impl Formula {
         }
     }
 
-    /// The power at each place of a sender of that power.
-    pub(super) fn powers(self, from: Vector, to: Places<'_>, power: f64, out: &mut [f64]) {
+    /// The power at each place of a sender of that power, whose squared distance is known.
+    pub(super) fn powers(self, from: Vector, to: (Places<'_>, &[f64]), power: f64, out: &mut [f64]) {
         match self {
-            Self::Power(law) => law.powers(from, to, power, out),
+            Self::Power(law) => law.powers(to.1, power, out),
             Self::TwoRays(rays) => rays.powers(from, to, power, out),
         }
     }

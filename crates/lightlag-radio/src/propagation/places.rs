@@ -29,4 +29,14 @@ impl Places<'_> {
         let station = self.stations.map_or(index as u32, |stations| stations[index]);
         Place { station, at: Vector::new(self.x[index], self.y[index], self.z[index]) }
     }
+
+    /// The squares of the distances between a place and each of these, in square metres.
+    pub fn squares(&self, from: Vector, out: &mut [f64]) {
+        let count = out.len();
+        let (x, y, z) = (&self.x[..count], &self.y[..count], &self.z[..count]);
+        for i in 0..count {
+            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
+            out[i] = dx * dx + dy * dy + dz * dz;
+        }
+    }
 }

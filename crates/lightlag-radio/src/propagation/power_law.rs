@@ -4,8 +4,6 @@
 //! polynomials of our own.
 
 use super::decibels::{exp2, log2};
-use super::places::Places;
-use lightlag_mobility::Vector;
 
 /// g · max(d, least)^−n.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,24 +65,22 @@ impl PowerLaw {
         self.gain * share
     }
 
-    /// The power at each place of a sender of that power.
-    pub(super) fn powers(self, from: Vector, to: Places<'_>, power: f64, out: &mut [f64]) {
+    /// The power at each squared distance of a sender of that power.
+    pub(super) fn powers(self, squares: &[f64], power: f64, out: &mut [f64]) {
         let scale = power * self.gain;
         by_quarters!(
             self.exponent,
-            |QUARTERS| self.fill(from, to, out, |d2| scale * inverse_power::<QUARTERS>(d2)),
-            self.fill(from, to, out, |d2| scale * self.general(d2));
+            |QUARTERS| self.fill(squares, out, |d2| scale * inverse_power::<QUARTERS>(d2)),
+            self.fill(squares, out, |d2| scale * self.general(d2));
             2 3 4 5 6 7 8 9 10 11 12
         );
     }
 
     #[inline(always)]
-    fn fill(self, from: Vector, to: Places<'_>, out: &mut [f64], power: impl Fn(f64) -> f64) {
-        let count = out.len();
-        let (x, y, z) = (&to.x[..count], &to.y[..count], &to.z[..count]);
-        for i in 0..count {
-            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
-            out[i] = power((dx * dx + dy * dy + dz * dz).max(self.least_squared));
+    fn fill(self, squares: &[f64], out: &mut [f64], power: impl Fn(f64) -> f64) {
+        for (out, d2) in out.iter_mut().zip(squares) {
+            // A comparison takes one instruction, `f64::max` several.
+            *out = power(if *d2 > self.least_squared { *d2 } else { self.least_squared });
         }
     }
 }
@@ -92,6 +88,8 @@ impl PowerLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::propagation::Places;
+    use lightlag_mobility::Vector;
 
     #[test]
     fn roots_and_polynomials_agree_with_libm() {
@@ -111,12 +109,13 @@ mod tests {
     fn many_receivers_get_what_each_alone_would_get() {
         let coordinate = |scale: f64| (0..67).map(|i| libm::sin(f64::from(i) * scale) * 300.0).collect::<Vec<_>>();
         let (x, y, z) = (coordinate(1.0), coordinate(2.3), coordinate(3.1));
-        let to = Places { x: &x, y: &y, z: &z, stations: None };
         let from = Vector::new(x[3], y[3], z[3]);
+        let mut squares = vec![0.0; 67];
+        Places { x: &x, y: &y, z: &z, stations: None }.squares(from, &mut squares);
         for exponent in [2.0, 2.5, 3.0, 3.5, 4.0, 2.2] {
             let law = PowerLaw::new(1e-5, exponent, 1.0);
             let mut powers = vec![0.0; 67];
-            law.powers(from, to, 40.0, &mut powers);
+            law.powers(&squares, 40.0, &mut powers);
             for (i, power) in powers.iter().enumerate() {
                 let alone = 40.0 * law.gain((Vector::new(x[i], y[i], z[i]) - from).square());
                 assert!((power / alone - 1.0).abs() < 1e-15, "{exponent} {i}");

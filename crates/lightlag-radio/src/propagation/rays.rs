@@ -34,13 +34,11 @@ impl Rays {
         self.at((to - from).square(), self.height(from.z) * self.height(to.z))
     }
 
-    /// The power at each place of a sender of that power.
-    pub(super) fn powers(self, from: Vector, to: Places<'_>, power: f64, out: &mut [f64]) {
-        let (count, height) = (out.len(), self.height(from.z));
-        let (x, y, z) = (&to.x[..count], &to.y[..count], &to.z[..count]);
-        for i in 0..count {
-            let (dx, dy, dz) = (x[i] - from.x, y[i] - from.y, z[i] - from.z);
-            out[i] = power * self.at(dx * dx + dy * dy + dz * dz, height * self.height(z[i]));
+    /// The power at each place of a sender of that power, whose squared distance is known.
+    pub(super) fn powers(self, from: Vector, (to, squares): (Places<'_>, &[f64]), power: f64, out: &mut [f64]) {
+        let height = self.height(from.z);
+        for ((out, d2), z) in out.iter_mut().zip(squares).zip(to.z) {
+            *out = power * self.at(*d2, height * self.height(*z));
         }
     }
 }

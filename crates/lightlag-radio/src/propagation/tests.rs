@@ -131,8 +131,9 @@ fn every_model_is_the_same_for_one_receiver_and_for_many() {
         let shadowing = Shadowing { deviation: 4.0, ..Shadowing::default() };
         let channel = Channel::new(&Propagation { loss, shadowing, ..Propagation::default() }, FREQUENCY, 1, "air");
         let (from, now) = (at(2, Vector::new(200.0, 100.0, 120.0)), Instant::ZERO);
-        let mut powers = [0.0; 4];
-        channel.powers(from, 40.0, to, now, &mut powers);
+        let (mut squares, mut powers) = ([0.0; 4], [0.0; 4]);
+        to.squares(from.at, &mut squares);
+        channel.powers(from, 40.0, (to, &squares), now, &mut powers);
         for (index, power) in powers.into_iter().enumerate() {
             let gain = channel.gain(from, at(index as u32, Vector::new(x[index], y[index], z[index])), now);
             assert!((power / (40.0 * gain) - 1.0).abs() < 1e-12, "{loss:?}");
@@ -205,4 +206,22 @@ fn settings_of_every_model_are_in_the_registry() {
     let mut fading = Fading::named("nakagami").unwrap();
     fading.set(4, lightlag_net::setting::Value::Number(10.0));
     assert_eq!(fading.check(4), Some("must not be below distance1"));
+}
+
+#[test]
+fn distances_alone_give_the_same_powers_or_none() {
+    let (x, y, z) = ([0.0, 10.0, 200.0, 3000.0], [0.0, 5.0, 100.0, 0.0], [1.5, 30.0, 120.0, 1.5]);
+    let to = Places { x: &x, y: &y, z: &z, stations: None };
+    let from = at(2, Vector::new(200.0, 100.0, 120.0));
+    let mut squares = [0.0; 4];
+    to.squares(from.at, &mut squares);
+    for (loss, deviation) in losses().into_iter().flat_map(|loss| [(loss, 0.0), (loss, 4.0)]) {
+        let shadowing = Shadowing { deviation, ..Shadowing::default() };
+        let channel = Channel::new(&Propagation { loss, shadowing, ..Propagation::default() }, FREQUENCY, 1, "air");
+        let (mut powers, mut by_distance) = ([0.0; 4], [0.0; 4]);
+        channel.powers(from, 40.0, (to, &squares), Instant::ZERO, &mut powers);
+        let decides = channel.powers_by_distance(40.0, &squares, &mut by_distance);
+        assert_eq!(decides, deviation == 0.0 && matches!(loss, Loss::LogDistance(_) | Loss::Friis(_)), "{loss:?}");
+        assert_eq!(by_distance, if decides { powers } else { [0.0; 4] }, "{loss:?}");
+    }
 }

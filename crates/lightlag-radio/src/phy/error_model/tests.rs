@@ -149,6 +149,28 @@ fn better_signals_never_do_worse() {
 
 proptest! {
     #[test]
+    fn frames_are_safe_in_whatever_pieces(
+        model in 0usize..4,
+        index in 0u8..9,
+        log_bits in 7u32..18,
+        cuts in proptest::collection::vec((0.0f64..1.0, 0.0f64..3.0), 1..30),
+    ) {
+        let curves = ErrorCurves::new(ErrorModel::ALL[model]);
+        let bits = 1u32 << log_bits;
+        let safe = curves.safe_sinr(mcs(index), bits);
+        let whole: f64 = cuts.iter().map(|(share, _)| share).sum();
+        let pieces = cuts.iter().map(|(share, above)| {
+            let bits = (f64::from(bits) * share / whole + 0.5) as u32;
+            curves.ln_success(mcs(index), safe * ratio(*above), bits)
+        });
+        let headers = mcs(index).headers().map(|header| curves.ln_header_success(safe, header.bits + 15));
+        let ln: f64 = pieces.chain(headers).sum();
+        prop_assert!(survives(ln, SAFE.next_down()), "{} {}", ln, success(ln));
+        // Not far below it most frames of this size are at risk.
+        prop_assert!(curves.ln_success(mcs(index), safe * ratio(-1.0), bits) < -1e-4);
+    }
+
+    #[test]
     fn a_draw_is_judged_as_the_exponential_says(ln in -41.0f64..0.0, drawn in 0.0f64..1.0, off in -2e-6f64..2e-6) {
         let near = (libm::exp(ln) * (1.0 + off)).min(1.0 - 1e-9);
         for drawn in [drawn, near, libm::exp(ln).min(1.0 - 1e-9), 0.0] {
