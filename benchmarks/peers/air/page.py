@@ -262,10 +262,6 @@ def _hidden(sides: Sides) -> str:
     )
 
 
-def _chain_runs(traffic: str, detection: dict[str, float], hops: int) -> list[Run]:
-    return [links.chain(traffic, **detection, hops=hops, seconds=10, seed=seed) for seed in links.CHAIN_SEEDS]
-
-
 def _detection(detection: dict[str, float]) -> str:
     return f"{detection.get('preamble-dbm', -82)} dBm"
 
@@ -285,7 +281,7 @@ def _chains(sides: Sides) -> str:
         [
             _detection(detection),
             str(hops),
-            *_transports(sides, hops, lambda traffic, at=detection, hops=hops: _chain_runs(traffic, at, hops)),
+            *_transports(sides, hops, lambda traffic, at=detection, hops=hops: links.static_chains(traffic, at, hops)),
         ]
         for detection in links.DETECTION
         for hops in links.HOPS
@@ -293,7 +289,7 @@ def _chains(sides: Sides) -> str:
     agreed = []
     for hops in links.HOPS:
         pair = sides.pair((links.agreeing(hops, seed) for seed in links.SEEDS), _goodput)
-        without = sides.pair(_chain_runs("udp", {}, hops), _goodput)
+        without = sides.pair(links.static_chains("udp", {}, hops), _goodput)
         agreed.append(
             [
                 str(hops),
@@ -306,9 +302,10 @@ def _chains(sides: Sides) -> str:
     return "\n".join(
         [
             "## Chains over static routes\n",
-            f"Nodes 40 m apart, 802.11n with data at 24 Mbit/s, {len(links.CHAIN_SEEDS)} seeds, 10 s; UDP asks for 20 Mbit/s. With",
-            "preambles from -82 dBm on nodes two hops apart do not hear one another; from -101 dBm and 4 dB on they do. Stations",
-            "of ns-3 have `BE_MaxAmpduSize = 0` here, so they agree on no block acknowledgements.\n",
+            "Nodes 40 m apart, 802.11n with data at 24 Mbit/s, 10 s; UDP asks for 20 Mbit/s. With preambles from -82 dBm on",
+            f"({len(links.HIDDEN_SEEDS)} seeds) nodes two hops apart do not hear one another; from -101 dBm and 4 dB on",
+            f"({len(links.CHAIN_SEEDS)} seeds) they do. Stations of ns-3 have `BE_MaxAmpduSize = 0` here, so they agree on no block",
+            "acknowledgements.\n",
             table(["detection", "hops", *TRANSPORTS], rows),
             "With ns-3's default they agree, though no frame at a rate of OFDM is ever aggregated. Each frame that is given up",
             "then takes a request to the receiver, and while those are lost nothing is delivered in order. UDP, -82 dBm:\n",
@@ -387,7 +384,7 @@ def _aodv(sides: Sides) -> str:
     for hops in links.BLIND_HOPS:
         known = sides.pair((links.searching("udp", hops, seed, arp=0) for seed in links.CHAIN_SEEDS), _goodput)
         asked = sides.pair((links.searching("udp", hops, seed) for seed in links.CHAIN_SEEDS), _goodput)
-        static = sides.pair(_chain_runs("udp", {}, hops), _goodput)
+        static = sides.pair(links.static_chains("udp", {}, hops), _goodput)
         blind.append(
             [str(hops), *(f"{fmean(of.theirs):.2f} ± {error(of.theirs):.2f}" for of in (asked, known, static))]
         )
@@ -457,7 +454,7 @@ def _proactive(sides: Sides) -> str:
 def _bbr(sides: Sides) -> str:
     rows = []
     for hops in links.HOPS:
-        newreno = sides.pair(_chain_runs("tcp", links.DETECTION[1], hops), _goodput)
+        newreno = sides.pair(links.static_chains("tcp", links.DETECTION[1], hops), _goodput)
         for ack_every in (1, 2):
             asked = [links.bbr(hops, ack_every, seed) for seed in links.BBR_SEEDS]
             pair = sides.pair(asked, _goodput, variant="ns3")
