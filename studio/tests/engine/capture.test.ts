@@ -18,7 +18,7 @@ test.each(["geo", "lossy", "asymmetric"])("of %s", { timeout: 0 }, async (name) 
   const bytes = (request: Request) => engine.ask(JSON.stringify(request));
   const ask = (request: Request) => decode(bytes(request)) as unknown as Record<string, unknown>;
   const toml = readFileSync(new URL(`scenarios/${name}.toml`, ROOT), "utf8");
-  const { run } = ask({ op: "start", toml, sets: [["record.pcap", "true"]], captures: true }) as { run: number };
+  const { run } = ask({ op: "start", toml, sets: [["record.pcap", "{}"]], captures: true }) as { run: number };
   while (!ask({ op: "step", run, until_s: 1e12, events: 100_000 }).over) {}
   const { captures } = ask({ op: "finish", run }) as { captures: { name: string; data: Uint8Array }[] };
   expect(captures.length).toBeGreaterThan(0);
