@@ -166,9 +166,9 @@ function Shown({ of }: { of: string }) {
   return (
     <figure class={`chart ${of}`}>
       <figcaption>
-        <h3>
+        <h2>
           {now.title} {now.unit && <span class="unit">{now.unit}</span>}
-        </h3>
+        </h2>
         <Legend figure={now} />
       </figcaption>
       <div class="plot" ref={host} role="img" aria-label={now.says} data-rows={Math.min(8, now.states?.length ?? 0)} />

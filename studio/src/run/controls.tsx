@@ -1,8 +1,8 @@
-import { live } from "../app/state.ts";
+import { live, seed } from "../app/state.ts";
 import { general } from "./numbers.ts";
-import { faster, isStale, isStarting, playOrPause, run, SPEEDS, seed, setSpeed, speed, toNextLoss } from "./running.ts";
+import { faster, isStale, isStarting, playOrPause, run, SPEEDS, setSpeed, speed, toNextLoss } from "./running.ts";
 
-/** Play and pause, restart, the next loss, speed, seed, and how far the run is. */
+/** Play and pause, restart, the next loss, speed, and how far the run is. */
 export function Controls() {
   const now = live.value;
   const state = now?.state.value;
@@ -63,11 +63,13 @@ export function Controls() {
           type="number"
           min={0}
           step={1}
-          value={seed.value}
+          value={seed.value ?? ""}
           placeholder={String(now?.started.seed ?? "")}
           title="The seed of the next start; empty: that of the scenario"
           onChange={(event) => {
-            seed.value = event.currentTarget.validity.valid ? event.currentTarget.value : "";
+            const { value, validity } = event.currentTarget;
+            const isSeed = validity.valid && value !== "" && Number.isSafeInteger(Number(value));
+            seed.value = isSeed ? Number(value) : undefined;
             void run();
           }}
         />
@@ -90,8 +92,9 @@ export function Controls() {
 /** The keys of the view: space, n, r, + and −. */
 export function onKey(event: KeyboardEvent): void {
   const { target, key } = event;
-  const isTaken =
-    target instanceof HTMLElement && target.closest("input, select, textarea, button, summary, a, [role=tab]");
+  // A button takes the space itself, a field every key.
+  const takers = key === " " ? "input, select, textarea, button, summary, a" : "input, select, textarea";
+  const isTaken = target instanceof HTMLElement && target.closest(takers);
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTaken) {
     return;
   }

@@ -1,7 +1,8 @@
 /** What the account of a run needs of its trace and its drops, gathered while it goes on. */
 
 import type { Table, Tables } from "../engine/protocol.ts";
-import type { Facts, TraceFacts } from "./why.ts";
+import type { Summary } from "./messages.ts";
+import { type Account, account, type Facts, type TraceFacts } from "./why.ts";
 
 /** A sender: its flow and its leg, from 1 on. */
 class Sender implements TraceFacts {
@@ -110,6 +111,13 @@ export class Gathered implements Facts {
       kinds.set(`${where} ${why}`, kind);
     }
   }
+}
+
+/** The account of a run whose tables are whole. */
+export function accountOf(run: { summary: unknown; tables: Tables; flows: string[]; links: string[] }): Account {
+  const facts = new Gathered(run.flows, run.links);
+  facts.add(run.tables);
+  return account(run.summary as Summary, facts);
 }
 
 function keyOf(flow: number, leg: number): string {

@@ -1,6 +1,7 @@
 /** The charts of a run as data, for the screen and for files. */
 
 import { signal } from "@preact/signals";
+import type { Figure as FigureOfFile } from "../save/figure.ts";
 import { placeOf } from "./decimate.ts";
 import type { Live } from "./live.ts";
 import type { Losses, Query, States } from "./messages.ts";
@@ -43,6 +44,26 @@ export interface Figure {
 
 /** The charts that are on the screen. */
 export const figures = signal<Figure[]>([]);
+
+/** The same for files. */
+export function saved(): FigureOfFile[] {
+  return figures.value
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ title, unit, lines, bounds, span }) => ({
+      title,
+      unit,
+      xTitle: "time (s)",
+      lines: [
+        ...lines.map(({ name, x, y, looks }) => ({
+          name,
+          x,
+          y,
+          looks: looks.isStep ? ("step" as const) : ("line" as const),
+        })),
+        ...bounds.map(({ name, y }) => ({ name, x: [span.from_s, span.to_s], y: [y, y], looks: "line" as const })),
+      ],
+    }));
+}
 
 /** Flows and links by their numbers, and the rate of the slowest link of each flow where it is known. */
 export interface Chosen {

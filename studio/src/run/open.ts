@@ -5,13 +5,35 @@ import { nameOfLine, shared, watchEnd } from "../engine/here.ts";
 import type { Asked } from "../engine/protocol.ts";
 import { type Choice, type CourseLine, Live } from "./live.ts";
 
+/** A worker whose engine stands ready for the next run. */
+let spare: Promise<Worker> | undefined;
+
+/** Opens a worker before it is needed, so that the next run starts at once. */
+export function prepare(): void {
+  spare ??= opened();
+  // Whoever takes it hears why there is none.
+  spare.catch(() => {
+    spare = undefined;
+  });
+}
+
 async function line(): Promise<CourseLine> {
+  prepare();
+  const worker = await (spare as Promise<Worker>);
+  spare = undefined;
+  return worker as unknown as CourseLine;
+}
+
+async function opened(): Promise<Worker> {
   const parts = await shared();
   const name = nameOfLine();
   const worker = new Worker(new URL("./course.worker.ts", import.meta.url), { type: "module", name });
   watchEnd(worker, name);
   worker.postMessage({ kind: "open", ...parts });
-  return worker as unknown as CourseLine;
+  worker.addEventListener("error", () => {
+    spare = undefined;
+  });
+  return worker;
 }
 
 /**

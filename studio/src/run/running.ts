@@ -1,7 +1,7 @@
 /** The run of the page: what starts it, at which speed and with which seed. */
 
 import { computed, signal } from "@preact/signals";
-import { asked, files, live, toml } from "../app/state.ts";
+import { asked, files, live, seed, toml } from "../app/state.ts";
 import { Refused } from "./live.ts";
 import { start } from "./open.ts";
 import { zoom } from "./span.ts";
@@ -10,8 +10,6 @@ import { zoom } from "./span.ts";
 export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, Number.POSITIVE_INFINITY];
 
 export const speed = signal(Number.POSITIVE_INFINITY);
-/** The seed by hand; empty: that of the scenario. */
-export const seed = signal("");
 /** Why no run started. */
 export const refusal = signal("");
 export const isStarting = signal(false);
@@ -23,7 +21,7 @@ let clicked = 0;
 /** Whether the run is not of the scenario as it is now. */
 export const isStale = computed(() => {
   const run = live.value;
-  return run !== null && (run.asked.toml !== toml.value || run.asked.files !== files.value);
+  return run !== null && (run.asked.toml !== toml.value || run.asked.files !== files.value || run.seed !== seed.value);
 });
 
 /** Starts the scenario from its start, and lets it go. */
@@ -33,8 +31,8 @@ export async function run(): Promise<void> {
   refusal.value = "";
   zoom.value = undefined;
   try {
-    const own = seed.value.trim();
-    const next = await start(asked(), { speed: speed.value, ...(own === "" ? {} : { seed: Number(own) }) });
+    const own = seed.value;
+    const next = await start(asked(), { speed: speed.value, ...(own === undefined ? {} : { seed: own }) });
     noteEnd(next);
     next.play();
   } catch (error) {

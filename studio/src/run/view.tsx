@@ -1,9 +1,13 @@
 import "./run.css";
+import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Lazy } from "../app/lazy.tsx";
 import { checked, isSound, live } from "../app/state.ts";
+import * as there from "../save/there.ts";
 import { keepChosen } from "./chosen.ts";
 import { Controls, onKey } from "./controls.tsx";
+import { saved } from "./figures.ts";
+import { prepare } from "./open.ts";
 import { isStale, isStarting, refusal, run } from "./running.ts";
 import { Side } from "./side.tsx";
 
@@ -13,12 +17,20 @@ const charts = () => import("./charts.tsx");
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();
+    there.figures.value = saved;
     document.addEventListener("keydown", onKey);
+    const endReady = effect(() => {
+      if (live.value?.result.value) {
+        setTimeout(prepare, 500);
+      }
+    });
     if (!live.peek() || isStale.peek()) {
       void run();
     }
     return () => {
       end();
+      endReady();
+      there.figures.value = undefined;
       document.removeEventListener("keydown", onKey);
     };
   }, []);

@@ -1,0 +1,189 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openToml, Studio, violations } from "./browser.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const HASHES = new URL("dist/studio/hashes.json", ROOT);
+const native: Record<string, string> = existsSync(HASHES) ? JSON.parse(readFileSync(HASHES, "utf8")).hashes : {};
+const names = readdirSync(new URL("scenarios/", ROOT))
+  .filter((name) => name.endsWith(".toml"))
+  .map((name) => name.replace(".toml", ""));
+
+let studio: Studio;
+
+beforeAll(async () => {
+  studio = await Studio.open();
+});
+
+afterAll(async () => {
+  await studio.close();
+});
+
+const PAIR = `name = "pair"
+duration = "20 s"
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = "20 packets"
+[[flows]]
+from = "a"
+to = "b"
+[[flows]]
+from = "b"
+to = "a"
+`;
+
+/** Opens the view of the run of a scenario. */
+async function go(page: Page, toml?: string): Promise<void> {
+  if (toml) {
+    await openToml(page, toml);
+    await page.locator(".standing:is(.good, .warn)").waitFor();
+  }
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+}
+
+const seconds = async (page: Page) => Number((await page.locator(".time .mono").textContent())?.split("/")[0]);
+
+/** A page whose run of two flows stands still at its start. */
+async function paused(page: Page): Promise<void> {
+  await go(page, PAIR);
+  await page.locator(".hash").waitFor();
+  await page.locator(".speed select").selectOption("0.1");
+  await page.getByRole("button", { name: "Restart" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Play" }).waitFor();
+}
+
+describe("a run", () => {
+  test.each(names)("%s runs at full speed and shows its hash", { timeout: 180_000 }, async (name) => {
+    const { page, complaints } = await studio.page();
+    await page.getByRole("button", { name: /^All \d+/ }).click();
+    await page.locator(".card", { has: page.locator(`strong:text-is("${name}")`) }).click();
+    await expect.poll(() => page.locator(".title").textContent()).toBe(name);
+    await page.locator(".standing:is(.good, .warn)").waitFor();
+    await go(page);
+    await page.locator(".hash").waitFor({ timeout: 170_000 });
+    expect(await page.locator(".hash").textContent()).toMatch(/^[0-9a-f]{32}$/);
+    if (native[name]) {
+      expect(await page.locator(".hash").textContent()).toBe(native[name]);
+      await page.getByText(/identical to native lightlag \d/).waitFor();
+    }
+    await page.locator(".why .headline").waitFor();
+    await expect.poll(() => page.locator(".charts canvas").count()).toBe(6);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("it goes at a pace, pauses, goes on to the next loss, and starts again", async () => {
+    const { page, complaints } = await studio.page();
+    await paused(page);
+    const first = await seconds(page);
+    expect(first).toBeLessThan(2);
+    await page.keyboard.press("n");
+    await page.getByText("lost: the queue was full").first().waitFor();
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    const loss = await seconds(page);
+    expect(loss).toBeGreaterThan(first);
+    expect(loss).toBeLessThan(20);
+    const lost = await page.locator(".side tbody tr td:last-child").first().textContent();
+    expect(Number(lost)).toBeGreaterThan(0);
+    await page.locator(".speed select").selectOption("Infinity");
+    await page.getByRole("button", { name: "Play" }).click();
+    await page.locator(".hash").waitFor();
+    const hash = await page.locator(".hash").textContent();
+    await page.locator("main").focus();
+    await page.keyboard.press("r");
+    await page.locator(".hash").waitFor({ state: "detached" });
+    await page.locator(".hash").waitFor();
+    expect(await page.locator(".hash").textContent()).toBe(hash);
+    await page.keyboard.press("-");
+    expect(await page.locator(".speed select").inputValue()).toBe("1000");
+    expect(complaints).toEqual([]);
+  });
+
+  test("another seed is another run, and its link to the native one is gone", async () => {
+    const { page } = await studio.page();
+    await go(page);
+    await page.locator(".hash").waitFor();
+    const hash = await page.locator(".hash").textContent();
+    await page.getByLabel("Seed").fill("7");
+    await page.getByLabel("Seed").press("Enter");
+    await expect.poll(() => page.locator(".outcome dd").first().textContent()).toBe("7");
+    expect(await page.locator(".hash").textContent()).not.toBe(hash);
+    expect(await page.getByText("identical to native").count()).toBe(0);
+  });
+
+  test("charts zoom together, by keys and by drag", async () => {
+    const { page } = await studio.page();
+    await go(page);
+    await page.locator(".hash").waitFor();
+    const charts = page.getByRole("group", { name: /^Charts over time/ });
+    await charts.focus();
+    await page.keyboard.press("+");
+    await page.getByRole("button", { name: "Show the whole run" }).waitFor();
+    await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^3\.147 to 9\.441 s$/);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^4\.40\d to 10\.7 s$/);
+    await page.keyboard.press("0");
+    await page.getByText("Drag to zoom").waitFor();
+    const box = await page.locator(".chart.rtt .u-over").boundingBox();
+    if (!box) {
+      throw new Error("no chart");
+    }
+    await page.mouse.move(box.x + box.width / 4, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^3\.1\d* to 6\.\d* s$/);
+    await page.locator(".chart.queue .u-over").dblclick();
+    await page.getByText("Drag to zoom").waitFor();
+  });
+
+  test("flows are chosen, and numbers stand beside the picture", async () => {
+    const { page } = await studio.page();
+    await go(page, PAIR);
+    await page.locator(".hash").waitFor();
+    await page.getByRole("checkbox", { name: "b->a" }).first().uncheck();
+    await page.getByRole("heading", { name: /^cwnd and ssthresh/ }).waitFor();
+    await page.locator(".chart.cwnd summary").click();
+    const cells = await page.locator(".chart.cwnd tbody tr").first().locator("td").allTextContents();
+    expect(cells.map(Number).every((value) => value > 0)).toBe(true);
+    expect(await page.locator(".chart.cwnd .plot").getAttribute("aria-label")).toMatch(/cwnd \d.* segments/);
+  });
+
+  test("a worker that is killed is one clear error, and the run can be started again", async () => {
+    const { page } = await studio.page();
+    await paused(page);
+    for (const worker of page.workers()) {
+      await worker.evaluate(() => setTimeout(() => self.close(), 0)).catch(() => undefined);
+    }
+    await page.getByText(/the worker of the run ended.*start the run again/).waitFor();
+    await page.getByRole("button", { name: "Start again" }).click();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+  });
+
+  test("a scenario with a mistake does not run, and says why", async () => {
+    const { page } = await studio.page();
+    await openToml(page, PAIR.replace("10 Mbit/s", "10"));
+    await page.locator(".standing.bad").waitFor();
+    await page.getByRole("link", { name: "Run" }).click();
+    await page.getByRole("alert").getByText("links[0].rate").waitFor();
+  });
+
+  test.each([
+    ["light", { colorScheme: "light" }],
+    ["dark", { colorScheme: "dark" }],
+    ["on a phone", { viewport: { width: 360, height: 740 }, hasTouch: true }],
+  ] as const)("axe finds nothing: %s", async (_, options) => {
+    const { page } = await studio.page(options);
+    await go(page, PAIR);
+    await page.locator(".hash").waitFor();
+    await expect.poll(() => page.locator(".charts canvas").count()).toBe(6);
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      page.viewportSize()?.width ?? 0,
+    );
+  });
+});
