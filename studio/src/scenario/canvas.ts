@@ -1,8 +1,9 @@
 /** The drawing itself: a graph on a canvas, on which links are drawn from node to node. */
 
 import cytoscape, { type Core, type EventObject, type NodeSingular, type StylesheetJson } from "cytoscape";
+import type { Spot } from "../app/layout.ts";
 import { colour } from "../app/theme.ts";
-import type { Graph, Spot } from "./graph.ts";
+import type { Graph } from "./graph.ts";
 
 export interface Strokes {
   link(from: string, to: string): void;

@@ -1,10 +1,11 @@
 import "./drawing.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { columns } from "../app/layout.ts";
 import { taken } from "../app/state.ts";
 import { isDark } from "../app/theme.ts";
 import { Canvas } from "./canvas.ts";
-import { columns, expanded, type Graph, listed, onMap } from "./graph.ts";
+import { expanded, type Graph, listed, onMap } from "./graph.ts";
 import { isListed, network } from "./network.ts";
 import { Chosen, Parts } from "./parts.tsx";
 import { MAP, spotsOf } from "./spots.ts";

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { columns } from "../app/layout.ts";
 import { presets } from "../app/presets.ts";
 import type { Network } from "../engine/protocol.ts";
 import { difference } from "./difference.ts";
-import { columns, expanded, listed, onMap } from "./graph.ts";
+import { expanded, listed, onMap } from "./graph.ts";
 import { askedName, faultOfTrace } from "./trace.ts";
 import { read } from "./values.ts";
 

@@ -1,8 +1,8 @@
 /** Where nodes are that have a place of their own: radios as they are seen from above, satellites and stations on a map. */
 
+import type { Spot } from "../app/layout.ts";
 import { asked, door } from "../app/state.ts";
 import type { Network, Table } from "../engine/protocol.ts";
-import type { Spot } from "./graph.ts";
 
 /** The width of the map of the Earth. */
 export const MAP = 900;

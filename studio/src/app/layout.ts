@@ -1,0 +1,100 @@
+/** Places for the nodes of a network that have none of their own, and their figures in words. */
+
+export interface GraphNode {
+  name: string;
+  kind: string;
+}
+
+export interface GraphEdge {
+  /** The place of the link in the text, or its name. */
+  id: string;
+  from: string;
+  to: string;
+  says: string;
+  /** The link's number in the text. */
+  index?: number;
+}
+
+/** A rate in the unit that suits it. */
+export function rate(bps: number): string {
+  if (bps >= 1e14) {
+    return "any rate";
+  }
+  const [unit, factor] =
+    bps >= 1e9 ? ["Gbit/s", 1e9] : bps >= 1e6 ? ["Mbit/s", 1e6] : bps >= 1e3 ? ["kbit/s", 1e3] : ["bit/s", 1];
+  return `${Number((bps / Number(factor)).toPrecision(4))} ${unit}`;
+}
+
+/** A time in the unit that suits it. */
+export function time(seconds: number): string {
+  return seconds >= 1 || seconds === 0
+    ? `${Number(seconds.toPrecision(4))} s`
+    : `${Number((seconds * 1e3).toPrecision(4))} ms`;
+}
+
+/** What is laid out: flows tell where left is. */
+export interface Laid {
+  nodes: Pick<GraphNode, "name">[];
+  edges: Pick<GraphEdge, "from" | "to">[];
+  flows: { from: string; to: string }[];
+}
+
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+/** The most nodes above each other before they stand in a block. */
+const MOST_ROWS = 40;
+
+/** Places from left to right, or from the top down: a column for each number of hops from the nodes where flows start. */
+export function columns({ nodes, edges, flows }: Laid, isTall = false): Map<string, Spot> {
+  const ends = new Set(flows.map(({ to }) => to));
+  const starts = flows.map(({ from }) => from).filter((from) => !ends.has(from));
+  const depth = depths(edges, [starts, ...nodes.map(({ name }) => [name])]);
+  const byColumn = new Map<number, string[]>();
+  for (const { name } of nodes) {
+    const column = depth.get(name) ?? 0;
+    byColumn.set(column, [...(byColumn.get(column) ?? []), name]);
+  }
+  const spots = new Map<string, Spot>();
+  let start = 0;
+  for (const [, names] of [...byColumn].sort(([a], [b]) => a - b)) {
+    // Many nodes stand in a block, as one column of them would be too thin to see.
+    const rows = names.length <= MOST_ROWS ? names.length : Math.ceil(Math.sqrt(names.length * 2));
+    const gap = rows > 16 ? 26 : Math.min(90, 720 / rows);
+    names.forEach((name, index) => {
+      const across = ((index % rows) - (rows - 1) / 2) * gap;
+      const along = start + Math.floor(index / rows) * 26;
+      spots.set(name, isTall ? { x: across, y: along * 0.6 } : { x: along, y: across });
+    });
+    start += 190 + (Math.ceil(names.length / rows) - 1) * 26;
+  }
+  return spots;
+}
+
+/** Hops from the first nodes; parts without a way to them start their own count. */
+function depths(edges: Laid["edges"], starts: string[][]): Map<string, number> {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    next.set(from, [...(next.get(from) ?? []), to]);
+    next.set(to, [...(next.get(to) ?? []), from]);
+  }
+  const depth = new Map<string, number>();
+  for (const start of starts) {
+    const queue = start.filter((name) => !depth.has(name));
+    for (const name of queue) {
+      depth.set(name, 0);
+    }
+    for (let at = 0; at < queue.length; at++) {
+      const name = queue[at] ?? "";
+      for (const other of next.get(name) ?? []) {
+        if (!depth.has(other)) {
+          depth.set(other, (depth.get(name) ?? 0) + 1);
+          queue.push(other);
+        }
+      }
+    }
+  }
+  return depth;
+}

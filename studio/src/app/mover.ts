@@ -1,0 +1,146 @@
+/** Where satellites or nodes are, smoothly: asked a few times a second, and reckoned in between. */
+
+import type { Asked, Door, Flight, Sky, Table, Tables } from "../engine/protocol.ts";
+import { Clock } from "./clock.ts";
+
+/** Milliseconds between two questions. */
+const PAUSE = 100;
+
+/** A longer way than this many seconds between two answers is not reckoned: what moves in a circle would cut it short. */
+const LONGEST = 120;
+
+export interface Sample {
+  time_s: number;
+  /** x, y, z of each, one after another, in metres. */
+  places: Float32Array;
+  /** Pairs of satellites with a link that is up. */
+  isls: Uint32Array;
+}
+
+/** Asks an engine for places at the times that are wanted. */
+export class Mover<T extends Sky | Flight> {
+  private before: Sample | undefined;
+  private newest: Sample | undefined;
+  private readonly clock = new Clock();
+  private isAsking = false;
+  private asked = Number.NEGATIVE_INFINITY;
+  private wanted = 0;
+  private isGone = false;
+
+  private constructor(
+    private readonly door: Door,
+    readonly about: T,
+  ) {}
+
+  /** @throws {Error} what is wrong with the scenario, in words */
+  static async open<T extends Sky | Flight>(
+    door: Door,
+    op: T extends Sky ? "sky" : "flight",
+    asked: Asked,
+  ): Promise<Mover<T>> {
+    const about = await door.ask({ op, ...asked } as { op: "sky" } & Asked);
+    if (about.errors) {
+      throw new Error(about.errors.map(({ message }) => message).join("; "));
+    }
+    const mover = new Mover(door, about as Sky | Flight as T);
+    await mover.ask(0, performance.now());
+    return mover;
+  }
+
+  /** Wants the places of a time. Called at each frame; questions are asked at most ten times a second. */
+  want(time_s: number, wall: number): void {
+    this.wanted = time_s;
+    if (!this.isAsking && wall - this.asked >= PAUSE && time_s !== this.newest?.time_s) {
+      void this.ask(time_s, wall).catch(() => undefined);
+    }
+  }
+
+  /** The places to show now, written into `into`, and the time at which everything is there. */
+  show(wall: number, into: Float32Array): number {
+    const { before, newest } = this;
+    if (!newest) {
+      return 0;
+    }
+    const time = this.clock.at(wall);
+    if (before && newest.time_s > before.time_s && newest.time_s - before.time_s <= LONGEST) {
+      between(before.places, newest.places, (time - before.time_s) / (newest.time_s - before.time_s), into);
+    } else {
+      into.set(newest.places.subarray(0, into.length));
+      return newest.time_s;
+    }
+    return time;
+  }
+
+  /** Links that are up, as of the newest answer. */
+  get isls(): Uint32Array {
+    return this.newest?.isls ?? new Uint32Array();
+  }
+
+  get count(): number {
+    return (this.newest?.places.length ?? 0) / 3;
+  }
+
+  /** Whether nothing moves until another time is wanted. */
+  isAtRest(wall: number): boolean {
+    return !this.isAsking && this.wanted === this.newest?.time_s && this.clock.isAtRest(wall);
+  }
+
+  close(): void {
+    this.isGone = true;
+    void this.door.ask({ op: "leave", place: this.about.place }).catch(() => undefined);
+  }
+
+  private async ask(time_s: number, wall: number): Promise<void> {
+    this.isAsking = true;
+    this.asked = wall;
+    try {
+      const { tables } = await this.door.ask({ op: "places_at", place: this.about.place, time_s });
+      if (!this.isGone) {
+        this.take(sample(time_s, tables), performance.now());
+      }
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  private take(newest: Sample, wall: number): void {
+    this.clock.tell(newest.time_s, wall);
+    const isBack = this.newest !== undefined && newest.time_s < this.newest.time_s;
+    this.before = isBack ? undefined : this.newest;
+    this.newest = newest;
+  }
+}
+
+function sample(time_s: number, { places, isls }: Tables): Sample {
+  return { time_s, places: triples(places), isls: pairs(isls) };
+}
+
+function triples(table: Table | undefined): Float32Array {
+  const { x, y, z } = table?.columns ?? {};
+  const all = new Float32Array(3 * (table?.rows ?? 0));
+  for (let row = 0; row * 3 < all.length; row++) {
+    all[row * 3] = x?.values[row] ?? 0;
+    all[row * 3 + 1] = y?.values[row] ?? 0;
+    all[row * 3 + 2] = z?.values[row] ?? 0;
+  }
+  return all;
+}
+
+function pairs(table: Table | undefined): Uint32Array {
+  const { a, b } = table?.columns ?? {};
+  const all = new Uint32Array(2 * (table?.rows ?? 0));
+  for (let row = 0; row * 2 < all.length; row++) {
+    all[row * 2] = a?.values[row] ?? 0;
+    all[row * 2 + 1] = b?.values[row] ?? 0;
+  }
+  return all;
+}
+
+/** Writes what lies between two samples: 0 is the first, 1 the second. */
+export function between(first: Float32Array, second: Float32Array, part: number, into: Float32Array): void {
+  const length = Math.min(first.length, second.length, into.length);
+  for (let at = 0; at < length; at++) {
+    const from = first[at] as number;
+    into[at] = from + ((second[at] as number) - from) * part;
+  }
+}

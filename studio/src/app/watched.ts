@@ -1,0 +1,27 @@
+/** A run as far as moving pictures need it. */
+
+import type { ReadonlySignal } from "@preact/signals";
+import type { Asked, Tables } from "../engine/protocol.ts";
+
+export interface Watched {
+  /** The scenario that runs. */
+  readonly asked: Asked;
+  /** Names of its parts, and its end. */
+  readonly started: Names;
+  /** Whether the run tells packets. */
+  readonly hasPackets: boolean;
+  /** How often it was started; all that was told before is of an earlier run. */
+  readonly round: ReadonlySignal<number>;
+  /** Seconds of the run that are over. */
+  readonly now: ReadonlySignal<number>;
+  /** Tells the rows of each step; the answer ends that. */
+  onStep(listener: (step: { tables: Tables }) => void): () => void;
+}
+
+export interface Names {
+  flows: string[];
+  links: string[];
+  nodes: string[];
+  end_s: number;
+  seed: number;
+}
