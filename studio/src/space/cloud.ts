@@ -1,0 +1,183 @@
+/** Nodes with radios as things of a scene: where they are, where they were, the box of their area, the ways of flows. */
+
+import {
+  Box3,
+  Box3Helper,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DynamicDrawUsage,
+  GridHelper,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Points,
+  PointsMaterial,
+  Vector3,
+} from "three";
+import { LineMaterial } from "three/addons/lines/LineMaterial.js";
+import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
+import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
+import { colour } from "../app/theme.ts";
+import { dot } from "./heaven.ts";
+
+/** Seconds of flight that a track shows, and its pieces. */
+const TRACK_S = 20;
+const PIECES = 40;
+
+export interface Extent {
+  least: [number, number, number];
+  most: [number, number, number];
+}
+
+export class Cloud {
+  readonly group = new Group();
+  /** x, y, z in metres: east, north, up. */
+  readonly places: Float32Array;
+  private readonly inside = new Group();
+  private readonly attribute: BufferAttribute;
+  private readonly nodes: Points<BufferGeometry, PointsMaterial>;
+  private readonly stems: LineSegments<BufferGeometry, LineBasicMaterial>;
+  private readonly tracks: LineSegments<BufferGeometry, LineBasicMaterial>;
+  private readonly box: Box3Helper;
+  private grid: GridHelper;
+  private readonly lines: LineSegments2[];
+  private past: { time_s: number; places: Float32Array }[] = [];
+  /** Metres that make a length of one. */
+  readonly scale: number;
+  readonly middle: Vector3;
+
+  constructor(
+    count: number,
+    private readonly extent: Extent,
+    flows: number,
+  ) {
+    const { least, most } = extent;
+    this.scale = Math.max(1, most[0] - least[0], most[1] - least[1]);
+    this.middle = new Vector3((least[0] + most[0]) / 2, (least[1] + most[1]) / 2, least[2]);
+    this.places = new Float32Array(3 * count);
+    this.attribute = new BufferAttribute(this.places, 3).setUsage(DynamicDrawUsage);
+    const geometry = () => new BufferGeometry().setAttribute("position", this.attribute);
+    const look = { size: count < 200 ? 11 : 6, sizeAttenuation: false, map: dot(), alphaTest: 0.4 };
+    this.nodes = new Points(geometry(), new PointsMaterial(look));
+    this.stems = new LineSegments(lengthOf(count * 2), new LineBasicMaterial({ transparent: true, opacity: 0.35 }));
+    this.tracks = new LineSegments(
+      lengthOf(count * PIECES * 2),
+      new LineBasicMaterial({ transparent: true, opacity: 0.5 }),
+    );
+    this.box = new Box3Helper(new Box3(new Vector3(...least), new Vector3(...most)));
+    this.grid = this.ground();
+    this.lines = Array.from({ length: flows }, () => {
+      const line = new LineSegments2(new LineSegmentsGeometry(), new LineMaterial({ linewidth: 3 }));
+      line.visible = false;
+      line.frustumCulled = false;
+      return line;
+    });
+    for (const part of [this.nodes, this.stems, this.tracks]) {
+      part.frustumCulled = false;
+    }
+    this.inside.add(this.nodes, this.stems, this.tracks, this.box, ...this.lines);
+    this.group.add(this.inside, this.grid);
+    this.inside.rotation.x = -Math.PI / 2;
+    this.inside.scale.setScalar(1 / this.scale);
+    this.inside.position.set(-this.middle.x / this.scale, -this.middle.z / this.scale, this.middle.y / this.scale);
+    this.restyle();
+  }
+
+  /** Takes the places as they were written, at a time. */
+  moved(time_s: number): void {
+    this.attribute.needsUpdate = true;
+    const stems = this.stems.geometry.getAttribute("position") as BufferAttribute;
+    for (let node = 0; node < this.places.length / 3; node++) {
+      const [x = 0, y = 0, z = 0] = this.places.subarray(node * 3, node * 3 + 3);
+      stems.setXYZ(node * 2, x, y, z);
+      stems.setXYZ(node * 2 + 1, x, y, this.extent.least[2]);
+    }
+    stems.needsUpdate = true;
+    this.stems.geometry.setDrawRange(0, stems.count);
+    const newest = this.past.at(-1);
+    if (newest && time_s < newest.time_s) {
+      this.past = [];
+    }
+    if (!newest || time_s - newest.time_s >= TRACK_S / PIECES || time_s < newest.time_s) {
+      this.past.push({ time_s, places: this.places.slice() });
+      while (this.past.length > PIECES || (this.past[0]?.time_s ?? 0) < time_s - TRACK_S) {
+        this.past.shift();
+      }
+      this.track();
+    }
+  }
+
+  /** Shows the ways of flows: numbers of nodes. */
+  ways(ways: (number[] | undefined)[]): void {
+    this.lines.forEach((line, flow) => {
+      const way = ways[flow] ?? [];
+      line.visible = way.length > 1;
+      if (!line.visible) {
+        return;
+      }
+      const ends: number[] = [];
+      for (let hop = 1; hop < way.length; hop++) {
+        for (const node of [way[hop - 1] ?? 0, way[hop] ?? 0]) {
+          ends.push(...this.places.subarray(node * 3, node * 3 + 3));
+        }
+      }
+      line.geometry.dispose();
+      line.geometry = new LineSegmentsGeometry().setPositions(ends);
+    });
+  }
+
+  showTracks(isOn: boolean): void {
+    this.tracks.visible = isOn;
+  }
+
+  /** Where metres of the area are in the scene. */
+  point(x: number, y: number, z: number): Vector3 {
+    const { middle, scale } = this;
+    return new Vector3((x - middle.x) / scale, (z - middle.z) / scale, -(y - middle.y) / scale);
+  }
+
+  restyle(): void {
+    this.nodes.material.color = new Color(colour("s3"));
+    this.stems.material.color = new Color(colour("line-strong"));
+    this.tracks.material.color = new Color(colour("s6"));
+    (this.box.material as LineBasicMaterial).color = new Color(colour("line-strong"));
+    this.group.remove(this.grid);
+    this.grid.dispose();
+    this.grid = this.ground();
+    this.group.add(this.grid);
+    this.lines.forEach((line, flow) => {
+      line.material.color = new Color(colour(`s${(flow % 8) + 1}`));
+    });
+  }
+
+  private track(): void {
+    const all = this.tracks.geometry.getAttribute("position") as BufferAttribute;
+    let at = 0;
+    for (let piece = 1; piece < this.past.length; piece++) {
+      const before = this.past[piece - 1]?.places ?? this.places;
+      const after = this.past[piece]?.places ?? this.places;
+      for (let node = 0; node < this.places.length; node += 3) {
+        all.setXYZ(at++, before[node] ?? 0, before[node + 1] ?? 0, before[node + 2] ?? 0);
+        all.setXYZ(at++, after[node] ?? 0, after[node + 1] ?? 0, after[node + 2] ?? 0);
+      }
+    }
+    all.needsUpdate = true;
+    this.tracks.geometry.setDrawRange(0, at);
+  }
+
+  private ground(): GridHelper {
+    const line = new Color(colour("graticule"));
+    const grid = new GridHelper(1, 10, line, line);
+    grid.scale.z = (this.extent.most[1] - this.extent.least[1]) / this.scale;
+    grid.scale.x = (this.extent.most[0] - this.extent.least[0]) / this.scale;
+    return grid;
+  }
+}
+
+function lengthOf(vertices: number): BufferGeometry {
+  const attribute = new BufferAttribute(new Float32Array(vertices * 3), 3).setUsage(DynamicDrawUsage);
+  const geometry = new BufferGeometry().setAttribute("position", attribute);
+  geometry.setDrawRange(0, 0);
+  return geometry;
+}

@@ -1,0 +1,29 @@
+/** The ways of flows over satellites, as they change with time. */
+
+import type { Door, Sky } from "../engine/protocol.ts";
+
+export interface Course {
+  flow: string;
+  ways: { from_s: number; nodes: number[] }[];
+}
+
+/** As many flows have their ways sought. */
+const MOST = 24;
+
+/** The ways of all flows up to a time. Flows between the same stations share theirs. */
+export async function coursesOf(door: Door, { place, flows }: Sky, until_s: number): Promise<Course[]> {
+  const known = new Map<string, Promise<Course["ways"]>>();
+  const found = flows.slice(0, MOST).map(async ({ name, from, to }) => {
+    const key = `${from} ${to}`;
+    const ways =
+      known.get(key) ?? door.ask({ op: "courses", place, from, to, until_s }).then((answer) => answer.courses);
+    known.set(key, ways);
+    return { flow: name, ways: await ways };
+  });
+  return Promise.all(found);
+}
+
+/** The way at a time: empty where there is none. */
+export function wayAt({ ways }: Course, time_s: number): { from_s: number; nodes: number[] } {
+  return ways.findLast(({ from_s }) => from_s <= time_s) ?? { from_s: 0, nodes: [] };
+}

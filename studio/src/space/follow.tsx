@@ -1,0 +1,47 @@
+/** The time that is shown in space: that of the run, or one that somebody chose. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Watched } from "../app/watched.ts";
+
+export interface Shown {
+  /** The time that was chosen; undefined follows the run. */
+  chosen: Signal<number | undefined>;
+  wanted: ReadonlySignal<number>;
+}
+
+export function shownTime(live: Watched): Shown {
+  const chosen = signal<number | undefined>(undefined);
+  return { chosen, wanted: computed(() => chosen.value ?? live.now.value) };
+}
+
+/** A slider over the time of the run, and the way back to the run. */
+export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown; end: number; says: string }) {
+  return (
+    <>
+      <label class="time">
+        <span>Time</span>
+        <input
+          type="range"
+          min={0}
+          max={end}
+          step={end / 1000}
+          value={wanted.value}
+          aria-valuetext={says}
+          onInput={({ currentTarget }) => {
+            chosen.value = Number(currentTarget.value);
+          }}
+        />
+        <output>{says}</output>
+      </label>
+      <button
+        type="button"
+        aria-pressed={chosen.value === undefined}
+        onClick={() => {
+          chosen.value = chosen.value === undefined ? wanted.value : undefined;
+        }}
+      >
+        Follow the run
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+import "../app/key.css";
+import "./space.css";
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { isDark } from "../app/theme.ts";
+import type { Watched } from "../app/watched.ts";
+import { engine } from "../engine/here.ts";
+import { placeInWords } from "./earth.ts";
+import { shownTime, TimeBar } from "./follow.tsx";
+import { Orbits, type OrbitsNow } from "./orbits.ts";
+import { hasWebGL } from "./stage.ts";
+import { NoWebGL } from "./webgl.tsx";
+
+const FOUND = 20;
+
+/** The Earth with the satellites of a scenario, their links, and the ways of flows. */
+export default function Globe({ live }: { live: Watched }) {
+  const host = useRef<HTMLDivElement>(null);
+  const orbits = useRef<Orbits | undefined>(undefined);
+  const shown = useMemo(() => shownTime(live), [live]);
+  const now = useSignal<OrbitsNow | undefined>(undefined);
+  const fault = useSignal<string | undefined>(undefined);
+  const hasLinks = useSignal(true);
+  const round = live.round.value;
+  const names = live.started;
+  const end = names.end_s;
+  useEffect(() => {
+    const place = host.current;
+    if (!place || !hasWebGL()) {
+      return;
+    }
+    const own = engine();
+    let isGone = false;
+    const tell = (told: OrbitsNow) => {
+      now.value = told;
+    };
+    Orbits.open(place, own, live.asked, end, () => shown.wanted.peek(), tell).then(
+      (opened) => {
+        if (isGone) {
+          opened.close();
+          return;
+        }
+        orbits.current = opened;
+        opened.showLinks(hasLinks.peek());
+      },
+      (error: unknown) => {
+        fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
+      },
+    );
+    const ends = effect(() => {
+      isDark();
+      queueMicrotask(() => orbits.current?.restyle());
+    });
+    return () => {
+      isGone = true;
+      ends();
+      orbits.current?.close();
+      orbits.current = undefined;
+      own.close();
+    };
+  }, [live, round]);
+  if (!hasWebGL()) {
+    return <NoWebGL what="The globe" />;
+  }
+  return (
+    <section class="space" aria-label="Globe">
+      <div class="space-bar">
+        <TimeBar shown={shown} end={end} says={timeSays(orbits.current, now.value?.time_s ?? 0)} />
+        <label>
+          <input
+            type="checkbox"
+            checked={hasLinks.value}
+            onInput={({ currentTarget }) => {
+              hasLinks.value = currentTarget.checked;
+              orbits.current?.showLinks(currentTarget.checked);
+            }}
+          />
+          Links between satellites
+        </label>
+      </div>
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <div
+        class="stage"
+        ref={host}
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the globe
+        tabIndex={0}
+        aria-label="The Earth from space. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
+        onKeyDown={(event) => {
+          if (orbits.current?.key(event.key)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        }}
+      />
+      {now.value && orbits.current && <Listed orbits={orbits.current} now={now.value} />}
+    </section>
+  );
+}
+
+function timeSays(orbits: Orbits | undefined, time_s: number): string {
+  const seconds = `${time_s.toFixed(1)} s`;
+  const start = Date.parse(orbits?.sky.start ?? "");
+  return Number.isNaN(start)
+    ? seconds
+    : `${seconds} · ${new Date(start + time_s * 1000).toISOString().slice(11, 19)} UTC`;
+}
+
+/** What the picture shows, in words. */
+function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
+  const wanted = useSignal("");
+  const { satellites, stations } = orbits.sky;
+  const word = wanted.value.trim().toLowerCase();
+  const found = word ? satellites.map((name, node) => ({ name, node })).filter(({ name }) => name.includes(word)) : [];
+  return (
+    <div class="space-list">
+      <p class="quiet">
+        {satellites.length.toLocaleString("en")} satellites, {now.isls.toLocaleString("en")} links between them are up.
+      </p>
+      <h3>Ways of flows</h3>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">flow</th>
+              <th scope="col">since</th>
+              <th scope="col">hops</th>
+              <th scope="col">way</th>
+            </tr>
+          </thead>
+          <tbody>
+            {now.ways.map(({ flow, from_s, nodes }, index) => (
+              <tr key={`${index} ${flow}`}>
+                <td>
+                  <span class={`key s${(index % 8) + 1}`} />
+                  {flow}
+                </td>
+                <td>{from_s.toFixed(1)} s</td>
+                <td>{Math.max(0, nodes.length - 1)}</td>
+                <td>
+                  {nodes.length > 0 ? nodes.map((node) => orbits.nameOf(node)).join(" → ") : "none: no way leads there"}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <details>
+        <summary>Stations and satellites</summary>
+        <ul>
+          {stations.map((name, index) => (
+            <li key={name}>
+              <Face orbits={orbits} node={satellites.length + index} name={name} />
+            </li>
+          ))}
+        </ul>
+        <label>
+          Find a satellite{" "}
+          <input
+            type="search"
+            value={wanted.value}
+            placeholder={satellites[0]}
+            onInput={({ currentTarget }) => {
+              wanted.value = currentTarget.value;
+            }}
+          />
+        </label>
+        <ul aria-live="polite">
+          {found.slice(0, FOUND).map(({ name, node }) => (
+            <li key={node}>
+              <Face orbits={orbits} node={node} name={name} />
+            </li>
+          ))}
+        </ul>
+        {found.length > FOUND && <p class="quiet">and {found.length - FOUND} more</p>}
+      </details>
+    </div>
+  );
+}
+
+function Face({ orbits, node, name }: { orbits: Orbits; node: number; name: string }) {
+  const place = orbits.placeOf(node);
+  const height = node < orbits.sky.satellites.length ? `, ${Math.round(place.height / 1000)} km high` : "";
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => orbits.face(node)}>
+        {name}
+      </button>{" "}
+      <span class="quiet">
+        {placeInWords(place)}
+        {height}
+      </span>
+    </>
+  );
+}

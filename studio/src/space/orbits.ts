@@ -1,0 +1,201 @@
+/** The globe as it lives on the page: an engine that knows the places, a stage that shows them. */
+
+import { Vector3 } from "three";
+import { Mover } from "../app/mover.ts";
+import { colour } from "../app/theme.ts";
+import type { Asked, Door, Sky } from "../engine/protocol.ts";
+import { type Course, coursesOf, wayAt } from "./course.ts";
+import { placeInWords, placeOf, RADIUS } from "./earth.ts";
+import { Heaven } from "./heaven.ts";
+import { Stage } from "./stage.ts";
+import { Tags } from "./tags.ts";
+
+/** Milliseconds between two tellings of the time. */
+const TOLD = 250;
+/** Pixels around the pointer in which a satellite is named. */
+const REACH = 14;
+
+export interface OrbitsNow {
+  time_s: number;
+  ways: { flow: string; from_s: number; nodes: number[] }[];
+  isls: number;
+}
+
+export class Orbits {
+  courses: Course[] = [];
+  /** The satellite or station that is pointed out. */
+  marked: number | undefined;
+  private readonly stage: Stage;
+  private readonly heaven: Heaven;
+  private readonly tags: Tags;
+  private told = 0;
+  private pointer: { x: number; y: number } | undefined;
+  private isClosed = false;
+
+  private constructor(
+    host: HTMLElement,
+    private readonly mover: Mover<Sky>,
+    wanted: () => number,
+    private readonly tell: (now: OrbitsNow) => void,
+  ) {
+    const { satellites, stations, flows } = mover.about;
+    this.heaven = new Heaven(satellites.length, stations.length, Math.min(24, flows.length));
+    mover.show(0, this.heaven.places);
+    this.stage = new Stage(host, this.reach(), (wall) => this.move(wanted(), wall));
+    this.stage.scene.add(this.heaven.group);
+    this.stage.ground(colour("heaven"));
+    this.tags = new Tags(host);
+    this.stage.canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+      this.pointer = { x: offsetX, y: offsetY };
+      this.stage.paint();
+    });
+    this.stage.canvas.addEventListener("pointerleave", () => {
+      this.pointer = undefined;
+      this.stage.paint();
+    });
+  }
+
+  static async open(
+    host: HTMLElement,
+    door: Door,
+    asked: Asked,
+    end_s: number,
+    wanted: () => number,
+    tell: (now: OrbitsNow) => void,
+  ): Promise<Orbits> {
+    const mover = await Mover.open<Sky>(door, "sky", asked);
+    const orbits = new Orbits(host, mover, wanted, tell);
+    void coursesOf(door, mover.about, end_s).then(
+      (courses) => {
+        orbits.courses = courses;
+        orbits.told = 0;
+        orbits.stage.paint();
+      },
+      () => undefined,
+    );
+    return orbits;
+  }
+
+  get sky(): Sky {
+    return this.mover.about;
+  }
+
+  nameOf(node: number): string {
+    const { satellites, stations } = this.sky;
+    return satellites[node] ?? stations[node - satellites.length] ?? "";
+  }
+
+  placeOf(node: number) {
+    const { places } = this.heaven;
+    return placeOf(places[node * 3] ?? 0, places[node * 3 + 1] ?? 0, places[node * 3 + 2] ?? 0);
+  }
+
+  key(key: string): boolean {
+    return this.stage.key(key);
+  }
+
+  showLinks(isOn: boolean): void {
+    this.heaven.showLinks(isOn);
+    this.stage.paint();
+  }
+
+  /** Turns the globe so that a place faces the eye. */
+  face(node: number): void {
+    this.marked = node;
+    const distance = this.stage.camera.position.length();
+    this.stage.from(this.point(node).setLength(distance));
+  }
+
+  restyle(): void {
+    this.heaven.restyle();
+    this.stage.ground(colour("heaven"));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.stage.close();
+    this.tags.clear();
+    this.mover.close();
+  }
+
+  private move(wanted: number, wall: number): boolean {
+    if (this.isClosed) {
+      return false;
+    }
+    this.mover.want(wanted, wall);
+    const isMoving = !this.mover.isAtRest(wall);
+    const time_s = this.mover.show(wall, this.heaven.places);
+    const ways = this.courses.map((course) => ({ flow: course.flow, ...wayAt(course, time_s) }));
+    this.heaven.moved(this.mover.isls);
+    this.heaven.ways(ways.map(({ nodes }) => nodes));
+    this.name();
+    if (wall - this.told >= TOLD || this.told === 0) {
+      this.told = wall;
+      this.tell({ time_s, ways, isls: this.mover.isls.length / 2 });
+    }
+    return isMoving;
+  }
+
+  private name(): void {
+    const { satellites, stations } = this.sky;
+    this.tags.show(stations, (index) => this.seen(satellites.length + index));
+    const under = this.pointer && this.nearest(this.pointer);
+    const named = under ?? this.marked;
+    const at = named === undefined ? undefined : this.seen(named);
+    this.tags.hover(named === undefined ? undefined : this.says(named), at);
+  }
+
+  private says(node: number): string {
+    const place = this.placeOf(node);
+    const height = node < this.sky.satellites.length ? `, ${Math.round(place.height / 1000)} km` : "";
+    return `${this.nameOf(node)}\n${placeInWords(place)}${height}`;
+  }
+
+  private nearest({ x, y }: { x: number; y: number }): number | undefined {
+    let best: number | undefined;
+    let least = REACH;
+    for (let node = 0; node < this.mover.count; node++) {
+      const at = this.seen(node);
+      const distance = at ? Math.hypot(at.x - x, at.y - y) : REACH;
+      if (distance < least) {
+        least = distance;
+        best = node;
+      }
+    }
+    return best;
+  }
+
+  /** Where a place is on the canvas, if the Earth does not hide it. */
+  private seen(node: number): { x: number; y: number } | undefined {
+    const point = this.point(node);
+    const eye = this.stage.camera.position;
+    const toPoint = point.clone().sub(eye);
+    const along = -eye.dot(toPoint) / toPoint.lengthSq();
+    const isHidden = along > 0 && along < 0.999 && eye.clone().addScaledVector(toPoint, along).length() < 0.99;
+    const at = this.stage.project(point);
+    return isHidden || at.depth > 1 ? undefined : at;
+  }
+
+  private point(node: number): Vector3 {
+    const { places } = this.heaven;
+    const [x = 0, y = 0, z = 0] = places.subarray(node * 3, node * 3 + 3);
+    return new Vector3(x, z, -y).divideScalar(RADIUS);
+  }
+
+  /** The first look: at the middle of the stations, from so far that the highest satellite is in view. */
+  private reach() {
+    const { satellites, stations } = this.sky;
+    const middle = new Vector3();
+    for (let index = 0; index < stations.length; index++) {
+      middle.add(this.point(satellites.length + index));
+    }
+    const { places } = this.heaven;
+    const highest = Math.max(
+      1,
+      ...satellites.map((_, node) => Math.hypot(...places.subarray(node * 3, node * 3 + 3)) / RADIUS),
+    );
+    const distance = Math.max(2.9, highest * 2.55);
+    const { x, y, z } = middle.lengthSq() > 0.01 ? middle.setLength(distance) : new Vector3(0, 0, distance);
+    return { near: 1.25, far: distance * 3, from: [x, y, z] as [number, number, number] };
+  }
+}

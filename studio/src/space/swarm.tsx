@@ -1,0 +1,164 @@
+import "../app/key.css";
+import "./space.css";
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { isDark } from "../app/theme.ts";
+import type { Watched } from "../app/watched.ts";
+import { engine } from "../engine/here.ts";
+import { Flock, type FlockNow, inMetres } from "./flock.ts";
+import { shownTime, TimeBar } from "./follow.tsx";
+import { hasWebGL } from "./stage.ts";
+import { NoWebGL } from "./webgl.tsx";
+
+/** The flight of nodes with radios in three dimensions, and the ways of flows over them. */
+export default function Swarm({ live }: { live: Watched }) {
+  const host = useRef<HTMLDivElement>(null);
+  const flock = useRef<Flock | undefined>(undefined);
+  const shown = useMemo(() => shownTime(live), [live]);
+  const now = useSignal<FlockNow | undefined>(undefined);
+  const fault = useSignal<string | undefined>(undefined);
+  const hasTracks = useSignal(true);
+  const round = live.round.value;
+  const names = live.started;
+  useEffect(() => {
+    const place = host.current;
+    if (!place || !hasWebGL()) {
+      return;
+    }
+    const own = engine();
+    let isGone = false;
+    const tell = (told: FlockNow) => {
+      now.value = told;
+    };
+    let early: Parameters<Flock["add"]>[0][] = [];
+    const unheard = live.onStep(({ tables }) => {
+      if (flock.current) {
+        flock.current.add(tables);
+      } else {
+        early.push(tables);
+      }
+    });
+    Flock.open(place, own, live.asked, names.nodes, () => shown.wanted.peek(), tell).then(
+      (opened) => {
+        if (isGone) {
+          opened.close();
+          return;
+        }
+        for (const tables of early) {
+          opened.add(tables);
+        }
+        early = [];
+        opened.showTracks(hasTracks.peek());
+        flock.current = opened;
+      },
+      (error: unknown) => {
+        fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
+      },
+    );
+    const ends = effect(() => {
+      isDark();
+      queueMicrotask(() => flock.current?.restyle());
+    });
+    return () => {
+      isGone = true;
+      unheard();
+      ends();
+      flock.current?.close();
+      flock.current = undefined;
+      own.close();
+    };
+  }, [live, round]);
+  if (!hasWebGL()) {
+    return <NoWebGL what="The flight" />;
+  }
+  return (
+    <section class="space" aria-label="Swarm">
+      <div class="space-bar">
+        <TimeBar shown={shown} end={names.end_s} says={`${(now.value?.time_s ?? 0).toFixed(1)} s`} />
+        <label>
+          <input
+            type="checkbox"
+            checked={hasTracks.value}
+            onInput={({ currentTarget }) => {
+              hasTracks.value = currentTarget.checked;
+              flock.current?.showTracks(currentTarget.checked);
+            }}
+          />
+          Tracks of the last 20 s
+        </label>
+      </div>
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <div
+        class="stage"
+        ref={host}
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the flight
+        tabIndex={0}
+        aria-label="The area of the flight. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
+        onKeyDown={(event) => {
+          if (flock.current?.key(event.key)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        }}
+      />
+      {now.value && flock.current && <Listed flock={flock.current} now={now.value} flows={names.flows} />}
+    </section>
+  );
+}
+
+/** What the picture shows, in words. */
+function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: string[] }) {
+  return (
+    <div class="space-list">
+      <p class="quiet">
+        {flock.names.length} nodes with radios; {now.ways.length} of {flows.length} flows have found a way so far.
+      </p>
+      <details open>
+        <summary>Ways of flows</summary>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">flow</th>
+                <th scope="col">since</th>
+                <th scope="col">hops</th>
+                <th scope="col">way</th>
+              </tr>
+            </thead>
+            <tbody>
+              {now.ways.map(({ flow, since_s, nodes }) => (
+                <tr key={flow}>
+                  <td>
+                    <span class={`key s${(flow % 8) + 1}`} />
+                    {flows[flow]}
+                  </td>
+                  <td>{since_s.toFixed(1)} s</td>
+                  <td>{nodes.length - 1}</td>
+                  <td>{nodes.join(" → ")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+      <details>
+        <summary>Nodes</summary>
+        <ul>
+          {flock.names.map((name, node) => (
+            <li key={name}>
+              <button type="button" class="plain" onClick={() => flock.mark(node)}>
+                {name}
+              </button>{" "}
+              <span class="quiet">{inMetres(flock.placeOf(node))}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  );
+}
