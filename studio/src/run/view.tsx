@@ -8,6 +8,7 @@ import { keepChosen } from "./chosen.ts";
 import { Controls, onKey } from "./controls.tsx";
 import { saved } from "./figures.ts";
 import { prepare } from "./open.ts";
+import { Pictures } from "./pictures.tsx";
 import { isStale, isStarting, refusal, run } from "./running.ts";
 import { Side } from "./side.tsx";
 
@@ -41,6 +42,7 @@ export default function RunView() {
       <div class="columns">
         <div class="middle">
           <Lazy name="The charts" load={charts} />
+          {live.value && <Pictures live={live.value} />}
           <Why />
         </div>
         <Side />

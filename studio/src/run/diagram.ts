@@ -1,0 +1,145 @@
+/** A space-time diagram as it lives on the page: a canvas that is zoomed and moved by pointer, wheel and keys. */
+
+import { nearest, type Piece } from "./drawn.ts";
+import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
+import { panned, type View, zoomed } from "./stretch.ts";
+
+const REACH = 8;
+const ZOOM = 1.25;
+
+export class Diagram {
+  private content: Content = { stops: [], pieces: [], nodes: [], marked: undefined };
+  private whole: View = { from_s: 0, to_s: 1 };
+  private view: View = { from_s: 0, to_s: 1 };
+  private readonly pen: CanvasRenderingContext2D | null;
+  private grip: { x: number; view: View } | undefined;
+  private frame = 0;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly tell: (piece: Piece | undefined) => void,
+    private readonly seen: (view: View) => void,
+  ) {
+    this.pen = canvas.getContext("2d");
+    canvas.addEventListener("wheel", this.wheel, { passive: false });
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.grip = { x: event.offsetX, view: this.view };
+    });
+    canvas.addEventListener("pointerup", () => {
+      this.grip = undefined;
+    });
+    canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.resize();
+  }
+
+  show(content: Omit<Content, "marked">, whole: View): void {
+    this.content = { ...content, marked: undefined };
+    this.whole = whole;
+    this.look(whole);
+  }
+
+  /** Zooms in or out about the middle, or about a place of the canvas. */
+  zoom(factor: number, x?: number): void {
+    const { from_s, to_s } = this.view;
+    this.look(zoomed(this.view, x === undefined ? (from_s + to_s) / 2 : this.scale().time(x), factor, this.whole));
+  }
+
+  all(): void {
+    this.look(this.whole);
+  }
+
+  /** Moves or zooms by a key; says whether the key is one of those. */
+  key(key: string): boolean {
+    const step = (this.view.to_s - this.view.from_s) / 8;
+    switch (key) {
+      case "ArrowLeft":
+        this.look(panned(this.view, -step, this.whole));
+        return true;
+      case "ArrowRight":
+        this.look(panned(this.view, step, this.whole));
+        return true;
+      case "+":
+      case "=":
+        this.zoom(1 / ZOOM);
+        return true;
+      case "-":
+        this.zoom(ZOOM);
+        return true;
+      case "0":
+        this.all();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  resize(): void {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = Math.min(2, devicePixelRatio);
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.paint();
+  }
+
+  /** Paints at the next frame. */
+  paint(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      this.pen?.clearRect(0, 0, this.size.width, this.size.height);
+      if (this.pen && this.content.stops.length > 0) {
+        drawSheet(onCanvas(this.pen), this.content, this.view, this.size);
+      }
+    });
+  }
+
+  /** What is shown, as SVG. */
+  svg(title: string): string {
+    const paper = onSvg(this.size, title);
+    drawSheet(paper, this.content, this.view, this.size);
+    return paper.text();
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame);
+  }
+
+  private get size() {
+    return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+  }
+
+  private scale() {
+    return scale(this.content.stops, this.view, this.size);
+  }
+
+  private look(view: View): void {
+    this.view = view;
+    this.seen(view);
+    this.paint();
+  }
+
+  private readonly wheel = (event: WheelEvent) => {
+    event.preventDefault();
+    this.zoom(event.deltaY > 0 ? ZOOM : 1 / ZOOM, event.offsetX);
+  };
+
+  private hover({ offsetX, offsetY }: PointerEvent): void {
+    if (this.grip) {
+      const { time } = scale(this.content.stops, this.grip.view, this.size);
+      this.look(panned(this.grip.view, time(this.grip.x) - time(offsetX), this.whole));
+      return;
+    }
+    const found = nearest(
+      inView(this.content.pieces, this.view),
+      { x: offsetX, y: offsetY },
+      this.scale().place,
+      REACH,
+    );
+    if (found?.hop.packet !== this.content.marked) {
+      this.content.marked = found?.hop.packet;
+      this.tell(found);
+      this.paint();
+    }
+  }
+}

@@ -1,0 +1,224 @@
+/** The ways of packets, hop by hop, from the rows that a run tells of them. */
+
+import type { NetworkLink, Table, Tables } from "../engine/protocol.ts";
+
+/** No link, no node. */
+export const NOWHERE = 0xffffffff;
+
+/** Bytes of headers of a segment, for the time that it takes to send it. */
+const HEADERS = 52;
+
+/** One packet on its way from one node to the next. Times are seconds of the run. */
+export interface Hop {
+  packet: number;
+  flow: number;
+  link: number;
+  from: number;
+  /** The next node; {@link NOWHERE} while it is not known. */
+  to: number;
+  /** When it came to the link and into its queue. */
+  start: number;
+  /** When it left the queue. */
+  depart: number;
+  /** When it came to the next node, or was dropped. */
+  end: number;
+  /** Whether the end is told; until then it is reckoned from the link. */
+  isTold: boolean;
+  isDropped: boolean;
+  /** Whether it was dropped at the far end of its link, which it had crossed, and not at the queue. */
+  isCrossed: boolean;
+  /** Why it was dropped, where the run told. */
+  cause: string;
+  backward: boolean;
+  seq: number;
+  ack: number;
+  len: number;
+  /** Whether its bytes were sent before. */
+  again: boolean;
+}
+
+/** Gathers hops. Rows come in the order of their times. */
+export class Hops {
+  /** All that are kept, in the order of their starts. */
+  readonly kept: Hop[] = [];
+  private readonly open = new Map<number, Hop>();
+  /** When each link has sent all that it was given. */
+  private readonly free = new Map<number, number>();
+  /** The highest sequence number sent of each flow, and the lowest. */
+  private readonly highest = new Map<number, number>();
+  readonly lowest = new Map<number, number>();
+
+  /** @param links the directions of links by their numbers; links of a sky or a medium tell no delay */
+  constructor(
+    private readonly links: Pick<NetworkLink, "from" | "to" | "rate_bps" | "delay_s">[],
+    private readonly isFixed = (link: number) => (links[link]?.delay_s ?? 0) > 0,
+  ) {}
+
+  add({ packets, drops }: Tables): void {
+    if (!packets || packets.rows === 0) {
+      return;
+    }
+    const causes = causesOf(drops);
+    const column = (name: string) => packets.columns[name]?.values ?? new Float64Array(packets.rows);
+    const [time, packet, flow, node] = [column("time_s"), column("packet"), column("flow"), column("node")];
+    const [link, event, backward] = [column("link"), column("event"), column("backward")];
+    const [seq, ack, len] = [column("seq"), column("ack"), column("len")];
+    const names = packets.columns.event?.names;
+    const events = Array.isArray(names) ? names : ["sent", "forwarded", "received", "dropped"];
+    for (let row = 0; row < packets.rows; row++) {
+      const at = time[row] as number;
+      const number = packet[row] as number;
+      const place = node[row] as number;
+      const before = this.open.get(number);
+      const kind = events[event[row] as number];
+      if (kind === "dropped") {
+        const on = link[row] as number;
+        this.drop(before, at, place, causes.get(`${on} ${flow[row]} ${at}`) ?? "");
+        this.open.delete(number);
+        continue;
+      }
+      if (before && kind !== "sent") {
+        this.arrive(before, at, place);
+      }
+      this.open.delete(number);
+      if (kind === "received") {
+        continue;
+      }
+      const hop: Hop = {
+        packet: number,
+        flow: flow[row] as number,
+        link: link[row] as number,
+        from: place,
+        to: this.links[link[row] as number]?.to ?? NOWHERE,
+        start: at,
+        depart: at,
+        end: at,
+        isTold: false,
+        isDropped: false,
+        isCrossed: false,
+        cause: "",
+        backward: backward[row] === 1,
+        seq: seq[row] as number,
+        ack: ack[row] as number,
+        len: len[row] as number,
+        again: before?.again ?? false,
+      };
+      if (!this.isFixed(hop.link)) {
+        hop.to = NOWHERE;
+      }
+      if (kind === "sent") {
+        hop.again = this.isAgain(hop);
+      }
+      this.reckon(hop);
+      this.open.set(number, hop);
+      this.kept.push(hop);
+    }
+  }
+
+  /** Forgets hops that ended before a time. */
+  forget(before: number): void {
+    let kept = 0;
+    for (const hop of this.kept) {
+      if (hop.end >= before || (!hop.isTold && hop.start >= before)) {
+        this.kept[kept++] = hop;
+      } else if (this.open.get(hop.packet) === hop) {
+        this.open.delete(hop.packet);
+      }
+    }
+    this.kept.length = kept;
+  }
+
+  /** A link sends one after another, in the order in which they came. */
+  private reckon(hop: Hop): void {
+    const link = this.links[hop.link];
+    if (!link || !this.isFixed(hop.link)) {
+      hop.end = hop.start;
+      return;
+    }
+    const sending = ((hop.len + HEADERS) * 8) / link.rate_bps;
+    hop.depart = Math.max(hop.start, this.free.get(hop.link) ?? 0);
+    hop.end = hop.depart + sending + link.delay_s;
+    this.free.set(hop.link, hop.depart + sending);
+  }
+
+  private arrive(hop: Hop, at: number, node: number): void {
+    hop.isTold = true;
+    hop.end = at;
+    hop.to = node;
+    const link = this.links[hop.link];
+    if (link && this.isFixed(hop.link)) {
+      const sending = ((hop.len + HEADERS) * 8) / link.rate_bps;
+      hop.depart = Math.max(hop.start, at - link.delay_s - sending);
+      this.free.set(hop.link, hop.depart + sending);
+    }
+  }
+
+  private drop(hop: Hop | undefined, at: number, node: number, cause: string): void {
+    // A packet that is refused at the door of a queue was never on the link.
+    if (!hop || hop.from !== node) {
+      return;
+    }
+    const link = this.links[hop.link];
+    const sending = link ? ((hop.len + HEADERS) * 8) / link.rate_bps : 0;
+    hop.isTold = true;
+    hop.isDropped = true;
+    hop.cause = cause;
+    hop.end = at;
+    hop.isCrossed = link !== undefined && this.isFixed(hop.link) && at - hop.start >= link.delay_s;
+    if (hop.isCrossed && link) {
+      hop.depart = Math.max(hop.start, at - link.delay_s - sending);
+    } else {
+      hop.depart = at;
+      // It takes none of the link's time.
+      this.free.set(hop.link, (this.free.get(hop.link) ?? at) - sending);
+    }
+  }
+
+  private isAgain({ flow, backward, seq, len }: Hop): boolean {
+    if (backward || len === 0) {
+      if (!backward && !this.lowest.has(flow)) {
+        this.lowest.set(flow, seq + 1);
+      }
+      return false;
+    }
+    if (!this.lowest.has(flow)) {
+      this.lowest.set(flow, seq);
+    }
+    const highest = this.highest.get(flow);
+    if (highest === undefined || since(highest, seq) > 0) {
+      this.highest.set(flow, seq);
+      return false;
+    }
+    return true;
+  }
+}
+
+/** Bytes from one sequence number to another: they count round 2^32. */
+export function since(from: number, to: number): number {
+  return (to - from) | 0;
+}
+
+/** Causes of drops by link, flow and time. */
+function causesOf(drops: Table | undefined): Map<string, string> {
+  const causes = new Map<string, string>();
+  const { time_s, link, flow, cause } = drops?.columns ?? {};
+  const names = Array.isArray(cause?.names) ? cause.names : [];
+  for (let row = 0; row < (drops?.rows ?? 0); row++) {
+    const name = names[cause?.values[row] ?? -1] ?? "";
+    causes.set(`${link?.values[row]} ${flow?.values[row]} ${time_s?.values[row]}`, name);
+  }
+  return causes;
+}
+
+/** How far along its link a packet is at a time: below 0 it waits in the queue, above 1 it has arrived. */
+export function progress(hop: Hop, time: number): number {
+  if (time < hop.depart) {
+    return -1;
+  }
+  const { depart, end } = hop;
+  if (end <= depart) {
+    return hop.isTold ? 2 : 0;
+  }
+  const part = (time - depart) / (end - depart);
+  return hop.isTold ? part : Math.min(part, 0.98);
+}

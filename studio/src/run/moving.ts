@@ -1,0 +1,187 @@
+/** The moving picture of a network: what the run told, and what of it is shown at each frame. */
+
+import { Clock } from "../app/clock.ts";
+import { Mover } from "../app/mover.ts";
+import { Ways } from "../app/ways.ts";
+import type { Asked, Door, Flight, Network, Tables } from "../engine/protocol.ts";
+import { Hops } from "./hops.ts";
+import { Painter } from "./painter.ts";
+import { above, moved, ofWays, type Plan, wired } from "./plan.ts";
+import { Queues } from "./queues.ts";
+
+/** Milliseconds between two tellings of the figures. */
+const TOLD = 500;
+/** Milliseconds on the longest link below which packets are too fast for the eye, and below which none is drawn. */
+const TOO_FAST = 60;
+const BLUR = 12;
+/** Seconds of the run that hops are kept at least; longer where links are longer. */
+const KEPT = 2;
+
+export interface Figures {
+  time_s: number;
+  packets: number;
+  oneOf: number;
+  isTooFast: boolean;
+  /** The links of which the table tells, by number. */
+  links: { link: number; queue: number; most: number; dropped: number; moving: number }[];
+}
+
+export class Moving {
+  readonly queues = new Queues();
+  private readonly hops: Hops;
+  private readonly ways = new Ways();
+  private readonly clock = new Clock();
+  private readonly painter: Painter;
+  private readonly longest: number;
+  private plan: Plan;
+  private planOf = "";
+  private frame = 0;
+  private told = 0;
+  private shown = 0;
+  /** Seconds of the run in a millisecond. */
+  private speed = 0;
+  private wall = 0;
+  private mover: Mover<Flight> | undefined;
+  private places = new Float32Array();
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly network: Network,
+    private readonly isStill: boolean,
+    private readonly tell: (figures: Figures) => void,
+  ) {
+    this.hops = new Hops(network.links);
+    this.longest = Math.max(0.01, ...network.links.map(({ delay_s }) => delay_s));
+    this.plan = wired(network, this.isTall);
+    this.painter = new Painter(canvas, this.plan);
+    this.showPlan(this.plan);
+    const step = (wall: number) => {
+      this.frame = requestAnimationFrame(step);
+      if (!this.isStill || wall - this.told >= TOLD) {
+        this.paint(wall);
+      }
+    };
+    this.frame = requestAnimationFrame(step);
+  }
+
+  /** Radios move: their places are asked from an engine. */
+  async follow(door: Door, asked: Asked): Promise<void> {
+    this.mover = await Mover.open<Flight>(door, "flight", asked);
+    this.places = new Float32Array(this.mover.count * 3);
+    this.mover.show(0, this.places);
+    this.showPlan(above(this.network, this.radios(this.mover.about.nodes), this.places));
+  }
+
+  add(tables: Tables): void {
+    this.hops.add(tables);
+    this.queues.add(tables);
+    this.ways.add(tables.paths);
+  }
+
+  /** Shows another plan. One in a row needs less height. */
+  private showPlan(plan: Plan): void {
+    this.plan = plan;
+    const [first] = plan.spots;
+    this.canvas.classList.toggle("flat", plan.extent === undefined && plan.spots.every(({ y }) => y === first?.y));
+    this.painter.show(plan);
+  }
+
+  /** Takes the newest time of the run. */
+  at(now: number): void {
+    this.clock.tell(now, performance.now());
+  }
+
+  resize(): void {
+    if (this.network.sky === null && !this.mover) {
+      this.showPlan(wired(this.network, this.isTall));
+    }
+    this.planOf = "";
+    this.painter.resize();
+  }
+
+  restyle(): void {
+    this.painter.restyle();
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame);
+    this.mover?.close();
+  }
+
+  private get isTall(): boolean {
+    return this.canvas.clientWidth < 500;
+  }
+
+  private radios(names: string[]): number[] {
+    const numbers = new Map(this.network.nodes.map(({ name }, number) => [name, number]));
+    return names.map((name) => numbers.get(name) ?? -1);
+  }
+
+  private paint(wall: number): void {
+    const shown = this.isStill ? this.clock.at(Number.POSITIVE_INFINITY) : this.clock.at(wall);
+    const frame = Math.max(1, Math.min(500, wall - this.wall));
+    this.speed += (Math.max(0, shown - this.shown) / frame - this.speed) * Math.min(1, frame / 500);
+    this.shown = shown;
+    this.wall = wall;
+    const ways = this.waysNow(shown, wall);
+    this.hops.forget(shown - Math.max(KEPT, 2 * this.longest));
+    const crossing = this.longest / this.speed;
+    const hasPackets = !this.isStill && crossing > BLUR;
+    const levels = {
+      at: (links: number[]) => links.reduce((sum, link) => sum + this.queues.at(link, shown), 0),
+      most: (links: number[]) => links.reduce((sum, link) => sum + (this.queues.most.get(link) ?? 0), 0),
+    };
+    this.painter.paint(shown, wall, hasPackets ? this.hops.kept : [], levels, ways);
+    if (this.wall - this.told >= TOLD) {
+      this.told = this.wall;
+      this.tell({ time_s: shown, ...this.painter.drawn, isTooFast: crossing < TOO_FAST, links: this.table(shown) });
+    }
+  }
+
+  /** The ways of flows over what moves; over satellites they are the plan itself. */
+  private waysNow(shown: number, wall: number): [flow: number, nodes: number[]][] {
+    const { sky, nodes } = this.network;
+    if (this.mover) {
+      this.mover.want(shown, wall);
+      this.mover.show(wall, this.places);
+      this.showPlan(moved(this.plan, this.places));
+    }
+    if (!sky && !this.mover) {
+      return [];
+    }
+    const ways = [...this.ways.at(shown)].map(([flow, way]): [number, number[]] => [flow, way.nodes]);
+    const key = JSON.stringify(ways);
+    if (sky && ways.length > 0 && key !== this.planOf) {
+      this.planOf = key;
+      const nameOf = (node: number) => nodes[node]?.name ?? `node ${node}`;
+      const kindOf = (node: number) => nodes[node]?.kind ?? "satellite";
+      const plan = ofWays(
+        ways.map(([, way]) => way),
+        nameOf,
+        kindOf,
+        this.isTall,
+      );
+      this.showPlan(plan);
+    }
+    return ways;
+  }
+
+  private table(shown: number): Figures["links"] {
+    const moving = new Map<number, number>();
+    for (const { link, start, end, isTold } of this.hops.kept) {
+      if (start <= shown && (end > shown || !isTold)) {
+        moving.set(link, (moving.get(link) ?? 0) + 1);
+      }
+    }
+    return this.queues
+      .busiest()
+      .slice(0, 12)
+      .map((link) => ({
+        link,
+        queue: this.queues.at(link, shown),
+        most: this.queues.most.get(link) ?? 0,
+        dropped: this.queues.dropped.get(link) ?? 0,
+        moving: moving.get(link) ?? 0,
+      }));
+  }
+}

@@ -1,0 +1,407 @@
+/** Paints a plan with its queues and packets on a canvas. */
+
+import type { Spot } from "../app/layout.ts";
+import { rate, time } from "../app/layout.ts";
+import { colour, SERIES } from "../app/theme.ts";
+import { type Hop, progress } from "./hops.ts";
+import type { Direction, Plan } from "./plan.ts";
+
+/** As many packets are drawn at once; of more, each other, each third and so on. */
+const MOST = 1_500;
+/** Pixels between the two directions of a link. */
+const APART = 5;
+/** Milliseconds in which a dropped packet falls off and fades. */
+const FALL = 1_200;
+/** As many packets fall at once. */
+const MOST_FALLING = 60;
+
+export interface Levels {
+  at(links: number[]): number;
+  most(links: number[]): number;
+}
+
+interface Falling {
+  x: number;
+  y: number;
+  since: number;
+  colour: string;
+  cause: string;
+  isAck: boolean;
+}
+
+interface Palette {
+  flows: string[];
+  ink: string;
+  quiet: string;
+  paper: string;
+  line: string;
+  strong: string;
+  warn: string;
+  bad: string;
+  kinds: Record<string, string>;
+}
+
+export class Painter {
+  /** What the last picture showed. */
+  drawn = { packets: 0, oneOf: 1 };
+  private readonly pen: CanvasRenderingContext2D | null;
+  private palette = palette();
+  private spots: Spot[] = [];
+  private falling: Falling[] = [];
+  private readonly fallen = new WeakSet<Hop>();
+  private width = 0;
+  private height = 0;
+  private isSmall = false;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private plan: Plan,
+  ) {
+    this.pen = canvas.getContext("2d");
+    this.resize();
+  }
+
+  show(plan: Plan): void {
+    this.plan = plan;
+    this.fit();
+  }
+
+  resize(): void {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = Math.min(2, devicePixelRatio);
+    this.width = clientWidth;
+    this.height = clientHeight;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.fit();
+  }
+
+  restyle(): void {
+    this.palette = palette();
+  }
+
+  /** One picture. Without hops only queues are told. */
+  paint(shown: number, wall: number, hops: Hop[], levels: Levels, ways: [flow: number, nodes: number[]][] = []): void {
+    const { pen } = this;
+    if (!pen) {
+      return;
+    }
+    pen.clearRect(0, 0, this.width, this.height);
+    pen.lineCap = "round";
+    pen.font = "11px system-ui, sans-serif";
+    for (const line of this.plan.lines) {
+      for (const direction of line.directions) {
+        this.link(pen, direction);
+      }
+    }
+    for (const [flow, nodes] of ways) {
+      this.way(pen, flow, nodes);
+    }
+    this.packets(pen, shown, wall, hops);
+    for (const { directions } of this.plan.lines) {
+      for (const direction of directions) {
+        this.queue(pen, direction, levels);
+      }
+    }
+    this.nodes(pen);
+    this.words(pen);
+    this.fall(pen, wall);
+  }
+
+  /** Whether a dropped packet is still falling. */
+  get isFalling(): boolean {
+    return this.falling.length > 0;
+  }
+
+  private fit(): void {
+    const { spots, extent = spots } = this.plan;
+    const xs = extent.map(({ x }) => x);
+    const ys = extent.map(({ y }) => y);
+    const [left, right] = [Math.min(...xs), Math.max(...xs)];
+    const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+    const [margin, above] = [Math.min(90, this.width * 0.14), 44];
+    const across = right > left ? (this.width - 2 * margin) / (right - left) : 0;
+    const down = bottom > top ? (this.height - 2 * above) / (bottom - top) : 0;
+    this.spots = spots.map(({ x, y }) => ({
+      x: across ? margin + (x - left) * across : this.width / 2,
+      y: down ? above + (y - top) * down : this.height / 2,
+    }));
+    this.isSmall = spots.length > 40;
+  }
+
+  /** The ends of a direction, drawn beside the other one. */
+  private ends({ from, to }: Pick<Direction, "from" | "to">): [Spot, Spot] {
+    const a = this.spots[from] ?? { x: 0, y: 0 };
+    const b = this.spots[to] ?? { x: 0, y: 0 };
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const apart = this.isSmall ? 2 : APART;
+    const [x, y] = [(-(b.y - a.y) / length) * apart, ((b.x - a.x) / length) * apart];
+    return [
+      { x: a.x - x, y: a.y - y },
+      { x: b.x - x, y: b.y - y },
+    ];
+  }
+
+  private link(pen: CanvasRenderingContext2D, direction: Direction): void {
+    const [a, b] = this.ends(direction);
+    pen.strokeStyle = this.palette.line;
+    pen.lineWidth = this.isSmall ? 1 : 2;
+    pen.beginPath();
+    pen.moveTo(a.x, a.y);
+    pen.lineTo(b.x, b.y);
+    pen.stroke();
+  }
+
+  /** The way of a flow over radios or satellites. */
+  private way(pen: CanvasRenderingContext2D, flow: number, nodes: number[]): void {
+    pen.strokeStyle = this.palette.flows[flow % 8] ?? this.palette.quiet;
+    pen.globalAlpha = 0.35;
+    pen.lineWidth = 3;
+    pen.beginPath();
+    for (const node of nodes) {
+      const spot = this.spots[this.plan.nodeOf.get(node) ?? -1];
+      if (spot) {
+        pen.lineTo(spot.x, spot.y);
+      }
+    }
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  private queue(pen: CanvasRenderingContext2D, direction: Direction, levels: Levels): void {
+    const most = levels.most(direction.links);
+    const [a, b] = this.ends(direction);
+    const length = Math.hypot(b.x - a.x, b.y - a.y);
+    if (most < 5 || length < 60) {
+      return;
+    }
+    const held = levels.at(direction.links);
+    const [x, y] = [(b.x - a.x) / length, (b.y - a.y) / length];
+    // Outside of the line, a little way from the node.
+    const [from, wide] = [18, Math.min(54, length * 0.22)];
+    const beside = (along: number, away: number): Spot => ({
+      x: a.x + x * along + y * away,
+      y: a.y + y * along - x * away,
+    });
+    const start = beside(from, 9);
+    pen.save();
+    pen.translate(start.x, start.y);
+    pen.rotate(Math.atan2(y, x));
+    pen.fillStyle = this.palette.paper;
+    pen.strokeStyle = this.palette.strong;
+    pen.lineWidth = 1;
+    pen.fillRect(0, -5, wide, 10);
+    pen.fillStyle =
+      held >= most * 0.98 ? this.palette.bad : held > most * 0.6 ? this.palette.warn : this.palette.strong;
+    pen.fillRect(wide - (wide * held) / most, -5, (wide * held) / most, 10);
+    pen.strokeRect(0, -5, wide, 10);
+    pen.restore();
+    const text = beside(from + wide / 2, 23);
+    pen.fillStyle = this.palette.ink;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(held.toLocaleString("en"), text.x, text.y);
+  }
+
+  private packets(pen: CanvasRenderingContext2D, shown: number, wall: number, hops: Hop[]): void {
+    const moving = hops.filter((hop) => hop.start <= shown && (!hop.isTold || hop.end >= shown || this.isNew(hop)));
+    const oneOf = Math.max(1, Math.ceil(moving.length / MOST));
+    let count = 0;
+    for (const hop of moving) {
+      const { nodeOf } = this.plan;
+      const from = nodeOf.get(hop.from);
+      const to = nodeOf.get(hop.to) ?? (hop.isDropped ? from : undefined);
+      if (from === undefined || to === undefined || (from === to && !hop.isDropped)) {
+        continue;
+      }
+      const [a, b] = this.ends({ from, to });
+      const isAtQueue = hop.isDropped && !hop.isCrossed;
+      const part = isAtQueue ? 0 : Math.min(1, Math.max(0, progress(hop, shown)));
+      const [x, y] = [a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part];
+      const look = this.palette.flows[hop.flow % 8] ?? this.palette.ink;
+      const isAck = hop.backward || hop.len === 0;
+      if (hop.isDropped && hop.end <= shown) {
+        this.drop(hop, { x, y, since: wall, colour: look, cause: hop.cause, isAck });
+      } else if (progress(hop, shown) >= 0 && hop.packet % oneOf === 0) {
+        count++;
+        mark(pen, x, y, Math.atan2(b.y - a.y, b.x - a.x), look, isAck, hop.again ? this.palette.bad : undefined);
+      }
+    }
+    this.drawn = { packets: count, oneOf };
+  }
+
+  private isNew(hop: Hop): boolean {
+    return hop.isDropped && !this.fallen.has(hop);
+  }
+
+  private drop(hop: Hop, falling: Falling): void {
+    if (this.isNew(hop) && this.falling.length < MOST_FALLING) {
+      this.falling.push(falling);
+    }
+    this.fallen.add(hop);
+  }
+
+  private fall(pen: CanvasRenderingContext2D, wall: number): void {
+    this.falling = this.falling.filter(({ since }) => wall - since < FALL);
+    const named: Spot[] = [];
+    for (const { x, y, since, colour: look, cause, isAck } of this.falling) {
+      const part = (wall - since) / FALL;
+      const down = y + 60 * part * part + 6 * part;
+      pen.globalAlpha = 1 - part;
+      mark(pen, x, down, part * 3, look, isAck, this.palette.bad);
+      if (named.every((other) => Math.hypot(other.x - x, other.y - down) > 26)) {
+        named.push({ x, y: down });
+        pen.fillStyle = this.palette.bad;
+        pen.textAlign = "left";
+        pen.fillText(cause || "dropped", x + 8, down);
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
+  private nodes(pen: CanvasRenderingContext2D): void {
+    this.plan.nodes.forEach(({ kind }, index) => {
+      const { x, y } = this.spots[index] ?? { x: 0, y: 0 };
+      const size = this.isSmall ? 4 : 9;
+      pen.fillStyle = this.palette.kinds[kind] ?? this.palette.quiet;
+      pen.strokeStyle = this.palette.paper;
+      pen.lineWidth = 2;
+      pen.beginPath();
+      shape(pen, kind, x, y, size);
+      pen.fill();
+      pen.stroke();
+    });
+  }
+
+  private words(pen: CanvasRenderingContext2D): void {
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    const boxes: Box[] = [];
+    const write = (text: string, x: number, y: number, look: string) => {
+      const wide = pen.measureText(text).width;
+      const left = Math.min(Math.max(x, wide / 2 + 2), this.width - wide / 2 - 2);
+      const box = { left: left - wide / 2 - 2, right: left + wide / 2 + 2, top: y - 1, bottom: y + 13 };
+      if (boxes.some((other) => overlaps(other, box))) {
+        return;
+      }
+      boxes.push(box);
+      pen.fillStyle = this.palette.paper;
+      pen.globalAlpha = 0.8;
+      pen.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+      pen.globalAlpha = 1;
+      pen.fillStyle = look;
+      pen.fillText(text, left, y);
+    };
+    this.plan.nodes.forEach(({ name }, index) => {
+      const { x, y } = this.spots[index] ?? { x: 0, y: 0 };
+      write(name, x, y + (this.isSmall ? 6 : 13), this.palette.ink);
+    });
+    for (const { directions } of this.plan.lines) {
+      const [direction] = directions;
+      if (!direction || direction.rate_bps === 0 || this.plan.lines.length > 40) {
+        continue;
+      }
+      const [a, b] = this.ends(direction);
+      const isFlat = Math.abs(b.x - a.x) > Math.abs(b.y - a.y);
+      says(directions).forEach((text, line) => {
+        write(
+          text,
+          (a.x + b.x) / 2 + (isFlat ? 0 : 60),
+          (a.y + b.y) / 2 + (isFlat ? 14 : -8) + line * 14,
+          this.palette.quiet,
+        );
+      });
+    }
+  }
+}
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+function overlaps(one: Box, other: Box): boolean {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+}
+
+/** Rate and delay of a link: once where both directions are alike. */
+function says(directions: Direction[]): string[] {
+  const texts = directions.map(({ rate_bps, delay_s }) => `${rate(rate_bps)}, ${time(delay_s)}`);
+  const [there, back] = texts;
+  return there === back || back === undefined ? texts.slice(0, 1) : [`→ ${there}`, `← ${back}`];
+}
+
+/** A packet: data are bars along their way, ACKs are rings. A rim tells those that are sent again or lost. */
+function mark(
+  pen: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  angle: number,
+  look: string,
+  isAck: boolean,
+  rim: string | undefined,
+): void {
+  if (isAck) {
+    pen.strokeStyle = rim ?? look;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.arc(x, y, 2.4, 0, 2 * Math.PI);
+    pen.stroke();
+    return;
+  }
+  const [along, across] = [Math.cos(angle), Math.sin(angle)];
+  const bar = (wide: number, half: number, style: string) => {
+    pen.strokeStyle = style;
+    pen.lineWidth = wide;
+    pen.beginPath();
+    pen.moveTo(x - along * half, y - across * half);
+    pen.lineTo(x + along * half, y + across * half);
+    pen.stroke();
+  };
+  if (rim) {
+    bar(7, 4, rim);
+  }
+  bar(4, 3.4, look);
+}
+
+function shape(pen: CanvasRenderingContext2D, kind: string, x: number, y: number, size: number): void {
+  if (kind === "station") {
+    pen.moveTo(x, y - size);
+    pen.lineTo(x + size, y + size * 0.8);
+    pen.lineTo(x - size, y + size * 0.8);
+    pen.closePath();
+  } else if (kind === "router") {
+    pen.rect(x - size * 0.85, y - size * 0.85, size * 1.7, size * 1.7);
+  } else if (kind === "satellite") {
+    pen.moveTo(x, y - size);
+    pen.lineTo(x + size, y);
+    pen.lineTo(x, y + size);
+    pen.lineTo(x - size, y);
+    pen.closePath();
+  } else {
+    pen.arc(x, y, size, 0, 2 * Math.PI);
+  }
+}
+
+function palette(): Palette {
+  return {
+    flows: SERIES.map(colour),
+    ink: colour("ink"),
+    quiet: colour("quiet"),
+    paper: colour("paper"),
+    line: colour("line"),
+    strong: colour("line-strong"),
+    warn: colour("s5"),
+    bad: colour("bad"),
+    kinds: {
+      host: colour("s1"),
+      radio: colour("s3"),
+      station: colour("s2"),
+      satellite: colour("quiet"),
+      router: colour("quiet"),
+    },
+  };
+}

@@ -1,0 +1,286 @@
+import "../app/key.css";
+import "./topology.css";
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { isDark } from "../app/theme.ts";
+import type { Watched } from "../app/watched.ts";
+import { engine } from "../engine/here.ts";
+import { download } from "../save/download.ts";
+import { Diagram } from "./diagram.ts";
+import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
+import { since } from "./hops.ts";
+import type { View } from "./stretch.ts";
+import { type Watched as Seen, watched } from "./window.ts";
+
+/** As many packets are listed in words. */
+const LISTED = 50;
+
+/** The packets of a flow in time and space. */
+export default function SpaceTime({ live }: { live: Watched }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const diagram = useRef<Diagram | undefined>(undefined);
+  const choice = useSignal({ flow: 0, from_s: 0, to_s: Math.min(live.started.end_s, 2) });
+  const seen = useSignal<Seen | undefined>(undefined);
+  const pieces = useSignal<Piece[]>([]);
+  const view = useSignal<View | undefined>(undefined);
+  const under = useSignal<Piece | undefined>(undefined);
+  const part = useSignal<number | undefined>(undefined);
+  const fault = useSignal<string | undefined>(undefined);
+  const wanted = useRef(0);
+  const run = async () => {
+    const number = ++wanted.current;
+    const own = engine();
+    fault.value = undefined;
+    part.value = 0;
+    try {
+      const network = await own.ask({ op: "network", ...live.asked });
+      const found = await watched(
+        own,
+        live.asked,
+        live.started.seed,
+        network,
+        choice.peek(),
+        (now) => {
+          part.value = now;
+        },
+        () => number === wanted.current,
+      );
+      if (found) {
+        const stops = stopsOf(found.hops.kept);
+        pieces.value = piecesOf(found.hops.kept, stops);
+        seen.value = found;
+        const { from_s, to_s } = choice.peek();
+        diagram.current?.show({ stops, pieces: pieces.value, nodes: found.nodes }, { from_s, to_s });
+      }
+    } catch (error) {
+      fault.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      own.close();
+      if (number === wanted.current) {
+        part.value = undefined;
+      }
+    }
+  };
+  useEffect(() => {
+    const place = canvas.current;
+    if (!place) {
+      return;
+    }
+    const drawn = new Diagram(
+      place,
+      (piece) => {
+        under.value = piece;
+      },
+      (now) => {
+        view.value = now;
+      },
+    );
+    diagram.current = drawn;
+    const watch = new ResizeObserver(() => drawn.resize());
+    watch.observe(place);
+    const ends = effect(() => {
+      isDark();
+      queueMicrotask(() => drawn.paint());
+    });
+    void run();
+    return () => {
+      wanted.current++;
+      watch.disconnect();
+      ends();
+      drawn.close();
+    };
+  }, [live]);
+  const flow = live.started.flows[choice.value.flow] ?? "";
+  return (
+    <section class="moving" aria-label="Space-time diagram">
+      <Chooser
+        flows={live.started.flows}
+        end={live.started.end_s}
+        choice={choice.value}
+        isRunning={part.value !== undefined}
+        take={(next) => {
+          choice.value = next;
+          void run();
+        }}
+      />
+      <div class="moving-key">
+        <span>
+          <span class="key s1" />
+          data
+        </span>
+        <span>
+          <span class="key s2" />
+          sent again
+        </span>
+        <span>
+          <span class="key s3" />
+          ACK
+        </span>
+        <span class="bad">× dropped</span>
+        <span class="quiet">flat and thick: waits in a queue</span>
+        <span class="shown">
+          <button type="button" class="icon" aria-label="Zoom in" onClick={() => diagram.current?.zoom(0.5)}>
+            +
+          </button>
+          <button type="button" class="icon" aria-label="Zoom out" onClick={() => diagram.current?.zoom(2)}>
+            −
+          </button>
+          <button type="button" onClick={() => diagram.current?.all()}>
+            All
+          </button>
+          <button
+            type="button"
+            disabled={pieces.value.length === 0}
+            onClick={() =>
+              download({
+                name: `${flow}-space-time.svg`,
+                content: diagram.current?.svg(`Packets of ${flow}`) ?? "",
+                type: "image/svg+xml",
+              })
+            }
+          >
+            Save SVG
+          </button>
+        </span>
+      </div>
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <p class="moving-says" role="status">
+        {part.value !== undefined
+          ? `Running up to ${choice.value.to_s} s again, for its packets: ${Math.round(part.value * 100)} %`
+          : says(seen.value, pieces.value, view.value)}
+      </p>
+      <div
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom the diagram
+        tabIndex={0}
+        aria-label="Time to the right, the nodes of the way from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below says the same."
+        onKeyDown={(event) => {
+          if (diagram.current?.key(event.key)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        }}
+      >
+        <canvas ref={canvas} class="diagram" />
+      </div>
+      <p class="moving-under">
+        {under.value && seen.value ? inWords(under.value, seen.value) : "Point at a packet to read it."}
+      </p>
+      {seen.value && <Listed seen={seen.value} view={view.value} pieces={pieces.value} />}
+    </section>
+  );
+}
+
+interface Choice {
+  flow: number;
+  from_s: number;
+  to_s: number;
+}
+
+function Chooser(props: {
+  flows: string[];
+  end: number;
+  choice: Choice;
+  isRunning: boolean;
+  take(next: Choice): void;
+}) {
+  const { flows, end, choice, isRunning, take } = props;
+  const fault = useSignal("");
+  return (
+    <form
+      class="moving-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const [from_s, to_s] = [Number(given.get("from")), Number(given.get("to"))];
+        fault.value =
+          from_s < to_s ? "" : `from ${from_s} s to ${to_s} s is no window: the end must come after the start`;
+        if (!fault.value) {
+          take({ flow: Number(given.get("flow")), from_s, to_s });
+        }
+      }}
+    >
+      <label>
+        Flow{" "}
+        <select name="flow" value={choice.flow}>
+          {flows.slice(0, 500).map((name, index) => (
+            <option key={name} value={index}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        from <input type="number" name="from" min={0} max={end} step="any" defaultValue={String(choice.from_s)} /> s
+      </label>
+      <label>
+        to <input type="number" name="to" min={0} max={end} step="any" defaultValue={String(choice.to_s)} /> s
+      </label>
+      <button type="submit" class="primary" disabled={isRunning}>
+        Show
+      </button>
+      {fault.value && (
+        <span class="bad" role="alert">
+          {fault.value}
+        </span>
+      )}
+    </form>
+  );
+}
+
+function says(seen: Seen | undefined, pieces: Piece[], view: View | undefined): string {
+  if (!seen || !view) {
+    return "";
+  }
+  const { kept } = seen.hops;
+  if (kept.length === 0) {
+    return "No packet of this flow is on its way in this window.";
+  }
+  const packets = new Set(kept.map(({ packet }) => packet)).size;
+  const dropped = kept.filter(({ isDropped }) => isDropped).length;
+  const again = new Set(kept.filter((hop) => hop.again).map(({ packet }) => packet)).size;
+  const cut = seen.isCut ? "; there were more, choose a shorter window" : "";
+  const zoom = pieces.length > 0 ? `; in view: ${view.from_s.toFixed(3)} s to ${view.to_s.toFixed(3)} s` : "";
+  return `${packets.toLocaleString("en")} packets, ${again} sent again, ${dropped} dropped${cut}${zoom}`;
+}
+
+/** A packet in words: sequence numbers count from the first byte of the flow. */
+function inWords({ hop }: Piece, { nodes, first, hops }: Seen): string {
+  const from = nodes[hop.from] ?? "";
+  const to = nodes[hop.to] ?? "…";
+  const number = (value: number, base: number | undefined) =>
+    base === undefined ? String(value) : since(base, value).toLocaleString("en");
+  const base = first ?? hops.lowest.get(hop.flow);
+  const what =
+    hop.backward || hop.len === 0
+      ? hop.backward
+        ? `ACK ${number(hop.ack, base)}`
+        : "control"
+      : `seq ${number(hop.seq, base)}, len ${hop.len} B${hop.again ? ", sent again" : ""}`;
+  const wait = hop.depart > hop.start ? `, waits ${((hop.depart - hop.start) * 1e3).toFixed(3)} ms` : "";
+  const end = hop.isDropped ? `dropped${hop.cause ? ` (${hop.cause})` : ""}` : "arrives";
+  return `${what}: ${from} → ${to}, at ${hop.start.toFixed(6)} s${wait}, ${end} at ${hop.end.toFixed(6)} s`;
+}
+
+function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: View | undefined }) {
+  const shown = pieces.filter(
+    ({ kind, from, to }) => kind === "goes" && (!view || (to.time >= view.from_s && from.time <= view.to_s)),
+  );
+  return (
+    <details class="moving-links">
+      <summary>The packets in view, in words</summary>
+      <ol>
+        {shown.slice(0, LISTED).map((piece) => (
+          <li key={`${piece.hop.packet} ${piece.hop.start}`}>{inWords(piece, seen)}</li>
+        ))}
+      </ol>
+      {shown.length > LISTED && (
+        <p class="quiet">and {(shown.length - LISTED).toLocaleString("en")} more; zoom in to read them</p>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,33 @@
+/** The part of a space-time diagram that is in view. */
+
+export interface View {
+  from_s: number;
+  to_s: number;
+}
+
+/** The view around a time of it that stays in place, `factor` times as long, within the whole. */
+export function zoomed({ from_s, to_s }: View, around: number, factor: number, whole: View): View {
+  const least = (whole.to_s - whole.from_s) / 10_000;
+  const length = Math.min(whole.to_s - whole.from_s, Math.max(least, (to_s - from_s) * factor));
+  const part = (around - from_s) / (to_s - from_s);
+  return held({ from_s: around - part * length, to_s: around + (1 - part) * length }, whole);
+}
+
+/** The view moved by seconds, within the whole. */
+export function panned({ from_s, to_s }: View, by: number, whole: View): View {
+  return held({ from_s: from_s + by, to_s: to_s + by }, whole);
+}
+
+function held({ from_s, to_s }: View, whole: View): View {
+  const by = Math.max(0, whole.from_s - from_s) - Math.max(0, to_s - whole.to_s);
+  return { from_s: Math.max(whole.from_s, from_s + by), to_s: Math.min(whole.to_s, to_s + by) };
+}
+
+/** Round times for an axis. */
+export function ticks({ from_s, to_s }: View, wanted: number): number[] {
+  const rough = (to_s - from_s) / Math.max(1, wanted);
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const step = ten * ([1, 2, 5, 10].find((factor) => factor * ten >= rough * (1 - 1e-9)) ?? 10);
+  const first = Math.ceil(from_s / step);
+  return Array.from({ length: Math.max(0, Math.floor(to_s / step) - first + 1) }, (_, index) => (first + index) * step);
+}

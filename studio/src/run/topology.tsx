@@ -1,0 +1,230 @@
+import "../app/key.css";
+import "./topology.css";
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { rate, time } from "../app/layout.ts";
+import { isDark } from "../app/theme.ts";
+import type { Names, Watched } from "../app/watched.ts";
+import { engine } from "../engine/here.ts";
+import type { Network } from "../engine/protocol.ts";
+import { type Figures, Moving } from "./moving.ts";
+import { run, SPEEDS, setSpeed } from "./running.ts";
+
+const MOST_FLOWS = 8;
+
+/** The network while it runs: queues that fill, and packets on their way. */
+export default function Topology({ live }: { live: Watched }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const network = useSignal<Network | undefined>(undefined);
+  const figures = useSignal<Figures | undefined>(undefined);
+  const fault = useSignal<string | undefined>(undefined);
+  const isStill = useStill();
+  const round = live.round.value;
+  const names = live.started;
+  useEffect(() => {
+    const place = canvas.current;
+    if (!place) {
+      return;
+    }
+    const own = engine();
+    let early: Parameters<Moving["add"]>[0][] = [];
+    let moving: Moving | undefined;
+    let isGone = false;
+    const ends = [
+      live.onStep(({ tables }) => (moving ? moving.add(tables) : early.push(tables))),
+      effect(() => {
+        const now = live.now.value;
+        moving?.at(now);
+      }),
+      effect(() => {
+        isDark();
+        queueMicrotask(() => moving?.restyle());
+      }),
+    ];
+    const watch = new ResizeObserver(() => moving?.resize());
+    watch.observe(place);
+    const show = async () => {
+      const { asked } = live;
+      const answer = await own.ask({ op: "network", ...asked });
+      if (answer.errors || isGone) {
+        return;
+      }
+      network.value = answer;
+      moving = new Moving(place, answer, isStill, (told) => {
+        figures.value = told;
+      });
+      for (const tables of early) {
+        moving.add(tables);
+      }
+      early = [];
+      moving.at(live.now.peek());
+      if (answer.media.length > 0) {
+        await moving.follow(own, asked);
+      } else {
+        own.close();
+      }
+    };
+    show().catch((error: unknown) => {
+      fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
+    });
+    return () => {
+      isGone = true;
+      watch.disconnect();
+      for (const end of ends) {
+        end();
+      }
+      moving?.close();
+      own.close();
+    };
+  }, [live, round, isStill]);
+  return (
+    <section class="moving" aria-label="Network">
+      <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
+      {!live.hasPackets && network.value && (
+        <p class="moving-says">
+          A run as fast as it goes tells no packets.{" "}
+          <button type="button" onClick={() => watch(network.value)}>
+            Watch its packets
+          </button>
+        </p>
+      )}
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <canvas ref={canvas} role="img" aria-label={described(network.value)} />
+      {network.value && figures.value && <Links figures={figures.value} names={names} network={network.value} />}
+    </section>
+  );
+}
+
+/** Seconds that the longest link should take on the screen. */
+const CROSSING = 1.5;
+
+/** Starts the run again so slowly that packets can be followed. */
+function watch(network: Network | undefined): void {
+  const longest = Math.max(...(network?.links ?? []).map(({ delay_s }) => delay_s), 0.05);
+  const fit = SPEEDS.filter((speed) => speed <= longest / CROSSING).at(-1) ?? SPEEDS[0] ?? 1;
+  setSpeed(fit);
+  void run();
+}
+
+/** Whether the reader wants no animation. */
+function useStill(): boolean {
+  const isStill = useSignal(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  useEffect(() => {
+    const wish = matchMedia("(prefers-reduced-motion: reduce)");
+    const take = () => {
+      isStill.value = wish.matches;
+    };
+    wish.addEventListener("change", take);
+    return () => wish.removeEventListener("change", take);
+  }, []);
+  return isStill.value;
+}
+
+function described(network: Network | undefined): string {
+  if (!network) {
+    return "The network";
+  }
+  const { nodes, links, flows, more } = network;
+  const count = nodes.length + more.nodes;
+  return `The network: ${count} nodes, ${links.length + more.links} link directions, ${flows.length + more.flows} flows. The table below tells the queues.`;
+}
+
+/** What the marks mean, and what is shown now. */
+function Key({ flows, ...shownNow }: { flows: string[] } & Now) {
+  const shown = flows.slice(0, MOST_FLOWS);
+  return (
+    <div class="moving-key">
+      {shown.map((flow, index) => (
+        <span key={flow}>
+          <span class={`key s${index + 1}`} />
+          {flow}
+        </span>
+      ))}
+      {flows.length > MOST_FLOWS && (
+        <span class="quiet">and {flows.length - MOST_FLOWS} more flows, in the same colours again</span>
+      )}
+      <span class="quiet">
+        <svg width="64" height="12" aria-hidden="true">
+          <path class="mark-data" d="M2 6h8" />
+          <circle class="mark-ack" cx="30" cy="6" r="2.6" />
+          <path class="mark-again" d="M48 6h8" />
+          <path class="mark-data" d="M49 6h6" />
+        </svg>
+        data, ACK, sent again
+      </span>
+      <span class="quiet shown">{says(shownNow)}</span>
+    </div>
+  );
+}
+
+interface Now {
+  figures: Figures | undefined;
+  isStill: boolean;
+  hasPackets: boolean;
+}
+
+function says({ figures, isStill, hasPackets }: Now): string {
+  if (!figures) {
+    return "";
+  }
+  const at = `${figures.time_s.toFixed(2)} s`;
+  if (isStill) {
+    return `${at}, without motion, as your system asks: queues are told in numbers`;
+  }
+  if (!hasPackets) {
+    return `${at}: queues only`;
+  }
+  if (figures.isTooFast) {
+    return `${at}: too fast to follow a packet; lower the speed`;
+  }
+  const some = figures.oneOf > 1 ? `, one of ${figures.oneOf}` : "";
+  return `${at}: ${figures.packets.toLocaleString("en")} packets drawn${some}`;
+}
+
+/** The links with the fullest queues, in numbers. */
+function Links({ figures, names, network }: { figures: Figures; names: Names; network: Network }) {
+  if (figures.links.length === 0) {
+    return <p class="quiet">No queue has held a packet so far.</p>;
+  }
+  return (
+    <details class="moving-links" open={figures.links.length < 5}>
+      <summary>Queues in numbers</summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">link direction</th>
+              <th scope="col">rate, delay</th>
+              <th scope="col">queue</th>
+              <th scope="col">most so far</th>
+              <th scope="col">dropped</th>
+              <th scope="col">packets seen there</th>
+            </tr>
+          </thead>
+          <tbody>
+            {figures.links.map(({ link, queue, most, dropped, moving }) => {
+              const about = network.links[link];
+              return (
+                <tr key={link}>
+                  <td>{names.links[link]}</td>
+                  <td>
+                    {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
+                  </td>
+                  <td>{queue.toLocaleString("en")}</td>
+                  <td>{most.toLocaleString("en")}</td>
+                  <td>{dropped.toLocaleString("en")}</td>
+                  <td>{moving.toLocaleString("en")}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {figures.links.length === 12 && <p class="quiet">The twelve fullest queues; the others held less.</p>}
+    </details>
+  );
+}
