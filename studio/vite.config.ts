@@ -10,6 +10,11 @@ export default defineConfig({
     target: "es2022",
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: { index: "index.html", embed: "embed.html", "lightlag-run": "src/share/element.ts" },
+      // Pages elsewhere name the file of the element, so its name stays.
+      output: { entryFileNames: ({ name }) => (name === "lightlag-run" ? "[name].js" : "assets/[name]-[hash].js") },
+    },
   },
   plugins: [offline()],
   worker: { format: "es" },

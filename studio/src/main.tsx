@@ -9,11 +9,11 @@ import { keepOffline } from "./offline/register.ts";
 import { keepLinks, openLink } from "./share/opening.ts";
 
 applyTheme();
+keepOffline(/[#&]token=/.test(location.hash));
 await openLink();
 keepLinks();
 keepChecking();
 keepHistory();
-keepOffline(/[#&]token=/.test(location.hash));
 effect(() => {
   document.title = `${title.value} – lightlag studio`;
 });

@@ -41,8 +41,15 @@ export class Studio {
     return new Studio(browser, server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   }
 
-  /** A page of a fresh profile whose scenario is checked, with all that the browser complains about. */
-  async page(options: BrowserContextOptions = {}, query = ""): Promise<{ page: Page; complaints: string[] }> {
+  /**
+   * A page of a fresh profile, with all that the browser complains about, as soon as `ready` is there: by default the word on
+   * the scenario.
+   */
+  async page(
+    options: BrowserContextOptions = {},
+    query = "",
+    ready = ".standing:is(.good, .warn, .bad)",
+  ): Promise<{ page: Page; complaints: string[] }> {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
@@ -53,7 +60,7 @@ export class Studio {
     });
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(this.address + query);
-    await page.locator(".standing:is(.good, .warn, .bad)").waitFor();
+    await page.locator(ready).first().waitFor();
     return { page, complaints };
   }
 
