@@ -30,6 +30,7 @@ transfer = "2 MB"
 /** The links that the dialog offers: to the page, and of the frame. */
 async function shared(page: Page): Promise<{ link: string; frame: string }> {
   await page.getByRole("button", { name: "Share", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
   const link = await page.getByLabel("Link", { exact: true }).inputValue();
   const code = await page.getByLabel("To embed it in a page", { exact: true }).inputValue();
   return { link, frame: /src="([^"]*)"/.exec(code)?.[1] ?? "" };
@@ -85,7 +86,7 @@ describe("links", () => {
 
   test("a link that programs may cut is told", async () => {
     const { page } = await studio.page();
-    const noise = Array.from({ length: 300 }, (_, at) => `# ${Math.sin(at).toString(36)}${Math.cos(at).toString(36)}`);
+    const noise = Array.from({ length: 1000 }, (_, at) => `# ${Math.sin(at).toString(36)}${Math.cos(at).toString(36)}`);
     await openToml(page, `${LOSSY}${noise.join("\n")}\n`);
     await shared(page);
     await page.getByText(/The link has [\d,]+ characters. Some programs cut links/).waitFor();
@@ -123,13 +124,20 @@ describe("embedded runs", () => {
     expect(await text(whole.page)).toContain("bbr");
   });
 
+  test("a phone shows a run without scrolling sideways", async () => {
+    const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, colorScheme: "dark" } as const;
+    const { page } = await studio.page(phone, "embed.html?scenario=dumbbell&autorun", ".hash code");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(await violations(page)).toEqual([]);
+  });
+
   test("a name that is none is told with those that are", async () => {
     const { page } = await studio.page({}, "embed.html?scenario=geostationary", "[role=alert]");
     expect(await page.getByRole("alert").textContent()).toMatch(/no scenario "geostationary"; there are geo, /);
   });
 
   test("an element in another page is a frame with its run", async () => {
-    const { page } = await studio.page();
+    const { page } = await studio.page({ serviceWorkers: "block" });
     await page.route("**/host.html", (route) =>
       route.fulfill({
         contentType: "text/html",

@@ -42,9 +42,20 @@ export class Comparison {
     return !(key === "jain" && isAlone) && outcomes.some((outcome) => outcome[key] !== null);
   }
 
-  /** A measure of each run of a contender by seed, where it has one. */
-  values({ outcomes }: Contender, { key }: Measure): Map<number, number> {
-    const pairs = outcomes.flatMap((outcome): [number, number][] => {
+  /** All seeds of finished runs, in their order. */
+  private get seeds(): number[] {
+    const seeds = this.contenders.flatMap(({ outcomes }) => outcomes.map(({ seed }) => seed));
+    return [...new Set(seeds)].sort((a, b) => a - b);
+  }
+
+  /**
+   * A measure of each run of a contender by seed, where it has one. The one run of a contender without chance stands for those
+   * of all seeds, so that it pairs with the others.
+   */
+  values({ outcomes, isRandom }: Contender, { key }: Measure): Map<number, number> {
+    const [only] = outcomes;
+    const all = isRandom || !only ? outcomes : this.seeds.map((seed) => ({ ...only, seed }));
+    const pairs = all.flatMap((outcome): [number, number][] => {
       const value = outcome[key];
       return value === null || Number.isNaN(value) ? [] : [[outcome.seed, value]];
     });

@@ -81,6 +81,17 @@ test("the ratio of two means has the interval of Fieller", () => {
   expect(found?.gaps[0]?.high).toBeCloseTo(1.15, 2);
 });
 
+test("the one run of a variant without chance pairs with every run of another", () => {
+  const run = (seed: number, speed: number) => outcome(seed, [speed, 10, 0, 0.1], true, ["cubic"]);
+  const comparison = new Comparison([
+    { name: "still", isRandom: false, outcomes: [run(1, 12)] },
+    { name: "moved", isRandom: true, outcomes: [run(1, 8), run(2, 9), run(3, 10)] },
+  ]);
+  expect(answer(comparison)?.headline).toBe(
+    "still beats moved by 33 % (95 %: 4 to 84 %): a goodput of 12.00 Mbit/s against 9.000 Mbit/s.",
+  );
+});
+
 /** The same outcomes through lightlag.report: its words and its table. */
 const SCRIPT = `
 import json, sys

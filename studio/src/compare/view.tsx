@@ -85,9 +85,14 @@ function Bar() {
         max={MOST_SEEDS}
         value={seeds.value}
         disabled={isFixed.value}
-        onChange={(event) => {
-          const wanted = Math.round(event.currentTarget.valueAsNumber);
-          seeds.value = Math.min(Math.max(Number.isNaN(wanted) ? 1 : wanted, 1), MOST_SEEDS);
+        // At once, so that nothing that is drawn anew meanwhile puts the old number back.
+        onInput={(event) => {
+          const wanted = event.currentTarget.valueAsNumber;
+          if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST_SEEDS) {
+            seeds.value = wanted;
+          }
+        }}
+        onBlur={(event) => {
           event.currentTarget.value = String(seeds.value);
         }}
       />

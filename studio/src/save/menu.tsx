@@ -59,7 +59,7 @@ export function SaveMenu({ account }: Props) {
       <section id="save" class="save" popover="auto" aria-label="Save">
         {groups(account).map(({ name, items }) => (
           <section key={name} aria-label={name}>
-            <h3>{name}</h3>
+            <h2>{name}</h2>
             {items.map((item) => (
               <button
                 type="button"
