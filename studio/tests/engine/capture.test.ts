@@ -27,10 +27,17 @@ test.each(["geo", "lossy", "asymmetric"])("of %s", { timeout: 0 }, async (name) 
     for (const capture of captures) {
       const file = join(folder, capture.name);
       writeFileSync(file, capture.data);
-      execFileSync(PYTHON, ["-m", "lightlag", "import", file, "--out", join(folder, `${capture.name}.toml`)]);
+      execFileSync(PYTHON, [
+        "-m",
+        "lightlag",
+        "import",
+        file,
+        "--out",
+        join(folder, `${capture.name.replace(".pcapng", "")}.toml`),
+      ]);
       const data = Buffer.from(capture.data).toString("base64");
       const ours = scenarioOf(capture.name, ask({ op: "inspect", data }) as unknown as Findings);
-      const theirs = readFileSync(join(folder, `${capture.name}.toml`), "utf8");
+      const theirs = readFileSync(join(folder, `${capture.name.replace(".pcapng", "")}.toml`), "utf8");
       expect(ours).toBe(theirs.replace(/^#:schema .*\n\n?/, ""));
     }
   } finally {
