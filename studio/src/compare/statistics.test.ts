@@ -173,16 +173,11 @@ test.skipIf(!existsSync(python) || !existsSync(engine))(
   "the answers are those of lightlag.report, word for word",
   () => {
     const samples = fc.sample(contenders, { numRuns: 300, seed: 7 });
-    const said = execFileSync(
-      python,
-      ["-c", SCRIPT],
-      {
-        input: JSON.stringify(samples),
-        env: { ...process.env, PYTHONPATH: here("../../../python") },
-        maxBuffer: 1 << 26,
-      },
-      120_000,
-    );
+    const said = execFileSync(python, ["-c", SCRIPT], {
+      input: JSON.stringify(samples),
+      env: { ...process.env, PYTHONPATH: here("../../../python") },
+      maxBuffer: 1 << 26,
+    });
     const expected = JSON.parse(said.toString()) as { headline: string; sentences: string[]; shown: string[][] }[];
     for (const [at, sample] of samples.entries()) {
       const comparison = new Comparison(sample);
@@ -191,4 +186,5 @@ test.skipIf(!existsSync(python) || !existsSync(engine))(
       expect({ ...found, shown }).toEqual(expected[at]);
     }
   },
+  120_000,
 );

@@ -31,6 +31,12 @@ export default function ShareButton() {
           result on any machine, and no server sees it.
         </p>
         <Copy name="Link" text={link.value} />
+        {isLocal() && (
+          <p class="long" role="status">
+            This address is one of your own machine. For others, put the part from # on behind the address of a studio
+            that they reach.
+          </p>
+        )}
         {link.value.length > LONG && (
           <p class="long" role="status">
             The link has {link.value.length.toLocaleString("en")} characters. Some programs cut links that are longer
@@ -54,6 +60,11 @@ export default function ShareButton() {
       )}
     </>
   );
+}
+
+/** Whether others cannot reach this page. */
+function isLocal(): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname) || location.protocol === "file:";
 }
 
 function Copy({ name, text }: { name: string; text: string }) {
