@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sphinx.application import Sphinx
 from sphinx.ext.napoleon import NumpyDocstring
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]
 
 import lightlag  # noqa: E402
-from manual import pages  # noqa: E402
+from manual import live, pages  # noqa: E402
 
 project = "lightlag"
 copyright = "the authors of lightlag, MIT licence"
@@ -68,6 +69,8 @@ html_theme_options = {
 NumpyDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
 
 
-def setup(app: object) -> None:
-    """Writes the generated pages before Sphinx looks for pages."""
+def setup(app: Sphinx) -> None:
+    """Writes the generated pages before Sphinx looks for pages; brings the page of the simulator along."""
     pages.write(Path(__file__).parent)
+    app.connect("source-read", live.add)
+    app.connect("build-finished", live.bring)

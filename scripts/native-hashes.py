@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""The result hashes of all shipped scenarios by the native engine, for the page to compare with: JSON on standard output."""
+"""The result hashes of all shipped scenarios by the native engine as JSON, for the page to compare with."""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ A question is a file `docs/gallery/NAME.toml`:
     A sentence with the names of numbers in braces, as `str.format` takes them.
 `holds`
     Comparisons of numbers that must be true, or the answer is wrong.
+`live`
+    The scenario that runs in the page, if it is not that of the first command.
 `numbers`
     For each name a `column` or `measure`, a `unit`, the folder `results` if there are several, and conditions on other
     columns. A number is the mean over the rows that are left, of runs also over their flows. Or an expression of the
@@ -55,6 +57,7 @@ class Question:
     holds: list[str]
     numbers: dict[str, dict[str, Any] | str]
     files: list[str]
+    live: str | None = None
 
     def answered(self, values: dict[str, float]) -> str:
         """The answer with its numbers."""

@@ -1,0 +1,79 @@
+"""The gallery's scenarios as frames that run in the page: `python -m manual.live` prints their addresses as JSON."""
+
+from __future__ import annotations
+
+import base64
+import html
+import itertools
+import json
+import shlex
+import shutil
+import zlib
+from pathlib import Path
+from urllib.parse import urlencode
+
+from sphinx.application import Sphinx
+
+from lightlag.presets import PRESETS
+from manual import gallery
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "python" / "lightlag" / "studio" / "page"
+_HEIGHT = 680
+
+
+def address(question: gallery.Question) -> str:
+    """The address of a question's first scenario, from the folder of the page on."""
+    words = shlex.split(question.commands[0])
+    scenario = question.live or words[2]
+    sets = [value for option, value in itertools.pairwise(words) if option == "-s"]
+    query = urlencode({"sets": "; ".join(sets)} if sets else {})
+    if (ROOT / "scenarios" / f"{scenario}.toml").exists():
+        return f"embed.html?{urlencode({'scenario': scenario})}{'&' if query else ''}{query}"
+    file = gallery.GALLERY / "scenarios" / scenario
+    text = file.read_text("utf-8") if file.exists() else PRESETS[scenario]().to_toml()
+    return f"embed.html{'?' if query else ''}{query}{fragment(text)}"
+
+
+def fragment(text: str) -> str:
+    """A scenario in the form of the page's links (studio/src/share/link.ts)."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(json.dumps({"toml": text}).encode()) + packer.flush()
+    return "#a." + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def frame(question: gallery.Question, page: str) -> str:
+    """The end of a page of the gallery: a frame with its scenario. `page`: where the page lies, from there."""
+    source = html.escape(f"{page}/{address(question)}", quote=True)
+    return f"""
+## Run it here
+
+```{{raw}} html
+<iframe class="live" src="{source}" title="{html.escape(question.title)}, live" loading="lazy"
+  height="{_HEIGHT}"></iframe>
+<p class="live">The simulator is in the page: nothing is sent anywhere. A browser runs it only if these files come from
+a web server, even a local one (<code>python -m http.server</code>).</p>
+```
+"""
+
+
+def add(_app: object, name: str, source: list[str]) -> None:
+    """Adds the frame to a page of the gallery, if the page of the simulator was built."""
+    folder, _, page = name.rpartition("/")
+    if folder == "gallery" and page != "index" and (PAGE / "embed.html").exists():
+        (question,) = (question for question in gallery.questions() if question.name == page)
+        source[0] += frame(question, "../studio")
+
+
+def bring(app: Sphinx, error: Exception | None) -> None:
+    """Puts the page of the simulator beside the documentation."""
+    if error is None and PAGE.exists():
+        shutil.copytree(PAGE, Path(app.outdir) / "studio", dirs_exist_ok=True)
+
+
+def main() -> None:
+    print(json.dumps({question.name: address(question) for question in gallery.questions()}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
