@@ -100,6 +100,21 @@ describe("variants side by side", () => {
     await page.getByRole("row", { name: /loss 1e-3 .* 10$/ }).waitFor();
   });
 
+  test("another scenario has the same variants, with the keys of its flows", async () => {
+    const { page } = await studio.page();
+    await view(page);
+    await page.getByRole("link", { name: "Scenario" }).click();
+    const link = '[[links]]\nbetween = ["a", "b"]\nrate = "5 Mbit/s"\ndelay = "300 ms"\nloss = 1e-3\n';
+    await openToml(page, `duration = "40 s"\n${link}[[flows]]\nfrom = "a"\nto = "b"\ncongestion = "vegas"\n`);
+    await view(page);
+    await page.getByLabel("Value of flows.0.congestion of hybla").waitFor();
+    await page.getByLabel("Seeds").fill("2");
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await finished(page, 8);
+    const rows = await table(page).locator("tbody tr td:nth-child(2)").allTextContents();
+    expect(new Set(rows).size).toBe(4);
+  });
+
   test("what is not random runs once, and says so", async () => {
     const { page } = await studio.page();
     const pair =

@@ -6,7 +6,7 @@ import { pool, schemaOfScenarios } from "../engine/here.ts";
 import type { Asked, Checked, Problem } from "../engine/protocol.ts";
 import { Campaign, type Contestant, keyOf } from "./campaign.ts";
 import { Comparison } from "./comparison.ts";
-import { keys, type Offer, offers } from "./offers.ts";
+import { followed, keys, type Offer, offers } from "./offers.ts";
 
 /** The most variants side by side. */
 export const MOST = 6;
@@ -111,6 +111,22 @@ export function replace(at: number, variant: Variant): void {
   variants.value = variants.peek().map((other, index) => (index === at ? variant : other));
 }
 
+/** The offers for the scenario of which the variants were made. */
+let before: Offer[] = [];
+
+/** Lets the variants follow the scenario: those that were made of an offer name the keys of the flows and links there are now. */
+function follow(): void {
+  const after = offered.value;
+  if (after.length > 0) {
+    const all = variants.peek();
+    const next = followed(all, before, after);
+    before = after;
+    if (next.some((variant, at) => variant !== all[at])) {
+      variants.value = next;
+    }
+  }
+}
+
 /** Keeps the engine's word on the variants, for as long as the view is open. */
 export function watch(): () => void {
   void schemaOfScenarios().then((found) => {
@@ -122,9 +138,11 @@ export function watch(): () => void {
     clearTimeout(timer);
     timer = setTimeout(() => void check(all), REST);
   });
+  const endFollowing = effect(follow);
   return () => {
     clearTimeout(timer);
     end();
+    endFollowing();
   };
 }
 

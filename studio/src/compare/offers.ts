@@ -57,6 +57,27 @@ export function offers(scenario: Scenario, about: About, schema: unknown): Offer
   ];
 }
 
+/** Variants of another scenario, made of the same offers: which keys a change names depends on the flows and links that there are. */
+export function followed(variants: Variant[], before: Offer[], after: Offer[]): Variant[] {
+  return variants.map((variant) => {
+    const sets = variant.sets.length > 0 ? same(variant.sets, before, after) : undefined;
+    return sets && JSON.stringify(sets) !== JSON.stringify(variant.sets) ? { ...variant, sets } : variant;
+  });
+}
+
+/** The changes of the offer of which these were made. */
+function same(sets: Sets, before: Offer[], after: Offer[]): Sets | undefined {
+  const text = JSON.stringify(sets);
+  for (const offer of before) {
+    const value = offer.values.find((each) => JSON.stringify(offer.sets(each)) === text);
+    if (value !== undefined) {
+      const now = after.find(({ key }) => key === offer.key)?.sets(value);
+      return now && now.length > 0 ? now : undefined;
+    }
+  }
+  return undefined;
+}
+
 /** A flow's own algorithm goes before that of the defaults, so those are changed, too. */
 function congestion(scenario: Scenario, name: string): Sets {
   const defaults = scenario.defaults as { congestion?: unknown[]; tcp?: Part } | undefined;
