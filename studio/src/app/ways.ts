@@ -1,6 +1,8 @@
 /** The ways of flows over satellites and radios, as a run tells them whenever they change. */
 
+import { effect } from "@preact/signals";
 import type { Table } from "../engine/protocol.ts";
+import type { Watched } from "./watched.ts";
 
 export interface Way {
   time_s: number;
@@ -47,4 +49,23 @@ export class Ways {
   clear(): void {
     this.ways.clear();
   }
+}
+
+const kept = new WeakMap<Watched, Ways>();
+
+/** The ways of a run, from the moment at which they were first asked for. */
+export function waysOf(live: Watched): Ways {
+  const before = kept.get(live);
+  if (before) {
+    return before;
+  }
+  const ways = new Ways();
+  kept.set(live, ways);
+  live.onStep(({ tables }) => ways.add(tables.paths));
+  effect(() => {
+    if (live.round.value > 1) {
+      ways.clear();
+    }
+  });
+  return ways;
 }

@@ -2,7 +2,7 @@
 
 import { Clock } from "../app/clock.ts";
 import { Mover } from "../app/mover.ts";
-import { Ways } from "../app/ways.ts";
+import type { Ways } from "../app/ways.ts";
 import type { Asked, Door, Flight, Network, Tables } from "../engine/protocol.ts";
 import { Hops } from "./hops.ts";
 import { Painter } from "./painter.ts";
@@ -29,7 +29,6 @@ export interface Figures {
 export class Moving {
   readonly queues = new Queues();
   private readonly hops: Hops;
-  private readonly ways = new Ways();
   private readonly clock = new Clock();
   private readonly painter: Painter;
   private readonly longest: number;
@@ -47,6 +46,7 @@ export class Moving {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly network: Network,
+    private readonly ways: Ways,
     private readonly isStill: boolean,
     private readonly tell: (figures: Figures) => void,
   ) {
@@ -75,7 +75,6 @@ export class Moving {
   add(tables: Tables): void {
     this.hops.add(tables);
     this.queues.add(tables);
-    this.ways.add(tables.paths);
   }
 
   /** Shows another plan. One in a row needs less height. */

@@ -1,6 +1,7 @@
 /** Starts runs of the page. */
 
 import { live } from "../app/state.ts";
+import { waysOf } from "../app/ways.ts";
 import { nameOfLine, shared, watchEnd } from "../engine/here.ts";
 import type { Asked } from "../engine/protocol.ts";
 import { type Choice, type CourseLine, Live } from "./live.ts";
@@ -46,6 +47,10 @@ export async function start(asked: Asked, choice: Choice): Promise<Live> {
   live.value = null;
   const next = await Live.start(asked, choice, line);
   live.peek()?.stop();
+  if (next.started.nodes.length > 0) {
+    // Ways that change are told once, so they are kept for pictures that are opened later.
+    waysOf(next);
+  }
   live.value = next;
   return next;
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { rate, time } from "../app/layout.ts";
 import { isDark } from "../app/theme.ts";
 import type { Names, Watched } from "../app/watched.ts";
+import { waysOf } from "../app/ways.ts";
 import { engine } from "../engine/here.ts";
 import type { Network } from "../engine/protocol.ts";
 import { type Figures, Moving } from "./moving.ts";
@@ -50,7 +51,7 @@ export default function Topology({ live }: { live: Watched }) {
         return;
       }
       network.value = answer;
-      moving = new Moving(place, answer, isStill, (told) => {
+      moving = new Moving(place, answer, waysOf(live), isStill, (told) => {
         figures.value = told;
       });
       for (const tables of early) {

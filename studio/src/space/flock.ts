@@ -2,8 +2,8 @@
 
 import { Mover } from "../app/mover.ts";
 import { colour } from "../app/theme.ts";
-import { Ways } from "../app/ways.ts";
-import type { Asked, Door, Flight, Scenario, Tables } from "../engine/protocol.ts";
+import type { Ways } from "../app/ways.ts";
+import type { Asked, Door, Flight, Scenario } from "../engine/protocol.ts";
 import { extentOf } from "./area.ts";
 import { Cloud } from "./cloud.ts";
 import { Stage } from "./stage.ts";
@@ -25,7 +25,6 @@ export class Flock {
   private readonly stage: Stage;
   private readonly cloud: Cloud;
   private readonly tags: Tags;
-  private readonly ways = new Ways();
   /** The number in the flight of each node of the run. */
   private readonly numberOf: Map<number, number>;
   private told = 0;
@@ -37,6 +36,7 @@ export class Flock {
     private readonly mover: Mover<Flight>,
     scenario: Scenario | undefined,
     private readonly nodes: string[],
+    private readonly ways: Ways,
     wanted: () => number,
     private readonly tell: (now: FlockNow) => void,
   ) {
@@ -67,22 +67,17 @@ export class Flock {
     door: Door,
     asked: Asked,
     nodes: string[],
+    ways: Ways,
     wanted: () => number,
     tell: (now: FlockNow) => void,
   ): Promise<Flock> {
     const mover = await Mover.open<Flight>(door, "flight", asked);
     const { scenario } = await door.ask({ op: "check", ...asked });
-    return new Flock(host, mover, scenario, nodes, wanted, tell);
+    return new Flock(host, mover, scenario, nodes, ways, wanted, tell);
   }
 
   get names(): string[] {
     return this.mover.about.nodes;
-  }
-
-  add({ paths }: Tables): void {
-    if (this.ways.add(paths)) {
-      this.stage.paint();
-    }
   }
 
   /** Where a node is, in metres. */

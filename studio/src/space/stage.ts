@@ -6,6 +6,10 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 /** An angle, in radians, and a factor of distance that a key makes. */
 const TURN = Math.PI / 24;
 const STEP = 1.15;
+/** Milliseconds of a frame above which a picture that moves is drawn with fewer pixels, and below which with more again. */
+const SLOW = 50;
+const FAST = 25;
+const COARSEST = 0.5;
 
 export interface Reach {
   near: number;
@@ -21,7 +25,11 @@ export class Stage {
   private readonly watch: ResizeObserver;
   private frame = 0;
   private isDirty = true;
-  private painted: number[] = [];
+  private last = 0;
+  /** The mean of the last frames, in milliseconds. */
+  private pace = 33;
+  /** Pixels along a line, as a part of those that the screen has. */
+  private coarseness = 1;
 
   /**
    * @param move is called before each frame and says whether anything moved
@@ -45,14 +53,17 @@ export class Stage {
     this.resize();
     const step = (wall: number) => {
       this.frame = requestAnimationFrame(step);
-      if (this.move(wall) || this.isDirty) {
+      const isMoving = this.move(wall);
+      if (isMoving) {
+        this.adapt(wall - this.last);
+      } else if (this.coarseness < 1) {
+        this.coarseness = 1;
+        this.resize();
+      }
+      this.last = wall;
+      if (isMoving || this.isDirty) {
         this.isDirty = false;
         this.renderer.render(this.scene, this.camera);
-        this.painted.push(wall);
-        if (this.painted.length > 120) {
-          this.painted.shift();
-        }
-        host.dataset.frames = String(this.framesPerSecond());
       }
     };
     this.frame = requestAnimationFrame(step);
@@ -121,10 +132,19 @@ export class Stage {
     return { x: ((x + 1) / 2) * this.host.clientWidth, y: ((1 - y) / 2) * this.host.clientHeight, depth: z };
   }
 
-  private framesPerSecond(): number {
-    const first = this.painted[0] ?? 0;
-    const last = this.painted.at(-1) ?? 0;
-    return last > first ? Math.round(((this.painted.length - 1) * 1000) / (last - first)) : 0;
+  /** A processor that draws slowly gets fewer pixels while something moves. */
+  private adapt(frame: number): void {
+    this.pace += (Math.min(frame, 500) - this.pace) * 0.2;
+    const next =
+      this.pace > SLOW
+        ? Math.max(COARSEST, this.coarseness * 0.8)
+        : this.pace < FAST
+          ? Math.min(1, this.coarseness * 1.1)
+          : this.coarseness;
+    if (isSlow() && next !== this.coarseness) {
+      this.coarseness = next;
+      this.resize();
+    }
   }
 
   close(): void {
@@ -141,7 +161,7 @@ export class Stage {
     if (clientWidth === 0 || clientHeight === 0) {
       return;
     }
-    this.renderer.setPixelRatio(isSlow() ? 1 : Math.min(2, devicePixelRatio));
+    this.renderer.setPixelRatio(isSlow() ? this.coarseness : Math.min(2, devicePixelRatio));
     this.renderer.setSize(clientWidth, clientHeight);
     this.camera.aspect = clientWidth / clientHeight;
     // A narrow place shows as much as a wide one.

@@ -4,6 +4,7 @@ import { effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { isDark } from "../app/theme.ts";
 import type { Watched } from "../app/watched.ts";
+import { waysOf } from "../app/ways.ts";
 import { engine } from "../engine/here.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
 import { shownTime, TimeBar } from "./follow.tsx";
@@ -30,24 +31,12 @@ export default function Swarm({ live }: { live: Watched }) {
     const tell = (told: FlockNow) => {
       now.value = told;
     };
-    let early: Parameters<Flock["add"]>[0][] = [];
-    const unheard = live.onStep(({ tables }) => {
-      if (flock.current) {
-        flock.current.add(tables);
-      } else {
-        early.push(tables);
-      }
-    });
-    Flock.open(place, own, live.asked, names.nodes, () => shown.wanted.peek(), tell).then(
+    Flock.open(place, own, live.asked, names.nodes, waysOf(live), () => shown.wanted.peek(), tell).then(
       (opened) => {
         if (isGone) {
           opened.close();
           return;
         }
-        for (const tables of early) {
-          opened.add(tables);
-        }
-        early = [];
         opened.showTracks(hasTracks.peek());
         flock.current = opened;
       },
@@ -61,7 +50,6 @@ export default function Swarm({ live }: { live: Watched }) {
     });
     return () => {
       isGone = true;
-      unheard();
       ends();
       flock.current?.close();
       flock.current = undefined;

@@ -1,0 +1,152 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Studio, violations } from "./browser.ts";
+
+const SHOTS = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
+/** WebGL by the processor. */
+const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+
+let studio: Studio;
+let flat: Studio;
+
+beforeAll(async () => {
+  await mkdir(SHOTS, { recursive: true });
+  studio = await Studio.open(GL);
+  flat = await Studio.open(["--disable-3d-apis"]);
+});
+
+afterAll(async () => {
+  await studio.close();
+  await flat.close();
+});
+
+/** Runs a preset and opens one of its pictures. */
+async function open(
+  name: string,
+  picture: string,
+  options = {},
+  on = studio,
+): Promise<{ page: Page; complaints: string[] }> {
+  const { page, complaints } = await on.page(options);
+  const toml = await readFile(new URL(`../../scenarios/${name}.toml`, import.meta.url));
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles({ name: `${name}.toml`, mimeType: "text/plain", buffer: toml });
+  await expect.poll(() => page.locator(".title").textContent()).toBe(name);
+  await page.getByRole("link", { name: "Run", exact: true }).click();
+  await page.getByRole("toolbar", { name: "Pictures" }).getByRole("button", { name: picture, exact: true }).click();
+  return { page, complaints };
+}
+
+function shot(page: Page, name: string): Promise<Buffer> {
+  return page.locator(".pictures").screenshot({ path: `${SHOTS}${name}.png` });
+}
+
+/** Whether two looks at a canvas differ. */
+async function moves(page: Page, canvas: string): Promise<boolean> {
+  const look = () => page.locator(canvas).first().screenshot();
+  const first = await look();
+  for (let tries = 0; tries < 20; tries++) {
+    if (!first.equals(await look())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+describe("the network", () => {
+  test.each([
+    ["geo", {}],
+    ["dumbbell", { viewport: { width: 360, height: 740 } }],
+    ["search-and-rescue", { colorScheme: "dark" as const }],
+    ["starlink-550", {}],
+  ])("of %s shows packets on their way", async (name, options) => {
+    const { page, complaints } = await open(name, "Network", options);
+    await page.getByRole("button", { name: "Watch its packets" }).click();
+    const shown = page.locator(".moving-key .shown");
+    await expect.poll(() => shown.textContent(), { timeout: 40_000 }).toMatch(/[1-9]\d* packets drawn/);
+    expect(await moves(page, ".moving canvas")).toBe(true);
+    await shot(page, `network-${name}`);
+    expect(await page.locator(".moving canvas").getAttribute("aria-label")).toMatch(/\d+ nodes/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("stands still for those who ask for it, and tells queues in numbers", async () => {
+    const { page } = await open("dumbbell", "Network", { reducedMotion: "reduce" });
+    await page.getByRole("button", { name: "Watch its packets" }).click();
+    await page.getByText("without motion, as your system asks").waitFor();
+    await page.getByText("Queues in numbers").waitFor({ timeout: 40_000 });
+    const most = page.locator(".moving-links td").nth(3);
+    await expect.poll(async () => Number(await most.textContent())).toBeGreaterThan(0);
+    await page.context().close();
+  });
+});
+
+describe("space-time", () => {
+  test("shows, zooms, tells and saves the packets of a window", async () => {
+    const { page, complaints } = await open("lossy", "Space-time");
+    await page.getByText(/\d+ packets, [1-9]\d* sent again, [1-9]\d* dropped/).waitFor({ timeout: 40_000 });
+    await shot(page, "space-time-lossy");
+    await page.getByText("The packets in view, in words").click();
+    const words = page.locator(".moving-links li");
+    expect(await words.first().textContent()).toContain("a1 → b1");
+    expect(await words.allTextContents()).toContainEqual(expect.stringContaining("seq 0, len 1448 B"));
+    await page.getByRole("application", { name: /^Time to the right/ }).press("+");
+    await page.getByText("in view: 0.200 s to 1.800 s").waitFor();
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save SVG" }).click();
+    const svg = await readFile((await (await saved).path()) ?? "", "utf8");
+    expect(svg).toMatch(/^<svg [^>]*>.*<path d="M.*a1<\/text>/s);
+    await page.getByLabel("from").fill("3");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("is no window").waitFor();
+    expect(complaints).toEqual([]);
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("space", () => {
+  test.each([
+    ["starlink-550", { colorScheme: "dark" as const }, "1,584 satellites"],
+    ["iridium", { viewport: { width: 360, height: 740 } }, "66 satellites"],
+  ])("%s on the globe", async (name, options, count) => {
+    const { page, complaints } = await open(name, "Globe", options);
+    await page.getByText(count).waitFor({ timeout: 40_000 });
+    await expect.poll(() => page.locator(".space-list td").nth(2).textContent(), { timeout: 40_000 }).toMatch(/[1-9]/);
+    await page.getByLabel("Time", { exact: true }).first().fill("0");
+    await expect.poll(() => page.locator(".space-bar output").textContent(), { timeout: 40_000 }).toContain("0.0 s");
+    const before = await page.locator(".stage canvas").screenshot();
+    await page.getByRole("application", { name: /^The Earth/ }).press("ArrowRight");
+    await expect.poll(async () => before.equals(await page.locator(".stage canvas").screenshot())).toBe(false);
+    await shot(page, `globe-${name}`);
+    await page.getByText("Stations and satellites").click();
+    await page.getByLabel("Find a satellite").fill("-5-");
+    const found = page.locator(".space-list li button", { hasText: "-5-" });
+    await found.first().click();
+    await expect.poll(() => page.locator(".tag.hover").textContent()).toContain(await found.first().textContent());
+    expect(complaints.filter((text) => !text.includes("GPU stall"))).toEqual([]);
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    ["swarm", {}, "60 nodes"],
+    ["search-and-rescue", { viewport: { width: 360, height: 740 } }, "21 nodes"],
+  ])("%s in flight", async (name, options, count) => {
+    const { page, complaints } = await open(name, "Swarm", options);
+    await page.getByText(count).waitFor({ timeout: 40_000 });
+    await shot(page, `swarm-${name}`);
+    expect(complaints.filter((text) => !text.includes("GPU stall"))).toEqual([]);
+    await page.context().close();
+  });
+
+  test("a browser without WebGL is told", async () => {
+    const { page } = await open("iridium", "Globe", {}, flat);
+    await page.getByText("The globe needs WebGL 2").waitFor();
+  });
+});
