@@ -183,7 +183,7 @@ function says({ figures, isStill, hasPackets }: Now): string {
     return `${at}: too fast to follow a packet; lower the speed`;
   }
   const some = figures.oneOf > 1 ? `, one of ${figures.oneOf}` : "";
-  return `${at}: ${figures.packets.toLocaleString("en")} packets drawn${some}`;
+  return `${at}: ${figures.packets.toLocaleString("en")} ${figures.packets === 1 ? "packet" : "packets"} drawn${some}`;
 }
 
 /** The links with the fullest queues, in numbers. */
@@ -194,7 +194,12 @@ function Links({ figures, names, network }: { figures: Figures; names: Names; ne
   return (
     <details class="moving-links" open={figures.links.length < 5}>
       <summary>Queues in numbers</summary>
-      <div class="scroll">
+      <section
+        class="scroll"
+        aria-label="Queues in numbers"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
+        tabIndex={0}
+      >
         <table>
           <thead>
             <tr>
@@ -224,7 +229,7 @@ function Links({ figures, names, network }: { figures: Figures; names: Names; ne
             })}
           </tbody>
         </table>
-      </div>
+      </section>
       {figures.links.length === 12 && <p class="quiet">The twelve fullest queues; the others held less.</p>}
     </details>
   );

@@ -13,8 +13,8 @@ const TOLD = 250;
 const REACH = 14;
 /** As many flows have their ways shown. */
 const MOST_FLOWS = 40;
-/** As many nodes have their names beside them. */
-const MOST_NAMES = 30;
+/** Pixels of width for a name: where there are less, a node is named under the pointer only. */
+const ROOM = 40;
 
 export interface FlockNow {
   time_s: number;
@@ -141,7 +141,7 @@ export class Flock {
 
   private name(): void {
     const { names } = this;
-    this.tags.show(names.length <= MOST_NAMES ? names : [], (node) => this.seen(node));
+    this.tags.show(names.length * ROOM <= this.stage.canvas.clientWidth ? names : [], (node) => this.seen(node));
     const node = (this.pointer && this.nearest(this.pointer)) ?? this.marked;
     const at = node === undefined ? undefined : this.seen(node);
     this.tags.hover(node === undefined ? undefined : `${names[node]}\n${inMetres(this.placeOf(node))}`, at);

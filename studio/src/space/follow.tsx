@@ -18,9 +18,10 @@ export function shownTime(live: Watched): Shown {
 export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown; end: number; says: string }) {
   return (
     <>
-      <label class="time">
-        <span>Time</span>
+      <div class="time">
+        <label for="space-time">Time</label>
         <input
+          id="space-time"
           type="range"
           min={0}
           max={end}
@@ -31,8 +32,8 @@ export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown
             chosen.value = Number(currentTarget.value);
           }}
         />
-        <output>{says}</output>
-      </label>
+        <output for="space-time">{says}</output>
+      </div>
       <button
         type="button"
         aria-pressed={chosen.value === undefined}

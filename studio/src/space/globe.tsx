@@ -122,7 +122,12 @@ function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
         {satellites.length.toLocaleString("en")} satellites, {now.isls.toLocaleString("en")} links between them are up.
       </p>
       <h3>Ways of flows</h3>
-      <div class="scroll">
+      <section
+        class="scroll"
+        aria-label="Ways of flows"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
+        tabIndex={0}
+      >
         <table>
           <thead>
             <tr>
@@ -148,7 +153,7 @@ function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       <details>
         <summary>Stations and satellites</summary>
         <ul>

@@ -104,11 +104,19 @@ function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: str
   return (
     <div class="space-list">
       <p class="quiet">
-        {flock.names.length} nodes with radios; {now.ways.length} of {flows.length} flows have found a way so far.
+        {flock.names.length} nodes with radios;{" "}
+        {now.ways.length > 0
+          ? `the ways of ${now.ways.length} of ${flows.length} flows are known so far.`
+          : "the run has told no way of a flow so far. It tells those of flows that end at radios."}
       </p>
       <details open>
         <summary>Ways of flows</summary>
-        <div class="scroll">
+        <section
+          class="scroll"
+          aria-label="Ways of flows"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
+          tabIndex={0}
+        >
           <table>
             <thead>
               <tr>
@@ -132,7 +140,7 @@ function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: str
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       </details>
       <details>
         <summary>Nodes</summary>

@@ -10,6 +10,9 @@ export class Tags {
 
   /** Puts names at places of the canvas; those without a place are hidden. */
   show(names: string[], place: (index: number) => { x: number; y: number } | undefined): void {
+    for (const tag of this.tags.slice(names.length)) {
+      tag.hidden = true;
+    }
     names.forEach((name, index) => {
       this.tags[index] ??= this.tag();
       const tag = this.tags[index] as HTMLElement;
