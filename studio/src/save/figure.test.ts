@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drawn, drawnIntervals, type Figure, thinned, ticks } from "./figure.ts";
 import { thinnedRows, usualTop } from "./report/charts.ts";
-import { binWidth, goodputs } from "./report/timeline.ts";
+import { binWidth, goodputs } from "./report/goodput.ts";
 
 const figure: Figure = {
   title: 'cwnd <of> "a&b"',

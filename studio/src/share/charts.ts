@@ -3,8 +3,8 @@
 import type { Table } from "../engine/protocol.ts";
 import type { Figure, FigureLine } from "../save/figure.ts";
 import { unitOf } from "../save/report/charts.ts";
+import { binWidth, goodputs } from "../save/report/goodput.ts";
 import { summaryOf } from "../save/report/summary.ts";
-import { binWidth, goodputs } from "../save/report/timeline.ts";
 import type { WholeRun } from "../save/whole.ts";
 
 const FLOWS = 4;

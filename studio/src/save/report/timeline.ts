@@ -13,6 +13,8 @@ import {
   unitOf,
   usualTop,
 } from "./charts.ts";
+import { binWidth, goodputs } from "./goodput.ts";
+import { type Numbers, type Rows, states } from "./states.ts";
 import { type FlowSummary, type LinkSummary, summaryOf } from "./summary.ts";
 
 /** Flows and links that have lines of their own. */
@@ -22,17 +24,7 @@ const LINKS = 4;
 const POINTS = 24_000;
 /** Of losses over time. */
 const BUCKETS = 400;
-const PARTS = 1500;
 const HINT = "Lines are thinned to the least and greatest value of each short time; the tables have every row.";
-
-type Numbers = ArrayLike<number>;
-
-/** The rows of one flow or link of a table. */
-interface Rows {
-  name: string;
-  time: Numbers;
-  of: (column: string) => Numbers;
-}
 
 /** The charts of what a run recorded. */
 export function timeline(run: WholeRun): Chart[] {
@@ -50,7 +42,9 @@ export function timeline(run: WholeRun): Chart[] {
   }
   found.push(queues(run, links, axis), losses(run, axis, simulated_s));
   if (traced.length > 0) {
-    found.push(states(run, traced, axis, simulated_s));
+    const about =
+      "What a sender repairs: nothing (open), losses that were reported (recovery), those of a timeout (loss).";
+    found.push(chart("states", "States", about, states(run, traced, axis, simulated_s)));
   }
   return found.filter((chart) => chart !== undefined);
 }
@@ -178,30 +172,6 @@ function roundTrips(flows: Rows[], axis: Axis, points: number): Chart {
   return chart("rtt", "Round trip", `${about}, as the sender measured them.`, panel);
 }
 
-/** A round interval that cuts a time into 50 to 125 bins, at least 0.1 s. */
-export function binWidth(seconds: number): number {
-  const least = Math.max(seconds / 125, 0.1);
-  const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= least * (1 - 1e-9)) ?? least;
-}
-
-/** The payload that had arrived by the ends of equal intervals, as goodput in bit/s. */
-export function goodputs(times: Numbers, arrived: Numbers, width: number, end: number): number[] {
-  const steps = Math.floor((end / width) * (1 + 1e-12));
-  const found: number[] = [];
-  let [row, level, before] = [0, 0, 0];
-  for (let step = 0; step <= steps; step++) {
-    while (row < times.length && (times[row] ?? 0) <= step * width) {
-      level = arrived[row++] ?? level;
-    }
-    if (step > 0) {
-      found.push((8 * (level - before)) / width);
-    }
-    before = level;
-  }
-  return found;
-}
-
 function goodput(rows: Rows[], flows: FlowSummary[], links: LinkSummary[], axis: Axis, end: number): Chart {
   const width = binWidth(end);
   const all = rows.map(({ name, time, of }) => ({ name, rates: goodputs(time, of("arrived_bytes"), width, end) }));
@@ -273,69 +243,4 @@ function losses(run: WholeRun, axis: Axis, end: number): Chart | undefined {
   const title = `packets in ${rounded(width, 2)} s`;
   const panel = lines(title, `Dropped packets: ${listed(said)}.`, axis, series, { height: 150 });
   return chart("losses", "Losses", "Packets that were dropped, by link and cause; ACKs count, too.", panel);
-}
-
-function states(run: WholeRun, flows: Rows[], axis: Axis, end: number): Chart {
-  const names = run.tables.trace?.columns.phase?.names;
-  const words = Array.isArray(names) ? names : [];
-  const longestList = Math.max(Math.floor(PARTS / flows.length), 50);
-  const said: string[] = [];
-  const rows = flows.map(({ name, time, of }) => {
-    const parts = changes(time, of("phase"), words, end);
-    const away = parts.filter(([, , state]) => state !== "open");
-    const seconds = away.reduce((sum, [from, to]) => sum + to - from, 0);
-    said.push(
-      `${name} repaired losses ${away.length} time${away.length === 1 ? "" : "s"}, for ${rounded(seconds, 3)} s`,
-    );
-    return { name, parts: joined(parts, longestList) };
-  });
-  const there = new Set(rows.flatMap(({ parts }) => parts.map(([, , state]) => state)));
-  const panel: Panel = {
-    kind: "states",
-    title: "",
-    says: `States of senders: ${listed(said)}.`,
-    x: axis,
-    rows,
-    states: ["open", "recovery", "loss"].filter((state) => there.has(state)),
-  };
-  const about =
-    "What a sender repairs: nothing (open), losses that were reported (recovery), those of a timeout (loss).";
-  return chart("states", "States", about, panel);
-}
-
-type Part = [from: number, to: number, state: string];
-
-function changes(time: Numbers, phase: Numbers, words: string[], end: number): Part[] {
-  const parts: Part[] = [];
-  for (let row = 0; row < time.length; row++) {
-    const now = time[row] ?? 0;
-    const state = words[phase[row] ?? -1] ?? "open";
-    const last = parts.at(-1);
-    if (last?.[2] !== state) {
-      if (last) {
-        last[1] = now;
-      }
-      parts.push([now, end, state]);
-    }
-  }
-  return parts;
-}
-
-/** Fewer parts: the shortest go into the one before them, until there are few enough. */
-function joined(parts: Part[], most: number): Part[] {
-  if (parts.length <= most) {
-    return parts;
-  }
-  const lengths = parts.map(([from, to]) => to - from).sort((a, b) => a - b);
-  const shortest = lengths[parts.length - most] ?? 0;
-  const kept: Part[] = [];
-  for (const [from, to, state] of parts) {
-    const last = kept.at(-1);
-    if (last && (last[2] === state || (to - from < shortest && state === "open"))) {
-      last[1] = to;
-    } else {
-      kept.push([from, to, state]);
-    }
-  }
-  return kept;
 }
