@@ -28,7 +28,10 @@ export function states(run: WholeRun, flows: Rows[], axis: Axis, end: number): P
     said.push(
       `${name} repaired losses ${away.length} time${away.length === 1 ? "" : "s"}, for ${rounded(seconds, 3)} s`,
     );
-    return { name, parts: joined(parts, longestList) };
+    const shown = joined(parts, longestList).map(
+      ([from, to, state]): Part => [rounded(from, 6) ?? 0, rounded(to, 6) ?? 0, state],
+    );
+    return { name, parts: shown };
   });
   const there = new Set(rows.flatMap(({ parts }) => parts.map(([, , state]) => state)));
   return {

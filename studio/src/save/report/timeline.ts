@@ -233,7 +233,9 @@ function losses(run: WholeRun, axis: Axis, end: number): Chart | undefined {
     counts.set(where, own.set(bucket, (own.get(bucket) ?? 0) + 1));
   }
   const sum = (own: Map<number, number>) => [...own.values()].reduce((all, count) => all + count, 0);
-  const order = [...counts].sort(([, a], [, b]) => sum(b) - sum(a)).slice(0, FLOWS);
+  const order = [...counts]
+    .sort(([where, a], [other, b]) => sum(b) - sum(a) || (where < other ? -1 : 1))
+    .slice(0, FLOWS);
   const series = order.map(([name, own], at): Line => {
     const buckets = [...own].sort(([a], [b]) => a - b);
     const x = buckets.map(([bucket]) => rounded((bucket + 0.5) * width, 6) ?? 0);
