@@ -1,8 +1,7 @@
 /** Paints a plan with its queues and packets on a canvas. */
 
 import type { Spot } from "../app/layout.ts";
-import { rate, time } from "../app/layout.ts";
-import { colour, SERIES } from "../app/theme.ts";
+import { type Box, mark, overlaps, palette, says, shape } from "./brushes.ts";
 import { type Hop, progress } from "./hops.ts";
 import type { Direction, Plan } from "./plan.ts";
 
@@ -27,18 +26,6 @@ interface Falling {
   colour: string;
   cause: string;
   isAck: boolean;
-}
-
-interface Palette {
-  flows: string[];
-  ink: string;
-  quiet: string;
-  paper: string;
-  line: string;
-  strong: string;
-  warn: string;
-  bad: string;
-  kinds: Record<string, string>;
 }
 
 export class Painter {
@@ -314,94 +301,4 @@ export class Painter {
       });
     }
   }
-}
-
-interface Box {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
-
-function overlaps(one: Box, other: Box): boolean {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
-}
-
-/** Rate and delay of a link: once where both directions are alike. */
-function says(directions: Direction[]): string[] {
-  const texts = directions.map(({ rate_bps, delay_s }) => `${rate(rate_bps)}, ${time(delay_s)}`);
-  const [there, back] = texts;
-  return there === back || back === undefined ? texts.slice(0, 1) : [`→ ${there}`, `← ${back}`];
-}
-
-/** A packet: data are bars along their way, ACKs are rings. A rim tells those that are sent again or lost. */
-function mark(
-  pen: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  angle: number,
-  look: string,
-  isAck: boolean,
-  rim: string | undefined,
-): void {
-  if (isAck) {
-    pen.strokeStyle = rim ?? look;
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    pen.arc(x, y, 2.4, 0, 2 * Math.PI);
-    pen.stroke();
-    return;
-  }
-  const [along, across] = [Math.cos(angle), Math.sin(angle)];
-  const bar = (wide: number, half: number, style: string) => {
-    pen.strokeStyle = style;
-    pen.lineWidth = wide;
-    pen.beginPath();
-    pen.moveTo(x - along * half, y - across * half);
-    pen.lineTo(x + along * half, y + across * half);
-    pen.stroke();
-  };
-  if (rim) {
-    bar(7, 4, rim);
-  }
-  bar(4, 3.4, look);
-}
-
-function shape(pen: CanvasRenderingContext2D, kind: string, x: number, y: number, size: number): void {
-  if (kind === "station") {
-    pen.moveTo(x, y - size);
-    pen.lineTo(x + size, y + size * 0.8);
-    pen.lineTo(x - size, y + size * 0.8);
-    pen.closePath();
-  } else if (kind === "router") {
-    pen.rect(x - size * 0.85, y - size * 0.85, size * 1.7, size * 1.7);
-  } else if (kind === "satellite") {
-    pen.moveTo(x, y - size);
-    pen.lineTo(x + size, y);
-    pen.lineTo(x, y + size);
-    pen.lineTo(x - size, y);
-    pen.closePath();
-  } else {
-    pen.arc(x, y, size, 0, 2 * Math.PI);
-  }
-}
-
-function palette(): Palette {
-  return {
-    flows: SERIES.map(colour),
-    ink: colour("ink"),
-    quiet: colour("quiet"),
-    paper: colour("paper"),
-    line: colour("line"),
-    strong: colour("line-strong"),
-    warn: colour("s5"),
-    bad: colour("bad"),
-    kinds: {
-      host: colour("s1"),
-      radio: colour("s3"),
-      station: colour("s2"),
-      satellite: colour("quiet"),
-      router: colour("quiet"),
-    },
-  };
 }
