@@ -21,8 +21,13 @@ export interface Moves {
 export class Chart {
   private plot: uPlot | undefined;
   private figure: Figure | undefined;
+  private drawn: Figure | undefined;
+  private theme = "";
   private kind = "";
+  private frame = 0;
+  private isSeen = true;
   private readonly sizes: ResizeObserver;
+  private readonly sight: IntersectionObserver;
 
   constructor(
     private readonly host: HTMLElement,
@@ -30,29 +35,62 @@ export class Chart {
   ) {
     this.sizes = new ResizeObserver(() => this.fit());
     this.sizes.observe(host);
+    this.sight = new IntersectionObserver((seen) => {
+      this.isSeen = seen.at(-1)?.isIntersecting ?? true;
+      this.schedule();
+    });
+    this.sight.observe(host);
     host.addEventListener("wheel", this.wheel, { passive: false });
     host.addEventListener("dblclick", this.all);
   }
 
+  /** Shows a figure over the span that is shown now, with the next frame in which it can be seen. */
   show(figure: Figure, theme: string): void {
     this.figure = figure;
-    const kind = [theme, figure.unit, ...figure.lines.map(({ name, looks }) => `${name} ${looks.at}`)].join("\n");
-    const data = dataOf(figure.lines, figure.span);
-    if (!this.plot || kind !== this.kind) {
-      this.kind = kind;
-      this.plot?.destroy();
-      this.plot = new uPlot(this.options(figure), data, this.host);
-      return;
+    this.theme = theme;
+    if (this.plot) {
+      this.schedule();
+    } else {
+      this.draw();
     }
-    this.plot.setData(data, true);
   }
 
   destroy(): void {
+    cancelAnimationFrame(this.frame);
     this.sizes.disconnect();
+    this.sight.disconnect();
     this.host.removeEventListener("wheel", this.wheel);
     this.host.removeEventListener("dblclick", this.all);
     this.plot?.destroy();
     this.plot = undefined;
+  }
+
+  private schedule(): void {
+    if (this.isSeen && this.frame === 0) {
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.draw();
+      });
+    }
+  }
+
+  private draw(): void {
+    const { figure, theme } = this;
+    if (!figure) {
+      return;
+    }
+    const kind = [theme, figure.unit, ...figure.lines.map(({ name, looks }) => `${name} ${looks.at}`)].join("\n");
+    if (!this.plot || kind !== this.kind) {
+      this.kind = kind;
+      this.plot?.destroy();
+      this.plot = new uPlot(this.options(figure), dataOf(figure.lines, figure.span), this.host);
+    } else if (figure !== this.drawn) {
+      this.plot.setData(dataOf(figure.lines, figure.span), true);
+    } else {
+      const [min, max] = this.range();
+      this.plot.setScale("x", { min, max });
+    }
+    this.drawn = figure;
   }
 
   private fit(): void {
@@ -127,7 +165,7 @@ export class Chart {
   }
 
   private range(): [number, number] {
-    const { from_s, to_s } = this.figure?.span ?? { from_s: 0, to_s: 1 };
+    const { from_s, to_s } = this.moves.now();
     return [from_s, to_s];
   }
 

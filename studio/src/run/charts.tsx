@@ -1,4 +1,4 @@
-import { effect, useComputed } from "@preact/signals";
+import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { live } from "../app/state.ts";
 import { DASHES, isDark, SERIES } from "../app/theme.ts";
@@ -10,7 +10,7 @@ import { cause, STATES } from "./marks.ts";
 import { afterKey, axisEnd, cursor, type Span, within, zoom } from "./span.ts";
 
 /** The most points of a line. */
-const POINTS = 1600;
+const POINTS = 1200;
 
 /** Where the time of a run ends that charts show as a whole. */
 function endOf(run: Live): number {
@@ -45,7 +45,7 @@ function keepFigures(): () => void {
     }
     isAsked = true;
     isOld = false;
-    const points = Math.min(POINTS, Math.max(300, Math.round(document.documentElement.clientWidth * 1.2)));
+    const points = Math.min(POINTS, Math.max(300, document.documentElement.clientWidth));
     figuresOf(run, chosen(run), spanOf(run), points)
       .then((next) => {
         if (live.peek() === run) {
@@ -149,9 +149,9 @@ function Shown({ of }: { of: string }) {
     }
     const chart = new Chart(place, moves);
     const end = effect(() => {
-      const theme = isDark() ? "dark" : "light";
+      void zoom.value;
       if (figure.value) {
-        chart.show(figure.value, theme);
+        chart.show(figure.value, isDark() ? "dark" : "light");
       }
     });
     return () => {
@@ -234,11 +234,12 @@ function Sample({ line }: { line: Line }) {
 
 /** The text alternative: the numbers of what is shown. */
 function Numbers({ figure }: { figure: Figure }) {
+  const isOpen = useSignal(false);
   return (
-    <details class="numbers">
+    <details class="numbers" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>Numbers</summary>
       <p>{figure.says}</p>
-      {figure.lines.length > 0 && (
+      {isOpen.value && figure.lines.length > 0 && (
         <table>
           <thead>
             <tr>

@@ -6,6 +6,68 @@ export interface Points {
   y: Float64Array;
 }
 
+/** Rows of a block. */
+const BLOCK = 256;
+
+/** The places of the least and greatest values of each block of rows, so that long parts are looked through fast. */
+export class Blocks {
+  private count = 0;
+  private places = new Int32Array(64);
+
+  /** Takes the blocks that have become whole. */
+  extend(y: Float64Array): void {
+    const whole = Math.floor(y.length / BLOCK);
+    if (2 * whole > this.places.length) {
+      const next = new Int32Array(4 * whole);
+      next.set(this.places);
+      this.places = next;
+    }
+    for (; this.count < whole; this.count++) {
+      const found: Ends = [-1, -1];
+      look(y, this.count * BLOCK, (this.count + 1) * BLOCK, found);
+      this.places.set(found, 2 * this.count);
+    }
+  }
+
+  /** Adds the rows of a part to what was found. */
+  look(y: Float64Array, from: number, to: number, found: Ends): void {
+    const first = Math.ceil(from / BLOCK);
+    const last = Math.min(this.count, Math.floor(to / BLOCK));
+    if (first >= last) {
+      look(y, from, to, found);
+      return;
+    }
+    look(y, from, first * BLOCK, found);
+    for (let block = first; block < last; block++) {
+      for (let end = 0; end < 2; end++) {
+        const place = this.places[2 * block + end] as number;
+        if (place >= 0) {
+          look(y, place, place + 1, found);
+        }
+      }
+    }
+    look(y, last * BLOCK, to, found);
+  }
+}
+
+/** The places of the least and the greatest value; -1 where there is none. */
+type Ends = [low: number, high: number];
+
+function look(y: Float64Array, from: number, to: number, found: Ends): void {
+  let [low, high] = found;
+  for (let row = from; row < to; row++) {
+    const value = y[row] as number;
+    if (low < 0 ? !Number.isNaN(value) : value < (y[low] as number)) {
+      low = row;
+    }
+    if (high < 0 ? !Number.isNaN(value) : value >= (y[high] as number)) {
+      high = row;
+    }
+  }
+  found[0] = low;
+  found[1] = high;
+}
+
 /** The first place in ascending numbers whose number is above (or not below) a bound. */
 export function placeOf(values: Float64Array, bound: number, isAbove: boolean, from = 0, to = values.length): number {
   let low = from;
@@ -26,7 +88,14 @@ export function placeOf(values: Float64Array, bound: number, isAbove: boolean, f
  * The points between two times, and the one on each side of them. Where there are more than `most`, the time is cut into
  * equal parts, and each keeps its least and its greatest value. Missing numbers (NaN) take no part there.
  */
-export function decimated(x: Float64Array, y: Float64Array, from: number, to: number, most: number): Points {
+export function decimated(
+  x: Float64Array,
+  y: Float64Array,
+  from: number,
+  to: number,
+  most: number,
+  blocks = new Blocks(),
+): Points {
   const first = Math.max(0, placeOf(x, from, true) - 1);
   const last = Math.min(x.length, placeOf(x, to, false) + 1);
   if (last - first <= Math.max(4, most)) {
@@ -42,17 +111,9 @@ export function decimated(x: Float64Array, y: Float64Array, from: number, to: nu
     if (end === at) {
       continue;
     }
-    let low = -1;
-    let high = -1;
-    for (let row = at; row < end; row++) {
-      const value = y[row] as number;
-      if (low < 0 ? !Number.isNaN(value) : value < (y[low] as number)) {
-        low = row;
-      }
-      if (high < 0 ? !Number.isNaN(value) : value >= (y[high] as number)) {
-        high = row;
-      }
-    }
+    const found: Ends = [-1, -1];
+    blocks.look(y, at, end, found);
+    const [low, high] = found;
     if (low < 0) {
       kept[count++] = at;
     } else {

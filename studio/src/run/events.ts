@@ -5,6 +5,8 @@ import type { Losses, LossQuery, States } from "./messages.ts";
 
 /** Changes of a state that are kept of a sender. */
 const CHANGES = 100_000;
+/** Drops from which on those of short intervals are one. */
+const DROPS = 50_000;
 
 interface Drops {
   time: number[];
@@ -22,7 +24,7 @@ export class DropRows {
   private drops = none();
   private causes: string[] = [];
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly most = DROPS) {}
 
   add({ rows, columns }: Table): void {
     const { time_s, flow, link, cause, backward } = columns;
@@ -39,7 +41,7 @@ export class DropRows {
         );
       }
     }
-    if (this.drops.time.length > this.most / 4) {
+    if (this.drops.time.length > this.most) {
       const { time } = this.drops;
       this.drops = merged(this.drops, time[0] ?? 0, time.at(-1) ?? 0, 10_000);
       this.isThinned = true;
@@ -63,7 +65,7 @@ export class DropRows {
 /** The drops between two times; of each flow, link and cause those of each of so many equal parts of the time are one. */
 function merged(all: Drops, from: number, to: number, parts: number): Drops {
   const found = none();
-  const places = new Map<string, number>();
+  const places = new Map<number, number>();
   for (let row = firstAt(all.time, from); row < all.time.length; row++) {
     const time = all.time[row] as number;
     if (time > to) {
@@ -71,7 +73,7 @@ function merged(all: Drops, from: number, to: number, parts: number): Drops {
     }
     const part = to > from ? Math.floor(((time - from) / (to - from)) * parts) : 0;
     const [flow, link, cause, count] = [all.flow[row], all.link[row], all.cause[row], all.count[row]] as number[];
-    const key = `${part} ${flow} ${link} ${cause}`;
+    const key = ((part * 8192 + (flow as number)) * 8192 + (link as number)) * 16 + (cause as number);
     const place = places.get(key);
     if (place === undefined) {
       places.set(key, found.time.length);

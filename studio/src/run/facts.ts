@@ -4,6 +4,9 @@ import type { Table, Tables } from "../engine/protocol.ts";
 import type { Summary } from "./messages.ts";
 import { type Account, account, type Facts, type TraceFacts } from "./why.ts";
 
+/** Legs of a flow at most. */
+const LEGS = 64;
+
 /** A sender: its flow and its leg, from 1 on. */
 class Sender implements TraceFacts {
   sent_bytes = 0;
@@ -26,7 +29,7 @@ class Sender implements TraceFacts {
 
 /** Facts of a run whose flows and links have these names. */
 export class Gathered implements Facts {
-  private readonly senders = new Map<string, Sender>();
+  private readonly senders = new Map<number, Sender>();
   private readonly dropped = new Map<number, Map<string, { link: string; cause: string; count: number }>>();
 
   constructor(
@@ -76,21 +79,30 @@ export class Gathered implements Facts {
   }
 
   private addTrace({ rows, columns }: Table): void {
-    const { time_s, flow, cwnd_segments, arrived_bytes, sent_bytes, rtt_s, leg } = columns;
+    const [times, flows, windows, arrived, sent, rtts, legs] = [
+      columns.time_s,
+      columns.flow,
+      columns.cwnd_segments,
+      columns.arrived_bytes,
+      columns.sent_bytes,
+      columns.rtt_s,
+      columns.leg,
+    ].map((column) => column?.values);
+    let last = -1;
+    let sender = new Sender();
     for (let row = 0; row < rows; row++) {
-      const key = keyOf(flow?.values[row] ?? 0, leg?.values[row] || 1);
-      let sender = this.senders.get(key);
-      if (!sender) {
-        sender = new Sender();
+      const key = keyOf(flows?.[row] ?? 0, legs?.[row] || 1);
+      if (key !== last) {
+        sender = this.senders.get(key) ?? new Sender();
         this.senders.set(key, sender);
+        last = key;
       }
-      sender.sent_bytes = sent_bytes?.values[row] ?? 0;
-      const rtt = rtt_s?.values[row] ?? Number.NaN;
+      sender.sent_bytes = sent?.[row] ?? 0;
+      const rtt = rtts?.[row] ?? Number.NaN;
       if (rtt < sender.least_rtt_s) {
         sender.least_rtt_s = rtt;
       }
-      const arrived = arrived_bytes?.values[row] ?? 0;
-      sender.take(time_s?.values[row] ?? 0, cwnd_segments?.values[row] ?? Number.NaN, arrived);
+      sender.take(times?.[row] ?? 0, windows?.[row] ?? Number.NaN, arrived?.[row] ?? 0);
     }
   }
 
@@ -120,8 +132,8 @@ export function accountOf(run: { summary: unknown; tables: Tables; flows: string
   return account(run.summary as Summary, facts);
 }
 
-function keyOf(flow: number, leg: number): string {
-  return `${flow} ${leg}`;
+function keyOf(flow: number, leg: number): number {
+  return flow * LEGS + leg;
 }
 
 function order(a: string, b: string): number {

@@ -1,31 +1,47 @@
 /** Rows of a flow or a link, in growing columns. */
 
+import { Blocks } from "./decimate.ts";
+
 const FIRST = 256;
 
 /** Times in ascending order, and numbers beside them; NaN where a number is missing. */
 export class Rows {
   count = 0;
   time = new Float64Array(FIRST);
-  readonly columns: Record<string, Float64Array> = {};
+  private values: Float64Array[];
+  private ends: Record<string, Blocks> = {};
 
   constructor(readonly names: readonly string[]) {
-    for (const name of names) {
-      this.columns[name] = new Float64Array(FIRST);
+    this.values = names.map(() => new Float64Array(FIRST));
+  }
+
+  /** Takes a row: a time, and of each column's source the value with this number. */
+  push(time: number, sources: (ArrayLike<number> | undefined)[], row: number): void {
+    const at = this.count++;
+    if (at === this.time.length) {
+      this.resize(Math.ceil(at * 1.5), at);
+    }
+    this.time[at] = time;
+    for (let column = 0; column < this.values.length; column++) {
+      (this.values[column] as Float64Array)[at] = sources[column]?.[row] ?? Number.NaN;
     }
   }
 
-  /** Makes room for a row, and gives its number. */
-  grow(time: number): number {
-    if (this.count === this.time.length) {
-      this.resize(Math.ceil(this.count * 1.5));
-    }
-    this.time[this.count] = time;
-    return this.count++;
+  get times(): Float64Array {
+    return this.time.subarray(0, this.count);
+  }
+
+  /** Where the least and the greatest values of a column are. */
+  blocks(name: string): Blocks {
+    const blocks = this.ends[name] ?? new Blocks();
+    this.ends[name] = blocks;
+    blocks.extend(this.column(name));
+    return blocks;
   }
 
   /** The values of a column. */
   column(name: string): Float64Array {
-    const column = this.columns[name];
+    const column = this.values[this.names.indexOf(name)];
     if (!column) {
       throw new Error(`no column "${name}"; there are ${this.names.join(", ")}`);
     }
@@ -37,9 +53,9 @@ export class Rows {
    * rows after the last four stay.
    */
   halve(): void {
+    this.ends = {};
     const fours = Math.floor(this.count / 4);
-    for (const name of this.names) {
-      const values = this.columns[name] as Float64Array;
+    for (const values of this.values) {
       for (let four = 0; four < fours; four++) {
         const [first, second] = ends(values, 4 * four, 4 * four + 4);
         values[2 * four] = first;
@@ -53,14 +69,12 @@ export class Rows {
     }
     this.time.copyWithin(2 * fours, 4 * fours, this.count);
     this.count -= 2 * fours;
-    this.resize(Math.max(FIRST, Math.ceil(this.count * 1.5)));
+    this.resize(Math.max(FIRST, Math.ceil(this.count * 1.5)), this.count);
   }
 
-  private resize(room: number): void {
-    this.time = resized(this.time, this.count, room);
-    for (const name of this.names) {
-      this.columns[name] = resized(this.columns[name] as Float64Array, this.count, room);
-    }
+  private resize(room: number, count: number): void {
+    this.time = resized(this.time, count, room);
+    this.values = this.values.map((values) => resized(values, count, room));
   }
 }
 

@@ -22,14 +22,12 @@ export class Store {
   private readonly tables = { trace: new Map<number, Rows>(), queue: new Map<number, Rows>() };
   private readonly rows = { trace: 0, queue: 0 };
   private readonly halved = { trace: 0, queue: 0 };
-  private readonly drops: DropRows;
+  private readonly drops = new DropRows();
   private readonly phases = new Map<number, PhaseRows>();
   /** Longest queues by link. */
   readonly longest = new Map<number, number>();
 
-  constructor(private readonly most = MOST) {
-    this.drops = new DropRows(most);
-  }
+  constructor(private readonly most = MOST) {}
 
   add({ trace, queue, drops }: Tables): void {
     if (trace?.rows) {
@@ -63,7 +61,7 @@ export class Store {
     if (!rows) {
       return { x: new Float64Array(), y: new Float64Array() };
     }
-    return decimated(rows.time.subarray(0, rows.count), rows.column(query.column), from_s, to_s, points);
+    return decimated(rows.times, rows.column(query.column), from_s, to_s, points, rows.blocks(query.column));
   }
 
   losses(query: LossQuery): Losses {
@@ -87,7 +85,7 @@ export class Store {
       time_s: rows.time[rows.count - 1] as number,
     };
     for (const name of rows.names) {
-      row[name] = rows.columns[name]?.[rows.count - 1] ?? Number.NaN;
+      row[name] = rows.column(name)[rows.count - 1] ?? Number.NaN;
     }
     return row;
   }
@@ -108,7 +106,7 @@ export class Store {
     const y = new Float64Array(count);
     if (rows && count > 0) {
       const edges = Float64Array.from({ length: count + 1 }, (_, at) => (first + at) * width);
-      const level = levelAt(edges, rows.time.subarray(0, rows.count), rows.column("arrived_bytes"));
+      const level = levelAt(edges, rows.times, rows.column("arrived_bytes"));
       for (let at = 0; at < count; at++) {
         x[at] = (first + at + 0.5) * width;
         y[at] = (8 * ((level[at + 1] as number) - (level[at] as number))) / width;
@@ -118,23 +116,23 @@ export class Store {
   }
 
   private addTo(name: "trace" | "queue", table: Table, key: "flow" | "link"): void {
-    const { time_s, leg } = table.columns;
-    const keys = table.columns[key];
+    const times = table.columns.time_s?.values;
+    const legs = name === "trace" ? table.columns.leg?.values : undefined;
+    const keys = table.columns[key]?.values;
     const kept = KEPT[name];
     const sources = kept.map((column) => table.columns[column]?.values);
     const all = this.tables[name];
+    let last = -1;
+    let rows = new Rows(kept);
     for (let row = 0; row < table.rows; row++) {
-      const number = keys?.values[row] ?? 0;
-      const of = name === "trace" ? keyOf(number, leg?.values[row] || 1) : number;
-      let rows = all.get(of);
-      if (!rows) {
-        rows = new Rows(kept);
+      const number = keys?.[row] ?? 0;
+      const of = name === "trace" ? keyOf(number, legs?.[row] || 1) : number;
+      if (of !== last) {
+        rows = all.get(of) ?? new Rows(kept);
         all.set(of, rows);
+        last = of;
       }
-      const at = rows.grow(time_s?.values[row] ?? 0);
-      for (let column = 0; column < kept.length; column++) {
-        (rows.columns[kept[column] as string] as Float64Array)[at] = sources[column]?.[row] ?? Number.NaN;
-      }
+      rows.push(times?.[row] ?? 0, sources, row);
     }
     this.rows[name] += table.rows;
     while (this.rows[name] > this.most) {
@@ -156,12 +154,14 @@ export class Store {
   private addPhases({ rows, columns }: Table): void {
     const { time_s, flow, phase, leg } = columns;
     const names = Array.isArray(phase?.names) ? phase.names : [];
+    let last = -1;
+    let phases = new PhaseRows(names);
     for (let row = 0; row < rows; row++) {
       const key = keyOf(flow?.values[row] ?? 0, leg?.values[row] || 1);
-      let phases = this.phases.get(key);
-      if (!phases) {
-        phases = new PhaseRows(names);
+      if (key !== last) {
+        phases = this.phases.get(key) ?? new PhaseRows(names);
         this.phases.set(key, phases);
+        last = key;
       }
       phases.take(time_s?.values[row] ?? 0, phase?.values[row] ?? 0);
     }
