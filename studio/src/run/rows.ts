@@ -10,6 +10,9 @@ export class Rows {
   time = new Float64Array(FIRST);
   private values: Float64Array[];
   private ends: Record<string, Blocks> = {};
+  /** How often the first `even` rows were halved. */
+  private level = 0;
+  private even = 0;
 
   constructor(readonly names: readonly string[]) {
     this.values = names.map(() => new Float64Array(FIRST));
@@ -48,28 +51,40 @@ export class Rows {
     return column.subarray(0, this.count);
   }
 
+  /** Halves the rows until all are as thin as after so many halvings; those that came since the last time, too. */
+  thin(level: number): void {
+    const tail = this.level;
+    for (let time = 0; time < tail; time++) {
+      this.halve(this.even);
+    }
+    for (; this.level < level; this.level++) {
+      this.halve(0);
+    }
+    this.even = this.count;
+    this.ends = {};
+    this.resize(Math.max(FIRST, Math.ceil(this.count * 1.5)), this.count);
+  }
+
   /**
    * Makes two rows of each four: of each column the least and the greatest value, in the order in which they came. The
    * rows after the last four stay.
    */
-  halve(): void {
-    this.ends = {};
-    const fours = Math.floor(this.count / 4);
+  private halve(from: number): void {
+    const fours = Math.floor((this.count - from) / 4);
     for (const values of this.values) {
       for (let four = 0; four < fours; four++) {
-        const [first, second] = ends(values, 4 * four, 4 * four + 4);
-        values[2 * four] = first;
-        values[2 * four + 1] = second;
+        const [first, second] = ends(values, from + 4 * four, from + 4 * four + 4);
+        values[from + 2 * four] = first;
+        values[from + 2 * four + 1] = second;
       }
-      values.copyWithin(2 * fours, 4 * fours, this.count);
+      values.copyWithin(from + 2 * fours, from + 4 * fours, this.count);
     }
     for (let four = 0; four < fours; four++) {
-      this.time[2 * four] = this.time[4 * four] as number;
-      this.time[2 * four + 1] = this.time[4 * four + 2] as number;
+      this.time[from + 2 * four] = this.time[from + 4 * four] as number;
+      this.time[from + 2 * four + 1] = this.time[from + 4 * four + 2] as number;
     }
-    this.time.copyWithin(2 * fours, 4 * fours, this.count);
+    this.time.copyWithin(from + 2 * fours, from + 4 * fours, this.count);
     this.count -= 2 * fours;
-    this.resize(Math.max(FIRST, Math.ceil(this.count * 1.5)), this.count);
   }
 
   private resize(room: number, count: number): void {

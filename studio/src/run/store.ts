@@ -141,14 +141,22 @@ export class Store {
   }
 
   private halve(name: "trace" | "queue"): void {
+    let left = this.thin(name);
+    if (left > this.most / 2) {
+      this.halved[name]++;
+      left = this.thin(name);
+    }
+    // Rows of many flows, of which each has a few, cannot be fewer.
+    this.rows[name] = Math.min(left, this.most / 2);
+  }
+
+  private thin(name: "trace" | "queue"): number {
     let left = 0;
     for (const rows of this.tables[name].values()) {
-      rows.halve();
+      rows.thin(this.halved[name]);
       left += rows.count;
     }
-    this.halved[name]++;
-    // Rows of many flows, of which each has a few, cannot be fewer.
-    this.rows[name] = Math.min(left, Math.floor(this.most / 2));
+    return left;
   }
 
   private addPhases({ rows, columns }: Table): void {
