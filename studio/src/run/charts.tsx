@@ -9,8 +9,16 @@ import type { Live } from "./live.ts";
 import { cause, STATES } from "./marks.ts";
 import { afterKey, axisEnd, cursor, type Span, within, zoom } from "./span.ts";
 
-/** The most points of a line. */
-const POINTS = 1200;
+/** Points of all lines of a chart together, while the run goes on and when it stands. */
+const POINTS = { running: 1600, standing: 6400 };
+/** The fewest and the most points of a line. */
+const FEWEST = 200;
+const MOST = 1200;
+
+function pointsOf(run: Live, lines: number): number {
+  const all = run.state.peek() === "running" ? POINTS.running : POINTS.standing;
+  return Math.max(FEWEST, Math.min(MOST, document.documentElement.clientWidth, Math.round(all / Math.max(1, lines))));
+}
 
 /** Where the time of a run ends that charts show as a whole. */
 function endOf(run: Live): number {
@@ -45,8 +53,9 @@ function keepFigures(): () => void {
     }
     isAsked = true;
     isOld = false;
-    const points = Math.min(POINTS, Math.max(300, document.documentElement.clientWidth));
-    figuresOf(run, chosen(run), spanOf(run), points)
+    const shown = chosen(run);
+    const points = pointsOf(run, Math.max(shown.flows.length, shown.links.length));
+    figuresOf(run, shown, spanOf(run), points)
       .then((next) => {
         if (live.peek() === run) {
           figures.value = next;
@@ -73,6 +82,7 @@ function keepFigures(): () => void {
       void run.now.value;
       void run.round.value;
       void run.result.value;
+      void run.state.value;
       void spanOf(run);
       void chosen(run);
       schedule();

@@ -86,3 +86,10 @@ test("steps are asked for only while somebody listens", async () => {
   end();
   expect(wishes()).toEqual([false, true, false]);
 });
+
+test("another speed is told at once", async () => {
+  const { all, open } = lines();
+  const live = await Live.start(asked, { speed: 1 }, open);
+  live.speed.value = 20;
+  expect(all[0]?.heard.at(-1)).toEqual({ kind: "pace", speed: 20 });
+});

@@ -58,6 +58,7 @@ export class Live {
   /** Seconds since its start. */
   readonly now = signal(0);
   readonly state: Signal<Going> = signal<Going>("paused");
+  /** Seconds of the run in a second; `Infinity`: as fast as it goes. It may be set at any time. */
   readonly speed: Signal<number>;
   /** How often it was started; what was told before the last start is of an earlier run. */
   readonly round = signal(0);
@@ -83,6 +84,7 @@ export class Live {
     private readonly open: () => Promise<CourseLine>,
   ) {
     this.speed = signal(choice.speed);
+    this.speed.subscribe((speed) => this.tell({ kind: "pace", speed }));
   }
 
   /**
@@ -119,11 +121,6 @@ export class Live {
     if (this.state.peek() === "running") {
       this.tell({ kind: "pause" });
     }
-  }
-
-  setSpeed(speed: number): void {
-    this.speed.value = speed;
-    this.tell({ kind: "pace", speed });
   }
 
   /** From the start again, in a fresh worker if the last one has failed. The run waits at its start. */

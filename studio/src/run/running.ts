@@ -48,7 +48,10 @@ export async function run(): Promise<void> {
 /** Sets the speed of this run and of the next ones. */
 export function setSpeed(next: number): void {
   speed.value = next;
-  live.peek()?.setSpeed(next);
+  const run = live.peek();
+  if (run) {
+    run.speed.value = next;
+  }
 }
 
 /** The next speed above or below. */

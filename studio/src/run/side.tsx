@@ -98,7 +98,7 @@ function Flows({ run }: { run: Live }) {
                 SRTT
               </th>
               <th scope="col" title="Packets that were dropped on their way to the receiver">
-                Losses
+                Lost
               </th>
             </tr>
           </thead>
@@ -152,7 +152,7 @@ function Links({ run }: { run: Live }) {
     .sort((a, b) => (most.get(b) ?? 0) - (most.get(a) ?? 0) || a - b);
   const summary = run.result.value?.summary;
   return (
-    <section class="panel">
+    <section class="panel links">
       <h2>Links</h2>
       <div class="scroll">
         <table>
