@@ -42,8 +42,8 @@ export default function RunView() {
       <div class="columns">
         <div class="middle">
           <Lazy name="The charts" load={charts} />
-          {live.value && <Pictures live={live.value} />}
           <Why />
+          {live.value && <Pictures live={live.value} />}
         </div>
         <Side />
       </div>
