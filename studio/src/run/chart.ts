@@ -9,6 +9,8 @@ import { cursor, type Span, scaled } from "./span.ts";
 
 /** Pixels at the left that names of values have, the same in all charts, so that their times stand above each other. */
 const GUTTER = 58;
+/** Milliseconds after which a chart that nobody sees is drawn. */
+const UNSEEN = 400;
 
 export interface Moves {
   /** A part of the time was chosen; undefined: all of it. */
@@ -25,6 +27,7 @@ export class Chart {
   private theme = "";
   private kind = "";
   private frame = 0;
+  private later: ReturnType<typeof setTimeout> | undefined;
   private isSeen = true;
   private readonly sizes: ResizeObserver;
   private readonly sight: IntersectionObserver;
@@ -44,7 +47,7 @@ export class Chart {
     host.addEventListener("dblclick", this.all);
   }
 
-  /** Shows a figure over the span that is shown now, with the next frame in which it can be seen. */
+  /** Shows a figure over the span that is shown now, with the next frame; a little later where it is out of sight. */
   show(figure: Figure, theme: string): void {
     this.figure = figure;
     this.theme = theme;
@@ -57,6 +60,7 @@ export class Chart {
 
   destroy(): void {
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.later);
     this.sizes.disconnect();
     this.sight.disconnect();
     this.host.removeEventListener("wheel", this.wheel);
@@ -71,6 +75,11 @@ export class Chart {
         this.frame = 0;
         this.draw();
       });
+    } else if (!this.isSeen && this.later === undefined) {
+      this.later = setTimeout(() => {
+        this.later = undefined;
+        this.draw();
+      }, UNSEEN);
     }
   }
 
