@@ -1,7 +1,7 @@
 /** Checks the scenario shortly after each change of its text. */
 
 import { effect, signal } from "@preact/signals";
-import { about, asked, checked, door, files, toml } from "./state.ts";
+import { about, asked, checked, door, elsewhere, files, toml } from "./state.ts";
 
 /** What went wrong with the engine itself, not with the scenario. */
 export const fault = signal<string | undefined>(undefined);
@@ -15,6 +15,7 @@ export function keepChecking(): () => void {
   const end = effect(() => {
     void toml.value;
     void files.value;
+    void elsewhere.value;
     clearTimeout(timer);
     timer = setTimeout(() => void check(), checked.peek() ? REST : 0);
   });

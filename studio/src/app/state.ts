@@ -3,6 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { engine } from "../engine/here.ts";
 import type { About, Asked, Checked, Door } from "../engine/protocol.ts";
+import type { Address } from "../engine/socket.ts";
 import type { Live } from "../run/live.ts";
 import { presets } from "./presets.ts";
 
@@ -61,12 +62,15 @@ export function take(text: string, itsFiles: Record<string, string> = {}): void 
   });
 }
 
+/** The engine behind `lightlag studio`, while it is chosen in place of the page's own. */
+export const elsewhere = signal<{ door: Door & { close(): void }; address: Address } | undefined>(undefined);
+
 let small: Door | undefined;
 
 /** The engine for short questions: checks, edits, networks. Runs have engines of their own. */
 export function door(): Door {
   small ??= engine();
-  return small;
+  return elsewhere.peek()?.door ?? small;
 }
 
 /** The run that was started last, while it goes on and after it. */

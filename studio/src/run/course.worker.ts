@@ -1,5 +1,6 @@
 /// <reference lib="webworker" />
 
+import type { Address } from "../engine/socket.ts";
 import { Instance } from "../engine/wasm.ts";
 import { Course } from "./course.ts";
 import type { FromCourse, ToCourse } from "./messages.ts";
@@ -33,7 +34,7 @@ const around = {
 
 scope.onmessage = async ({ data }: MessageEvent<ToCourse>) => {
   if (data.kind === "open") {
-    course = opened(data.module, data.schema);
+    course = "address" in data ? remote(data.address) : opened(data.module, data.schema);
     return;
   }
   try {
@@ -48,4 +49,10 @@ async function opened(module: WebAssembly.Module, schema: unknown): Promise<Cour
   const engine = await Instance.of(module);
   engine.ask(JSON.stringify({ op: "schema", schema }));
   return new Course({ ask: (request) => engine.ask(JSON.stringify(request)) }, around);
+}
+
+async function remote(address: Address): Promise<Course> {
+  const { Remote } = await import("../engine/remote.ts");
+  const engine = new Remote(address);
+  return new Course({ ask: (request) => engine.bytes(request) }, around);
 }

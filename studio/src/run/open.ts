@@ -1,32 +1,41 @@
 /** Starts runs of the page. */
 
-import { live } from "../app/state.ts";
+import { elsewhere, live } from "../app/state.ts";
 import { waysOf } from "../app/ways.ts";
 import { nameOfLine, shared, watchEnd } from "../engine/here.ts";
 import type { Asked } from "../engine/protocol.ts";
+import type { Address } from "../engine/socket.ts";
 import { type Choice, type CourseLine, Live } from "./live.ts";
 
-/** A worker whose engine stands ready for the next run. */
-let spare: Promise<Worker> | undefined;
+/** A worker whose engine stands ready for the next run, and the choice of engine for which it was opened. */
+let spare: { worker: Promise<Worker>; engine: typeof elsewhere.value } | undefined;
 
 /** Opens a worker before it is needed, so that the next run starts at once. */
 export function prepare(): void {
-  spare ??= opened();
+  const engine = elsewhere.peek();
+  if (spare && spare.engine !== engine) {
+    spare.worker.then(
+      (worker) => worker.terminate(),
+      () => undefined,
+    );
+    spare = undefined;
+  }
+  spare ??= { worker: opened(engine?.address), engine };
   // Whoever takes it hears why there is none.
-  spare.catch(() => {
+  spare.worker.catch(() => {
     spare = undefined;
   });
 }
 
 async function line(): Promise<CourseLine> {
   prepare();
-  const worker = await (spare as Promise<Worker>);
+  const worker = await (spare as NonNullable<typeof spare>).worker;
   spare = undefined;
   return worker as unknown as CourseLine;
 }
 
-async function opened(): Promise<Worker> {
-  const parts = await shared();
+async function opened(address: Address | undefined): Promise<Worker> {
+  const parts = address ? { address } : await shared();
   const name = nameOfLine();
   const worker = new Worker(new URL("./course.worker.ts", import.meta.url), { type: "module", name });
   watchEnd(worker, name);

@@ -1,0 +1,183 @@
+/** Tasks that go on or have ended, with their progress and results. */
+
+import { useSignal } from "@preact/signals";
+import { live } from "../app/state.ts";
+import { openReport, said, work } from "./machine.ts";
+import { openScenario } from "./opening.ts";
+import type { Status, Task, Written } from "./tasks.ts";
+
+/** Seeds whose results are listed. */
+const SHOWN = 20;
+const OPS = { run: "Run", compare: "Comparison", watch: "Study" };
+
+export function TaskList() {
+  const all = work().all.value;
+  return (
+    <section class="panel tasks" aria-labelledby="tasks">
+      <h2 id="tasks">Tasks</h2>
+      {all.length === 0 && (
+        <p class="quiet">What you start or watch stands here. It ends when this page is closed; records are kept.</p>
+      )}
+      <ul>
+        {all.map((task) => (
+          <li key={task.id}>
+            <Card task={task} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Card({ task }: { task: Task }) {
+  const { standing, total, written, warnings, faults, status, done, isOver } = task;
+  const name = `${OPS[task.op]} ${status.value?.study ?? task.name}`;
+  const isRun = task.op === "run";
+  const far = isRun && total.value === 1 ? `${Math.floor(100 * done)} %` : `${Math.floor(done)} of ${total.value} runs`;
+  return (
+    <article class={`task ${standing.value}`} aria-label={name}>
+      <header>
+        <h3>{name}</h3>
+        <span class="standing-of" role="status">
+          {standing}
+        </span>
+        {isOver ? (
+          <button
+            type="button"
+            class="icon"
+            aria-label={`Take ${name} out of the list`}
+            onClick={() => work().forget(task)}
+          >
+            ×
+          </button>
+        ) : (
+          <button type="button" disabled={standing.value === "ending"} onClick={() => work().cancel(task)}>
+            {task.op === "watch" ? "Stop watching" : "Cancel"}
+          </button>
+        )}
+      </header>
+      <div class="far">
+        <progress aria-label={`Progress of ${name}`} max={total.value || 1} value={done} />
+        <span class="mono">{far}</span>
+      </div>
+      {faults.value.map((fault) => (
+        <p class="fault" role="alert" key={fault}>
+          {fault}
+        </p>
+      ))}
+      {warnings.value.length > 0 && (
+        <details>
+          <summary>{warnings.value.length === 1 ? "1 note" : `${warnings.value.length} notes`}</summary>
+          <ul class="notes">
+            {warnings.value.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {status.value && <Study status={status.value} />}
+      <ul class="written">
+        {written.value.slice(0, SHOWN).map((one) => (
+          <li key={one.place}>
+            <Result written={one} isRun={isRun} />
+          </li>
+        ))}
+        {written.value.length > SHOWN && <li class="quiet">and {written.value.length - SHOWN} more, in the table</li>}
+      </ul>
+    </article>
+  );
+}
+
+function Result({ written, isRun }: { written: Written; isRun: boolean }) {
+  const fault = useSignal("");
+  const { place, seed, result_hash: hash, interrupted, wall_s } = written;
+  const name = place?.split("/").at(-1) ?? "results";
+  const inPage = live.value?.result.value?.summary;
+  const isSame = hash !== undefined && inPage?.result_hash === hash;
+  const attempt = (what: Promise<unknown>) => {
+    fault.value = "";
+    what.catch((error: unknown) => {
+      fault.value = said(error);
+    });
+  };
+  return (
+    <>
+      <strong>{name}</strong>
+      {seed !== undefined && <span class="quiet">seed {seed}</span>}
+      {hash && <code class="hash">{hash}</code>}
+      {wall_s !== undefined && <span class="quiet">{wall_s.toPrecision(3)} s</span>}
+      {(interrupted || written.complete === false) && <span class="quiet">interrupted</span>}
+      {isSame && <span class="same">✓ the same hash as the run in this page</span>}
+      {place && (
+        <span class="buttons">
+          <button type="button" aria-label={`Report of ${name}`} onClick={() => attempt(openReport({ place, name }))}>
+            Report
+          </button>
+          {isRun && (
+            <button
+              type="button"
+              aria-label={`Scenario of ${name}`}
+              onClick={() => attempt(openScenario({ place, name, kind: "run" }))}
+            >
+              Scenario
+            </button>
+          )}
+        </span>
+      )}
+      {fault.value && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Study({ status }: { status: Status }) {
+  const failures = Object.values(status.failures);
+  return (
+    <>
+      {failures.length > 0 && (
+        <p class="fault">
+          {failures.length === 1 ? "1 run" : `${failures.length} runs`} failed, for example: {failures[0]}
+        </p>
+      )}
+      <details>
+        <summary>Cells</summary>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Algorithm</th>
+                <th scope="col">Point</th>
+                <th scope="col">Runs</th>
+                <th scope="col">Target</th>
+              </tr>
+            </thead>
+            <tbody>
+              {status.cells.map(({ congestion, point, finished, seeds, reached }) => (
+                <tr key={`${congestion} ${JSON.stringify(point)}`}>
+                  <th scope="row">{congestion}</th>
+                  <td>{point.map(shownPoint).join(", ") || "–"}</td>
+                  <td>
+                    {finished} of {seeds}
+                  </td>
+                  <td>{reached === null ? "–" : reached ? "reached" : "not yet"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {status.more > 0 && <p class="quiet">and {status.more} more cells</p>}
+      </details>
+    </>
+  );
+}
+
+function shownPoint(value: unknown): string {
+  return Array.isArray(value)
+    ? value.map(String).join(" = ")
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : `${value}`;
+}
