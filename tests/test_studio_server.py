@@ -308,6 +308,32 @@ def test_the_file_comes_with_what_it_names(folder: Path, page: Path, tmp_path: P
     assert "UTF-8" in about(str(file))["error"]
 
 
+def test_a_run_gives_its_scenario_back_with_its_files(folder: Path, page: Path, tmp_path: Path) -> None:
+    (tmp_path / "rate.csv").write_text("time_s,rate_bps\n0,1e6\n")
+    file = tmp_path / "pair.toml"
+    file.write_text(PAIR.replace("loss = 1e-3", 'trace = "rate.csv"'))
+    made = ll.run(file)
+    made.save(folder / "pair")
+    (folder / "other").mkdir()
+    (folder / "other" / "run.json").write_text('{"study": "s"}')
+
+    def opened(places: Places, place: str) -> dict[str, Any]:
+        with TestClient(application(Access(8765, TOKEN), places, door=Echo, page=page), f"http://{HOST}") as client:
+            found: dict[str, Any] = client.get("/api/file", params={"place": place}, headers=MINE).json()
+            return found
+
+    found = opened(Places.of([folder, tmp_path]), "0/pair")
+    assert (found["error"], found["format"]) == (None, "json")
+    assert [base64.b64decode(one) for one in found["files"].values()] == [(tmp_path / "rate.csv").read_bytes()]
+    (tmp_path / "again.json").write_text(found["text"])
+    assert ll.run(tmp_path / "again.json").result_hash == made.result_hash
+    # Its file is not read where its folder was not given.
+    alone = opened(Places.of([folder]), "0/pair")
+    assert "outside of the folders" in alone["error"]
+    assert alone["files"] == {}
+    assert "holds no run" in opened(Places.of([folder]), "0/other")["error"]
+
+
 # --- the door ---------------------------------------------------------------------------------------------------------
 
 

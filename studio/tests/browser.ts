@@ -19,6 +19,29 @@ const TYPES: Record<string, string> = {
   wasm: "application/wasm",
 };
 
+/** A browser, to be closed. */
+export function launch(extra: string[] = []): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  return chromium.launch({ executablePath, args: [...ARGS, ...QUIET, ...extra] });
+}
+
+/** A page of a fresh profile, with all that the browser complains about. */
+export async function pageOf(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      complaints.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
 /** A browser and a server of the page, both to be closed. */
 export class Studio {
   private constructor(
@@ -36,9 +59,7 @@ export class Studio {
       );
     });
     await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-    const browser = await chromium.launch({ executablePath, args: [...ARGS, ...QUIET, ...extra] });
-    return new Studio(browser, server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    return new Studio(await launch(extra), server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   }
 
   /**
@@ -50,18 +71,10 @@ export class Studio {
     query = "",
     ready = ".standing:is(.good, .warn, .bad)",
   ): Promise<{ page: Page; complaints: string[] }> {
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") {
-        complaints.push(message.text());
-      }
-    });
-    page.on("pageerror", (error) => complaints.push(error.message));
-    await page.goto(this.address + query);
-    await page.locator(ready).first().waitFor();
-    return { page, complaints };
+    const opened = await pageOf(this.browser, options);
+    await opened.page.goto(this.address + query);
+    await opened.page.locator(ready).first().waitFor();
+    return opened;
   }
 
   async close(): Promise<void> {

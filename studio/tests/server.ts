@@ -47,6 +47,19 @@ export class Server {
     return new Server(process, address, folder);
   }
 
+  /** Runs another command of lightlag in a folder. */
+  static async lightlag(folder: string, ...options: string[]): Promise<void> {
+    const process = spawn(PYTHON, ["-m", "lightlag", ...options], {
+      cwd: folder,
+      env: { ...globalThis.process.env, PYTHONPATH: join(ROOT, "python") },
+      stdio: "ignore",
+    });
+    const [code] = await once(process, "exit");
+    if (code !== 0) {
+      throw new Error(`lightlag ${options.join(" ")} ended with ${code}`);
+    }
+  }
+
   /** Ends it as Ctrl-C does, or at once, and forgets its folder. */
   async end(signal: "SIGINT" | "SIGKILL" = "SIGINT"): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {

@@ -12,7 +12,7 @@ on. A ``place`` is a name such as ``0/geo``: the number of a folder in ``folders
   there are more.
 - ``GET /api/summary?place=``: the summary of a run, as ``lightlag run --json``; of other results their
   ``run.json``.
-- ``GET /api/file?place=``: a scenario below the folders, as ``file`` above.
+- ``GET /api/file?place=``: a scenario below the folders, or the complete one of a run, as ``file`` above.
 - ``GET /api/table?place=&table=&first=0&rows=1000000&columns=a,b``: rows of a table in the form of the door
   (``columns.py``).
 - ``POST /api/report`` with ``{"place": ...}``: ``address``, where the report is for a while. It opens in a frame,
@@ -118,7 +118,10 @@ class Api:
         return Response(json.dumps(found), media_type="application/json")
 
     async def _opened(self, request: Request) -> Response:
-        path = await self._read(self._places.find, _asked(request, "place"))
+        place = _asked(request, "place")
+        path = await self._read(self._places.find, place)
+        if path.is_dir():
+            path = await self._read(reading.folder_of, self._places, place)
         return JSONResponse(await self._read(opened, str(path), self._places))
 
     async def _table(self, request: Request) -> Response:

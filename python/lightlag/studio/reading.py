@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lightlag.comparison import Comparison
 
-__all__ = ["MOST_ROWS", "report", "summary", "table"]
+__all__ = ["MOST_ROWS", "folder_of", "report", "summary", "table"]
 
 MOST_ROWS = 1_000_000
 """Rows of an answer."""
@@ -36,7 +36,7 @@ def summary(places: Places, name: object) -> dict[str, Any]:
     """
     from lightlag.results import load
 
-    folder = _folder(places, name)
+    folder = folder_of(places, name)
     if (folder / "runs").is_dir() or (folder / "curves.jsonl").exists():
         return _head(folder)
     return load(folder).summary if "result_hash" in (head := _head(folder)) else head
@@ -50,7 +50,7 @@ def table(places: Places, name: object, of: str, first: int, rows: int, columns:
     InputError
         If there is no such table or column.
     """
-    folder = _folder(places, name)
+    folder = folder_of(places, name)
     whole = _table(folder, of, places)
     if unknown := [one for one in columns if one not in whole.columns]:
         raise InputError(f"{printable(unknown[0])}: is no column of {of}; there are {', '.join(whole.columns)}")
@@ -69,7 +69,7 @@ def report(places: Places, name: object) -> str:
     from lightlag import comparison_report
     from lightlag.results import load
 
-    folder = _folder(places, name)
+    folder = folder_of(places, name)
     if "reproduction" in _head(folder):
         page = folder / "index.html"
         if not page.is_file():
@@ -124,8 +124,14 @@ def _head(folder: Path) -> dict[str, Any]:
     return head
 
 
-def _folder(places: Places, name: object) -> Path:
-    """The folder of results. Links in it lead nowhere else."""
+def folder_of(places: Places, name: object) -> Path:
+    """The folder of results. Links in it lead nowhere else.
+
+    Raises
+    ------
+    InputError
+        If the place holds no results, or a link in it leads out of the folders.
+    """
     folder = places.find(name)
     if not (folder / "run.json").is_file():
         raise InputError(f"{printable(name):.80}: holds no results; choose one from the list")

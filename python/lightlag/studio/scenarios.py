@@ -219,7 +219,13 @@ class Sent:
 
 
 def opened(file: str, places: Places) -> dict[str, Any]:
-    """A scenario with the files that it names, for the page: its text, or why there is none."""
+    """A scenario with the files that it names, for the page: its text, or why there is none.
+
+    Parameters
+    ----------
+    file
+        A file, the folder of a run, or the name of a preset.
+    """
     from lightlag import presets
 
     path = Path(file)
@@ -230,8 +236,10 @@ def opened(file: str, places: Places) -> dict[str, Any]:
         if not path.exists():
             raise InputError(f'{printable(file)}: no such file; name a file, or one of "lightlag list scenarios"')
         real = places.inside(path, printable(file))
-        about["text"] = text = real.read_text("utf-8-sig")
-        about["format"] = kind = "json" if real.suffix == ".json" else "toml"
+        is_run = real.is_dir()
+        text = _of_run(real, places) if is_run else real.read_text("utf-8-sig")
+        about["text"] = text
+        about["format"] = kind = "json" if is_run or real.suffix == ".json" else "toml"
         tree = parsed(text, kind)
         without_code(tree, printable(file))
         about["files"] = files_of(tree, real.parent, places)
@@ -242,6 +250,21 @@ def opened(file: str, places: Places) -> dict[str, Any]:
     except OSError as error:
         about["error"] = f"{printable(file)}: cannot be read: {error.strerror or error}"
     return about
+
+
+def _of_run(folder: Path, places: Places) -> str:
+    """The complete scenario of a run, in JSON.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no run.
+    """
+    try:
+        head = json.loads(places.inside(folder / "run.json", printable(folder.name)).read_text("utf-8"))
+        return json.dumps(head["scenario"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{printable(folder.name)}: holds no run, so it has no scenario") from None
 
 
 def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]:

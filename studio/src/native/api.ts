@@ -62,11 +62,7 @@ export class Api {
     return this.asked("results");
   }
 
-  /** As `lightlag run --json`, with the whole scenario. */
-  summary(place: string): Promise<{ scenario?: Record<string, unknown> }> {
-    return this.asked(`summary?${new URLSearchParams({ place })}`);
-  }
-
+  /** A scenario, or that of a run. */
   file(place: string): Promise<Opened> {
     return this.asked(`file?${new URLSearchParams({ place })}`);
   }

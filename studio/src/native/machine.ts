@@ -80,10 +80,9 @@ export function said(error: unknown): string {
 }
 
 function lost(why: string): void {
-  const wasHere = elsewhere.peek() !== undefined;
   batch(() => {
     isThere.value = false;
-    trouble.value = wasHere ? `${why}. The page goes on with its own engine` : why;
+    trouble.value = `${why}. The page still checks and saves what is open; views that were not open need the server`;
     runHere(false);
     fault.value = undefined;
   });

@@ -17,19 +17,10 @@ export async function takeOpened({ name, text, format, files, error }: Opened): 
   return error ? `${name} has mistakes: ${error}` : "";
 }
 
-/** Opens the scenario of an entry: of a run, the complete one with which it was made. */
-export async function openScenario({ place, name, kind }: Pick<Entry, "place" | "name" | "kind">): Promise<void> {
-  let says = "";
-  if (kind === "scenario") {
-    says = await takeOpened(await server().file(place));
-  } else {
-    const { scenario } = await server().summary(place);
-    if (!scenario) {
-      throw new Error(`${name} keeps no scenario`);
-    }
-    take(await tomlOf(scenario));
-  }
-  notice.value = says;
+/** Opens the scenario of an entry with its files; that of a run is complete, with all defaults. */
+export async function openScenario({ place, name }: Pick<Entry, "place" | "name">): Promise<void> {
+  const opened = await server().file(place);
+  notice.value = await takeOpened({ ...opened, name });
   open("scenario");
 }
 

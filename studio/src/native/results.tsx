@@ -12,7 +12,7 @@ const COLUMNS: [Key, string][] = [
   ["name", "Name"],
   ["scenario", "Scenario"],
   ["kind", "Kind"],
-  ["date", "Date"],
+  ["date", "Date (UTC)"],
   ["hash", "Hash"],
 ];
 const KINDS = ["run", "comparison", "study", "reproduction", "study file", "scenario"];
@@ -47,7 +47,7 @@ export function Results() {
   const shown = isWhole.value ? rows.value : rows.value.slice(0, ROWS);
   return (
     <section class="panel results-here" aria-labelledby="results-here">
-      <div class="bar">
+      <div class="finding">
         <h2 id="results-here">Results</h2>
         <label>
           Filter{" "}
@@ -163,30 +163,36 @@ function Row({ entry }: { entry: Entry }) {
         <time dateTime={date}>{date.slice(0, 16).replace("T", " ")}</time>
       </td>
       <td>{hash ? <code title={hash}>{hash.slice(0, 12)}</code> : "–"}</td>
-      <td class="buttons">
-        {hasReport && (
-          <button type="button" aria-label={`Report of ${name}`} onClick={() => void attempt(() => openReport(entry))}>
-            Report
-          </button>
-        )}
-        {hasScenario && (
-          <button
-            type="button"
-            aria-label={`Scenario of ${name}`}
-            onClick={() => void attempt(() => openScenario(entry))}
-          >
-            Scenario
-          </button>
-        )}
-        {entry.kind === "study file" && (
-          <button
-            type="button"
-            aria-label={`Watch ${name}`}
-            onClick={() => void work().start({ op: "watch", study: place }, name)}
-          >
-            Watch
-          </button>
-        )}
+      <td>
+        <span class="buttons">
+          {hasReport && (
+            <button
+              type="button"
+              aria-label={`Report of ${name}`}
+              onClick={() => void attempt(() => openReport(entry))}
+            >
+              Report
+            </button>
+          )}
+          {hasScenario && (
+            <button
+              type="button"
+              aria-label={`Scenario of ${name}`}
+              onClick={() => void attempt(() => openScenario(entry))}
+            >
+              Scenario
+            </button>
+          )}
+          {entry.kind === "study file" && (
+            <button
+              type="button"
+              aria-label={`Watch ${name}`}
+              onClick={() => void work().start({ op: "watch", study: place }, name)}
+            >
+              Watch
+            </button>
+          )}
+        </span>
       </td>
     </tr>
   );

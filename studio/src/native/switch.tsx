@@ -10,11 +10,11 @@ export default function Switch() {
     <>
       {machine.value && (
         <label class="engine-choice">
-          Run on{" "}
+          <span>Run on</span>{" "}
           <select
             value={elsewhere.value ? "machine" : "page"}
             disabled={!isThere.value}
-            title="The engine that checks and runs: the page's own (WebAssembly), or the native one of this machine"
+            title="The engine of the views Scenario and Run: the page's own (WebAssembly), or the native one of this machine"
             onChange={(event) => runHere(event.currentTarget.value === "machine")}
           >
             <option value="page">this page</option>

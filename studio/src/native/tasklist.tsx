@@ -117,7 +117,7 @@ function Result({ written, isRun }: { written: Written; isRun: boolean }) {
             <button
               type="button"
               aria-label={`Scenario of ${name}`}
-              onClick={() => attempt(openScenario({ place, name, kind: "run" }))}
+              onClick={() => attempt(openScenario({ place, name }))}
             >
               Scenario
             </button>

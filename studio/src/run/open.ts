@@ -20,11 +20,18 @@ export function prepare(): void {
     );
     spare = undefined;
   }
-  spare ??= { worker: opened(engine?.address), engine };
+  if (spare) {
+    return;
+  }
+  const own = { worker: opened(engine?.address), engine };
+  spare = own;
+  const forget = () => {
+    if (spare === own) {
+      spare = undefined;
+    }
+  };
   // Whoever takes it hears why there is none.
-  spare.worker.catch(() => {
-    spare = undefined;
-  });
+  own.worker.then((worker) => worker.addEventListener("error", forget), forget);
 }
 
 async function line(): Promise<CourseLine> {
@@ -40,9 +47,6 @@ async function opened(address: Address | undefined): Promise<Worker> {
   const worker = new Worker(new URL("./course.worker.ts", import.meta.url), { type: "module", name });
   watchEnd(worker, name);
   worker.postMessage({ kind: "open", ...parts });
-  worker.addEventListener("error", () => {
-    spare = undefined;
-  });
   return worker;
 }
 
