@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Task, type TaskEvent } from "./tasks.ts";
+import type { Wire } from "../engine/socket.ts";
+import { Task, type TaskEvent, Tasks } from "./tasks.ts";
 
 function told(...events: Record<string, unknown>[]): Task {
   const task = new Task(1, "run", "geo");
@@ -55,4 +56,41 @@ describe("a task", () => {
     expect(task.standing.value).toBe("going on");
     expect([task.done, task.total.value]).toEqual([3, 9]);
   });
+});
+
+test("the end of the connection loses what goes on, and is told", async () => {
+  const sent: string[] = [];
+  const wire: Wire = {
+    binaryType: "blob",
+    onopen: null,
+    onmessage: null,
+    onclose: null,
+    send: (text) => sent.push(text),
+    close: () => undefined,
+  };
+  const lost: string[] = [];
+  const tasks = new Tasks(
+    { url: "ws://x/tasks", token: "t" },
+    (why) => lost.push(why),
+    () => wire,
+  );
+  const tell = (message: object) => wire.onmessage?.({ data: JSON.stringify(message) } as MessageEvent);
+  const connected = tasks.connect();
+  wire.onopen?.({} as Event);
+  tell({ event: "welcome" });
+  await connected;
+  const run = tasks.start({ op: "run", scenario: "s" }, "s");
+  const done = tasks.start({ op: "compare", scenarios: ["s"] }, "s");
+  const study = tasks.start({ op: "watch", study: "0/s.toml" }, "s");
+  await expect.poll(() => sent.length).toBe(4);
+  expect(JSON.parse(sent[1] ?? "")).toEqual({ op: "run", scenario: "s", id: 1 });
+  tell({ id: 1, event: "start", name: "s", total: 1, warnings: [] });
+  tell({ id: 2, event: "end", cancelled: false });
+  wire.onclose?.({ code: 1006, reason: "" } as CloseEvent);
+  expect(run.standing.value).toBe("lost");
+  expect(run.faults.value[0]).toContain("records up to then");
+  expect(done.standing.value).toBe("done");
+  expect(study.faults.value[0]).toContain("the study goes on");
+  expect(lost).toHaveLength(1);
+  expect(lost[0]).toContain("has ended or does not answer");
 });

@@ -47,6 +47,9 @@ export type TaskEvent = { id: number } & (
 
 export type Asking = { op: "run" | "compare" | "watch" } & Record<string, unknown>;
 
+const LOST = "The connection ended, which ends what it started; records up to then are in the results.";
+const WATCH_LOST = "The connection ended; the study goes on where it was started.";
+
 /** A task, with what it has told so far. */
 export class Task {
   readonly standing: Signal<Standing> = signal<Standing>("starting");
@@ -205,7 +208,7 @@ export class Tasks {
     this.wire = undefined;
     for (const task of this.all.peek()) {
       if (!task.isOver) {
-        task.fail("lost", "The connection ended, which ends what it started; records up to then are in the results.");
+        task.fail("lost", task.op === "watch" ? WATCH_LOST : LOST);
       }
     }
     this.lost(why);
