@@ -103,7 +103,7 @@ export function drawStates(plot: uPlot, { states, span, now_s }: Figure, font: s
   ctx.textBaseline = "middle";
   if (states.length > 1) {
     states.forEach(({ name }, row) => {
-      const text = name.length > 9 ? `${name.slice(0, 8)}…` : name;
+      const text = name.length > 8 ? `${name.slice(0, 6)}…` : name;
       ctx.fillText(text, bbox.left - 4 * devicePixelRatio, bbox.top + (row + 0.5) * height);
     });
   }
