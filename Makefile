@@ -65,7 +65,7 @@ man: $(BIN)/.engine ## manual pages of every command, in target/man
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
-test: check test-rust test-instructions test-studio wheel-test test-python ## everything: check, tests of Rust and Python, instruction count, wheel
+test: check test-rust test-instructions wheel-test test-python ## check, tests of Rust and Python, instruction count, wheel; test-studio has those of the page
 
 check: check-rust check-python ## format, lints, documentation, types
 
@@ -220,10 +220,11 @@ pages-keep: $(BIN)/.dev $(BIN)/.engine ## run the pages and notebooks, and write
 
 # --- package ----------------------------------------------------------------------------------------------------------
 
-wheel: $(BIN)/.wheel ## build a wheel for every Python from 3.11 on
+wheel: $(PAGE)/index.html $(BIN)/.wheel ## build a wheel for every Python from 3.11 on, with the page
 	@ls $(WHEELS)/*.whl
 
-$(BIN)/.wheel: $(BIN)/.engine $(PAGE)/index.html $(PYTHON_SOURCES) README.md LICENSE
+# With the page if it was built.
+$(BIN)/.wheel: $(BIN)/.engine $(wildcard $(PAGE)/index.html) $(PYTHON_SOURCES) README.md LICENSE
 	rm -f $(WHEELS)/lightlag-*.whl
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
