@@ -28,9 +28,10 @@ IMPORTS: dict[str, set[str]] = {
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
+    "web": {"core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
         *("core", "net", "control", "tcp", "orbit", "routing", "wire", "host"),
-        *("scenario", "sim", "gym", "live", "own", "plugin"),
+        *("scenario", "sim", "gym", "live", "own", "plugin", "web"),
     },
 }
 """The crates, each with those that it may import."""

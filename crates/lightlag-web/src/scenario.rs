@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::request::Asked;
-use crate::text::Places;
+use crate::text::{Place, Places};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lightlag_core::own;
@@ -25,13 +25,6 @@ pub(crate) struct Problem {
     message: String,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     place: Option<Place>,
-}
-
-/// A part of a text.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Place {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
 }
 
 /// A warning, and where in the text it is.

@@ -1,9 +1,16 @@
 //! The text of a scenario: the places of its keys, and changes that keep its comments and its order.
 
-use crate::scenario::Place;
+use serde::Serialize;
 use serde_json::Value as Json;
 use std::ops::Range;
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Place {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
 
 /// A step on the way to a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
