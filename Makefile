@@ -14,7 +14,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
-PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css')
+PYTHON_SOURCES := $(shell find python -path '*/studio/page' -prune -o \( -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css' \) -print)
+STUDIO_SOURCES := $(shell find studio scenarios python/lightlag/report -path studio/node_modules -prune -o -path studio/public -prune -o -type f -print)
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
 PEER_NS3       := target/peers/ns3-dumbbell
