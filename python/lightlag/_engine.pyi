@@ -13,6 +13,7 @@ __all__ = [
     "Capture",
     "Congestion",
     "CongestionControl",
+    "Door",
     "Emulation",
     "Episodes",
     "Idle",

@@ -1,6 +1,6 @@
 //! The ways of single packets: when each left its sender, passed a node, and arrived or was dropped.
 //!
-//! Rows are taken out while the run goes on ([`Passages::take`]), so they need no more memory than the packets of one step.
+//! Rows are taken out while the run goes on, so they need no more memory than the packets of one step.
 //! They are no part of results: whether somebody watches changes nothing.
 
 use crate::body::{Body, Other, Packet};
@@ -52,7 +52,7 @@ pub struct Watch {
     pub until: Instant,
     /// The only flow to see, if not all.
     pub flow: Option<u32>,
-    /// The most rows between two calls of [`take`](Watcher::take); what comes behind them is left out.
+    /// The most rows of a step; what comes behind them is left out.
     pub most: usize,
 }
 
