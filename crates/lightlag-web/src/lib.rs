@@ -5,7 +5,7 @@
 //! names come with the request.
 //!
 //! - [`answer`]: the form of answers.
-//! - `request`: what may be asked.
+//! - `request`: the requests.
 //! - `scenario`: a text that is read and checked, and the network that it describes.
 //! - `text`: places in a text, and changes to it that keep its comments.
 //! - `capture`: what a capture that somebody brings tells.

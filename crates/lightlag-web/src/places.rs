@@ -12,7 +12,7 @@ use lightlag_sim::results::table::Data;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What moves in a scenario.
+/// The satellites, or the flying nodes, of a scenario.
 pub(crate) enum Places {
     Sky { sky: Arc<Sky>, rules: Rules, stations: Vec<String>, pairs: Vec<(String, [usize; 2])> },
     Flight { nodes: Vec<String>, start: Vec<Motion>, now: f64, motions: Vec<Motion> },

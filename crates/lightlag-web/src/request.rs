@@ -1,4 +1,4 @@
-//! What may be asked.
+//! The requests.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     pub(crate) sets: Vec<(String, String)>,
 }
 
-/// Which packets are watched.
+/// The packets that a run tells.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Packets {

@@ -1,4 +1,4 @@
-"""What the page asks over HTTP.
+"""The requests of the page over HTTP.
 
 Every request has the header ``Authorization: Bearer TOKEN``; a POST also has ``Origin``, as browsers send it.
 Answers are JSON unless something else is said; an error is ``{"error": {"message": ...}}`` with a status from 400

@@ -34,7 +34,7 @@ class Desk(Generic[T]):
         threading.Thread(target=self._work, daemon=True).start()
 
     async def ask(self, call: Callable[[T], Any]) -> Any:
-        """What `call` returns of the object."""
+        """The result of `call` with the object."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
         self._waiting.put(lambda one: _fulfil(loop, answer, lambda: call(one())))

@@ -3,9 +3,9 @@
 import { listed } from "../save/report/charts.ts";
 import type { Comparison, Contender } from "./comparison.ts";
 import { amount, MEASURES, type Measure } from "./measures.ts";
-import { mean } from "./numbers.ts";
 import { UDP } from "./outcome.ts";
 import { behind, type Gap, gapOf, isClear, isJudged, level, meanOf, type Ranking, type Rival } from "./ranking.ts";
+import { mean } from "./sums.ts";
 import { by, byHowMuch, NAMED, some } from "./words.ts";
 
 export interface Answer {

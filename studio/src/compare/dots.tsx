@@ -1,11 +1,11 @@
 /** Means as dots with their intervals, and each run as a small ring: a row for each variant. */
 
+import { general } from "../app/numbers.ts";
 import { SERIES } from "../app/theme.ts";
 import { ticks } from "../save/figure.ts";
 import { unitOf } from "../save/report/charts.ts";
 import type { Comparison } from "./comparison.ts";
 import { type Measure, show } from "./measures.ts";
-import { general } from "./numbers.ts";
 
 const WIDTH = 460;
 const LEFT = 110;

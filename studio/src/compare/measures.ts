@@ -1,6 +1,6 @@
 /** What a comparison compares: the measures of `lightlag compare`, and two more of a table. */
 
-import { factorOf, fixed } from "./numbers.ts";
+import { factorOf, fixed } from "../app/numbers.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Interval } from "./student.ts";
 

@@ -1,6 +1,6 @@
 /** What a comparison keeps of one run. Flows of UDP have no part in its measures, unless there is nothing else. */
 
-import { exactSum, mean } from "./numbers.ts";
+import { exactSum, mean } from "./sums.ts";
 
 export interface FlowOutcome {
   name: string;

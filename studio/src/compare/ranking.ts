@@ -6,8 +6,8 @@
  * (Bonferroni), so that the chance of naming a wrong one is at most 5 %. As `lightlag.report.ranking`.
  */
 
-import { exactSum, mean } from "./numbers.ts";
 import { studentT, variance } from "./student.ts";
+import { exactSum, mean } from "./sums.ts";
 
 export interface Rival {
   name: string;

@@ -3,13 +3,14 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fixed, general } from "../app/numbers.ts";
 import { answer } from "./answer.ts";
 import { Comparison, type Contender } from "./comparison.ts";
 import { MEASURES, show } from "./measures.ts";
-import { exactSum, fixed, general } from "./numbers.ts";
 import type { Outcome } from "./outcome.ts";
 import { ranked } from "./ranking.ts";
 import { meanInterval, studentT } from "./student.ts";
+import { exactSum } from "./sums.ts";
 import { percent } from "./words.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -1,6 +1,6 @@
 /** Student's t, and intervals of means. */
 
-import { exactSum, mean } from "./numbers.ts";
+import { exactSum, mean } from "./sums.ts";
 
 /**
  * The t for which a Student variable lies in [-t, t] with this probability.

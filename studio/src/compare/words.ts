@@ -1,7 +1,7 @@
 /** Gaps and lists in words. */
 
+import { fixed, general } from "../app/numbers.ts";
 import { listed } from "../save/report/charts.ts";
-import { fixed, general } from "./numbers.ts";
 import type { Gap } from "./ranking.ts";
 
 /** A ratio from here on is a factor, not a share in percent. */

@@ -1,5 +1,5 @@
+import { general } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
-import { general } from "./numbers.ts";
 import { faster, isStale, isStarting, playOrPause, run, SPEEDS, setSpeed, speed, toNextLoss } from "./running.ts";
 
 /** Play and pause, restart, the next loss, speed, and how far the run is. */

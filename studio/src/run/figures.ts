@@ -1,11 +1,11 @@
 /** The charts of a run as data, for the screen and for files. */
 
 import { signal } from "@preact/signals";
+import { factorOf, general, grouped, listed } from "../app/numbers.ts";
 import type { Figure as FigureOfFile } from "../save/figure.ts";
 import { placeOf } from "./decimate.ts";
 import type { Live } from "./live.ts";
 import type { Losses, Query, States } from "./messages.ts";
-import { factorOf, general, grouped, listed } from "./numbers.ts";
 import type { Span } from "./span.ts";
 
 export interface Looks {

@@ -1,11 +1,11 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { general, grouped, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
 import { SERIES } from "../app/theme.ts";
 import { flowsOf, linksOf, MOST_FLOWS, MOST_LINKS, toggle } from "./chosen.ts";
 import { short } from "./figures.ts";
 import type { Live } from "./live.ts";
 import { nativeOf } from "./native.ts";
-import { general, grouped, rate } from "./numbers.ts";
 import { wall_ms } from "./running.ts";
 
 /** Rows of a list that are shown at once. */
@@ -109,20 +109,12 @@ function Flows({ run }: { run: Live }) {
               const goodput = summary?.flows[flow]?.goodput_bps ?? now?.goodput_bps ?? 0;
               return (
                 <tr key={name}>
-                  <th scope="row">
-                    <label title={name}>
-                      <input
-                        type="checkbox"
-                        checked={at >= 0}
-                        disabled={at < 0 && shown.length >= MOST_FLOWS}
-                        onChange={() => toggle("flow", run, flow)}
-                      />
-                      <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
-                        ■
-                      </span>
-                      <span class="name">{name}</span>
-                    </label>
-                  </th>
+                  <Choice
+                    name={name}
+                    at={at}
+                    isFull={shown.length >= MOST_FLOWS}
+                    onChange={() => toggle("flow", run, flow)}
+                  />
                   <td>{rate(goodput)}</td>
                   <td>{short(Math.round(now?.cwnd_segments ?? Number.NaN))}</td>
                   <td>{short(Number(((now?.srtt_s ?? Number.NaN) * 1e3).toPrecision(3)))}</td>
@@ -141,6 +133,22 @@ function Flows({ run }: { run: Live }) {
         </p>
       )}
     </section>
+  );
+}
+
+/** The name of a flow or a link, chosen or not: `at` is its place among those with a line, or -1. */
+function Choice(props: { name: string; at: number; isFull: boolean; onChange: () => void }) {
+  const { name, at, isFull, onChange } = props;
+  return (
+    <th scope="row">
+      <label title={name}>
+        <input type="checkbox" checked={at >= 0} disabled={at < 0 && isFull} onChange={onChange} />
+        <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
+          ■
+        </span>
+        <span class="name">{name}</span>
+      </label>
+    </th>
   );
 }
 
@@ -172,20 +180,12 @@ function Links({ run }: { run: Live }) {
               const told = summary?.links.find((other) => other.name === name);
               return (
                 <tr key={name}>
-                  <th scope="row">
-                    <label title={name}>
-                      <input
-                        type="checkbox"
-                        checked={at >= 0}
-                        disabled={at < 0 && shown.length >= MOST_LINKS}
-                        onChange={() => toggle("link", run, link)}
-                      />
-                      <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
-                        ■
-                      </span>
-                      <span class="name">{name}</span>
-                    </label>
-                  </th>
+                  <Choice
+                    name={name}
+                    at={at}
+                    isFull={shown.length >= MOST_LINKS}
+                    onChange={() => toggle("link", run, link)}
+                  />
                   <td>{grouped(told?.max_queue_packets ?? most.get(link) ?? 0)}</td>
                   {summary && <td>{told ? `${general(100 * told.utilisation, 3)} %` : "–"}</td>}
                 </tr>

@@ -3,8 +3,8 @@
  * are those of `lightlag report`, word for word.
  */
 
+import { general, grouped, listed, milliseconds, percent, rate, size } from "../app/numbers.ts";
 import type { FlowSummary, LegSummary, LinkSummary, Sender, Summary } from "./messages.ts";
-import { general, grouped, listed, milliseconds, percent, rate, size } from "./numbers.ts";
 
 /** The account of a run: a sentence, and flows, the slowest first, each with its sentences. */
 export interface Account {

@@ -1,13 +1,12 @@
 import "../app/key.css";
 import "./space.css";
-import { effect, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { isDark } from "../app/theme.ts";
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import type { Watched } from "../app/watched.ts";
-import { engine } from "../engine/here.ts";
 import { placeInWords } from "./earth.ts";
 import { shownTime, TimeBar } from "./follow.tsx";
 import { Orbits, type OrbitsNow } from "./orbits.ts";
+import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
 
@@ -15,50 +14,23 @@ const FOUND = 20;
 
 /** The Earth with the satellites of a scenario, their links, and the ways of flows. */
 export default function Globe({ live }: { live: Watched }) {
-  const host = useRef<HTMLDivElement>(null);
-  const orbits = useRef<Orbits | undefined>(undefined);
   const shown = useMemo(() => shownTime(live), [live]);
   const now = useSignal<OrbitsNow | undefined>(undefined);
-  const fault = useSignal<string | undefined>(undefined);
   const hasLinks = useSignal(true);
-  const round = live.round.value;
   const names = live.started;
   const end = names.end_s;
-  useEffect(() => {
-    const place = host.current;
-    if (!place || !hasWebGL()) {
-      return;
-    }
-    const own = engine();
-    let isGone = false;
-    const tell = (told: OrbitsNow) => {
-      now.value = told;
-    };
-    Orbits.open(place, own, live.asked, end, () => shown.wanted.peek(), tell).then(
-      (opened) => {
-        if (isGone) {
-          opened.close();
-          return;
-        }
-        orbits.current = opened;
-        opened.showLinks(hasLinks.peek());
-      },
-      (error: unknown) => {
-        fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
-      },
-    );
-    const ends = effect(() => {
-      isDark();
-      queueMicrotask(() => orbits.current?.restyle());
-    });
-    return () => {
-      isGone = true;
-      ends();
-      orbits.current?.close();
-      orbits.current = undefined;
-      own.close();
-    };
-  }, [live, round]);
+  const tell = (told: OrbitsNow) => {
+    now.value = told;
+  };
+  const {
+    host,
+    scene: orbits,
+    fault,
+  } = useScene(live, async (place, own) => {
+    const opened = await Orbits.open(place, own, live.asked, end, () => shown.wanted.peek(), tell);
+    opened.showLinks(hasLinks.peek());
+    return opened;
+  });
   if (!hasWebGL()) {
     return <NoWebGL what="The globe" />;
   }

@@ -1,61 +1,33 @@
 import "../app/key.css";
 import "./space.css";
-import { effect, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { isDark } from "../app/theme.ts";
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
-import { engine } from "../engine/here.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
 import { shownTime, TimeBar } from "./follow.tsx";
+import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
 
 /** The flight of nodes with radios in three dimensions, and the ways of flows over them. */
 export default function Swarm({ live }: { live: Watched }) {
-  const host = useRef<HTMLDivElement>(null);
-  const flock = useRef<Flock | undefined>(undefined);
   const shown = useMemo(() => shownTime(live), [live]);
   const now = useSignal<FlockNow | undefined>(undefined);
-  const fault = useSignal<string | undefined>(undefined);
   const hasTracks = useSignal(true);
-  const round = live.round.value;
   const names = live.started;
-  useEffect(() => {
-    const place = host.current;
-    if (!place || !hasWebGL()) {
-      return;
-    }
-    const own = engine();
-    let isGone = false;
-    const tell = (told: FlockNow) => {
-      now.value = told;
-    };
-    Flock.open(place, own, live.asked, names.nodes, waysOf(live), () => shown.wanted.peek(), tell).then(
-      (opened) => {
-        if (isGone) {
-          opened.close();
-          return;
-        }
-        opened.showTracks(hasTracks.peek());
-        flock.current = opened;
-      },
-      (error: unknown) => {
-        fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
-      },
-    );
-    const ends = effect(() => {
-      isDark();
-      queueMicrotask(() => flock.current?.restyle());
-    });
-    return () => {
-      isGone = true;
-      ends();
-      flock.current?.close();
-      flock.current = undefined;
-      own.close();
-    };
-  }, [live, round]);
+  const tell = (told: FlockNow) => {
+    now.value = told;
+  };
+  const {
+    host,
+    scene: flock,
+    fault,
+  } = useScene(live, async (place, own) => {
+    const opened = await Flock.open(place, own, live.asked, names.nodes, waysOf(live), () => shown.wanted.peek(), tell);
+    opened.showTracks(hasTracks.peek());
+    return opened;
+  });
   if (!hasWebGL()) {
     return <NoWebGL what="The flight" />;
   }

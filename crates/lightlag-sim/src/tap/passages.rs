@@ -36,7 +36,7 @@ recorded! {
         backward: bool [""],
         /// Its sequence number, or that of a datagram among those of its flow.
         seq: u32 [""],
-        /// What it acknowledges.
+        /// The sequence number that it acknowledges.
         ack: u32 [""],
         /// Bytes of payload.
         len: u32 ["B"],

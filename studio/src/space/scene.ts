@@ -1,0 +1,59 @@
+/** The life of a scene in a view: opened for a run, styled with the theme, closed with the view. */
+
+import { effect, type Signal, useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { isDark } from "../app/theme.ts";
+import type { Watched } from "../app/watched.ts";
+import { engine } from "../engine/here.ts";
+import type { Door } from "../engine/protocol.ts";
+import { hasWebGL } from "./stage.ts";
+
+/** A picture in three dimensions. */
+interface Scene {
+  restyle(): void;
+  close(): void;
+}
+
+/** The scene of a run in a place of the page, with an engine of its own, opened anew with each round of the run. */
+export function useScene<S extends Scene>(
+  live: Watched,
+  open: (place: HTMLElement, own: Door) => Promise<S>,
+): { host: RefObject<HTMLDivElement | null>; scene: { current: S | undefined }; fault: Signal<string | undefined> } {
+  const host = useRef<HTMLDivElement>(null);
+  const scene = useRef<S | undefined>(undefined);
+  const fault = useSignal<string | undefined>(undefined);
+  const round = live.round.value;
+  useEffect(() => {
+    const place = host.current;
+    if (!place || !hasWebGL()) {
+      return;
+    }
+    const own = engine();
+    let isGone = false;
+    open(place, own).then(
+      (opened) => {
+        if (isGone) {
+          opened.close();
+          return;
+        }
+        scene.current = opened;
+      },
+      (error: unknown) => {
+        fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
+      },
+    );
+    const ends = effect(() => {
+      isDark();
+      queueMicrotask(() => scene.current?.restyle());
+    });
+    return () => {
+      isGone = true;
+      ends();
+      scene.current?.close();
+      scene.current = undefined;
+      own.close();
+    };
+  }, [live, round]);
+  return { host, scene, fault };
+}
