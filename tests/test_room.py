@@ -43,6 +43,23 @@ def test_results_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: Cli
     assert said < 2 * written
 
 
+CROWD = """
+duration = "5 s"
+[topology]
+kind = "dumbbell"
+pairs = 100
+rate = "20 Mbit/s"
+delay = "20 ms"
+"""
+
+
+def test_flows_that_share_a_link_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: CliRunner) -> None:
+    Path("crowd.toml").write_text(CROWD)
+    folder = ll.run("crowd.toml", spool=tmp_path).save(tmp_path / "out")
+    written = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    assert written <= read_scenario("crowd.toml").results_size() < 10 * written
+
+
 def test_a_run_that_the_disk_has_no_room_for_is_refused(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     space = shutil.disk_usage(".")._replace(free=300_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: space)

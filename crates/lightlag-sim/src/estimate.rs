@@ -37,6 +37,8 @@ const SUMMARY_ROW: f64 = 300.0;
 /// packet, and no flow loses more for long.
 const CHANGES: f64 = 0.25;
 const DROPS: f64 = 0.1;
+/// Packets that a flow of TCP may send before it hears that others fill its links.
+const FIRST: f64 = 200.0;
 
 /// Bytes of a block of pcapng around a packet, with its padding and its flags; and bytes of a comment.
 const BLOCK: f64 = 48.0;
@@ -61,7 +63,7 @@ pub fn least_memory(scenario: &Scenario) -> Bytes {
 /// its window, or the offer of its application, and no link to carry more than it can.
 pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let loads = loads(network, scenario.duration);
-    let packets: f64 = loads.iter().map(|load| load.data.packets).sum();
+    let packets = packets(network, &loads, scenario.duration);
     let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
     let samples = (scenario.duration.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64;
     let senders = (loads.iter().filter(|load| load.acks.packets > 0.0).count() + network.splits.len()) as f64;
@@ -113,6 +115,32 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
         }
     };
     network.flows.iter().map(load).collect()
+}
+
+/// Data packets that all flows send together. Flows of TCP share their links: beside what these carry and drop, each sends the
+/// first packets of a connection at most.
+fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
+    let tcp = |(_, load): &(&Flow, &Load)| load.acks.packets > 0.0;
+    let way = |flow: &Flow| {
+        let links = |hop| match hop {
+            Hop::Link(link) => Some(link.0 as usize),
+            Hop::Air(_) | Hop::Sky(_) => None,
+        };
+        network.way(flow.from, flow.to).unwrap_or_default().into_iter().filter_map(links)
+    };
+    let mut offered = vec![0.0; network.links.len()];
+    for (flow, load) in network.flows.iter().zip(loads).filter(tcp) {
+        way(flow).for_each(|link| offered[link] += load.data.bytes);
+    }
+    let share = |link: usize| {
+        let carried = network.links[link].rate.as_bps() as f64 / 8.0 * duration.as_secs_f64();
+        (1.0 + DROPS) * carried / offered[link]
+    };
+    let sent = |(flow, load): (&Flow, &Load)| {
+        let all = load.data.packets;
+        if tcp(&(flow, load)) { (way(flow).map(share).fold(1.0, f64::min) * all).max(FIRST.min(all)) } else { all }
+    };
+    network.flows.iter().zip(loads).map(sent).sum()
 }
 
 /// The rate in bit/s of the slowest link or medium on the way of a flow.

@@ -91,6 +91,18 @@ fn captures_are_as_long_as_is_said() {
     }
 }
 
+/// 20,000 flows over 1 Gbit/s do not send 20 Tbit/s: 10 s of it are 860,000 segments, and each starts with some.
+#[test]
+fn flows_that_share_a_link_send_no_more_than_it_carries() {
+    let dumbbell = |pairs: u32| {
+        let topology = format!("kind = \"dumbbell\"\npairs = {pairs}");
+        let scenario = network(&topology, "");
+        results_size(&scenario, &scenario.expand().unwrap()).0
+    };
+    let (one, many) = (dumbbell(1), dumbbell(20_000));
+    assert!(many < 30 * one, "{many} B of 20,000 flows, and {one} B of one");
+}
+
 /// A swarm that records nothing.
 fn swarm(nodes: u32, routing: &str) -> Scenario {
     parse(&format!(
