@@ -12,6 +12,7 @@ pub(crate) mod border;
 pub(crate) mod join;
 pub(crate) mod ledger;
 pub(crate) mod merge;
+pub(crate) mod pack;
 pub(crate) mod plan;
 pub(crate) mod windows;
 

@@ -2,11 +2,12 @@
 //!
 //! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
 //! overtake or that is short. Each delay that a link has is tried as the shortest one to be cut: what is then still in one
-//! piece goes to the partition with the least work so far, the largest pieces first. Of all these the cut is taken that
-//! promises the shortest run: the work of the busiest partition, and the waiting for each other after each window.
+//! piece is packed into partitions ([`Pieces`]). Of all these the cut is taken that promises the shortest run: the work of the
+//! busiest partition, the packets that cross its border, and the waiting for each other after each window.
 
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
+use crate::partition::pack::Pieces;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{Network, Traffic, Transport};
@@ -36,6 +37,8 @@ impl Parallel {
 
 /// Seconds to handle an event: between those of `dumbbell-8` and `many-1000` in `docs/performance.md`.
 const EVENT: f64 = 60e-9;
+/// Seconds that a packet costs on each side of a border, beside its events.
+const CROSSING: f64 = 15e-9;
 /// Seconds to wait for other threads after a window: the order of magnitude of waking a thread.
 const WINDOW: f64 = 20e-6;
 
@@ -65,6 +68,8 @@ pub struct Cut {
     window: Duration,
     /// Work of each partition, in packet-hops a second.
     work: Vec<f64>,
+    /// Packets a second that come to each partition and leave it.
+    crossing: Vec<f64>,
 }
 
 impl Cut {
@@ -200,15 +205,21 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     thresholds.sort_unstable();
     thresholds.dedup();
     let work = work(network);
-    let all: f64 = work.iter().sum();
+    let all: f64 = work.nodes.iter().sum::<f64>() * EVENT;
     let mut best: Option<(f64, Cut)> = None;
     for threshold in thresholds.into_iter().rev() {
-        let pieces = pieces(network, together.clone(), &crossings, threshold);
+        let names = pieces(network, together.clone(), &crossings, threshold);
+        let links = network.links.iter().zip(&work.links);
+        let links = links.map(|(link, packets)| (link.from.0 as usize, link.to.0 as usize, *packets));
+        let pieces = Pieces::new(&names, &work.nodes, links);
         for partitions in 2..=asked.partitions {
-            let nodes = pack(&pieces, &work, partitions);
-            let Some(cut) = Cut::new(network, hosts, nodes, partitions, &crossings, &work) else { break };
-            let busiest = cut.work.iter().copied().fold(0.0, f64::max);
-            let promise = all * EVENT / (busiest * EVENT + WINDOW / cut.window.as_secs_f64());
+            let cuts =
+                pieces.packed(partitions).map(|nodes| Cut::new(network, hosts, nodes, partitions, &crossings, &work));
+            let Some(cut) = cuts.into_iter().flatten().min_by(|one, other| one.seconds().total_cmp(&other.seconds()))
+            else {
+                break;
+            };
+            let promise = all / cut.seconds();
             // Forced: as many partitions as there can be, over the longest links.
             let rank = if asked.always { partitions as f64 } else { promise };
             if best.as_ref().is_none_or(|(before, _)| rank > *before) {
@@ -231,7 +242,7 @@ impl Cut {
         nodes: Vec<u16>,
         partitions: usize,
         crossings: &[Option<Duration>],
-        work: &[f64],
+        work: &Work,
     ) -> Option<Self> {
         if (0..partitions).any(|partition| !nodes.contains(&(partition as u16))) {
             return None;
@@ -253,10 +264,31 @@ impl Cut {
         }
         let of_udp = network.flows.iter().filter(|flow| flow.transport == Transport::Udp);
         let datagrams = of_udp.map(|flow| [of(flow.from), of(flow.to)]).collect();
-        let mut sums = vec![0.0; partitions];
-        nodes.iter().zip(work).for_each(|(partition, work)| sums[usize::from(*partition)] += work);
+        let (mut sums, mut crossing) = (vec![0.0; partitions], vec![0.0; partitions]);
+        nodes.iter().zip(&work.nodes).for_each(|(partition, work)| sums[usize::from(*partition)] += work);
+        for link in (0..links.len()).filter(is_cut) {
+            links[link].iter().for_each(|partition| crossing[usize::from(*partition)] += work.links[link]);
+        }
         let window = least.unwrap_or(forever).min(forever);
-        Some(Self { links, endpoints, datagrams, ends_elsewhere, is_followed, partitions, window, work: sums, nodes })
+        let work = sums;
+        Some(Self {
+            links,
+            endpoints,
+            datagrams,
+            ends_elsewhere,
+            is_followed,
+            partitions,
+            window,
+            work,
+            crossing,
+            nodes,
+        })
+    }
+
+    /// Seconds that a second of the network is expected to take.
+    fn seconds(&self) -> f64 {
+        let busy = self.work.iter().zip(&self.crossing).map(|(work, crossing)| work * EVENT + crossing * CROSSING);
+        busy.fold(0.0, f64::max) + WINDOW / self.window.as_secs_f64()
     }
 }
 
@@ -325,31 +357,22 @@ fn pieces(network: &Network, mut sets: Sets, crossings: &[Option<Duration>], thr
     (0..network.nodes.len() as u32).map(|node| sets.find(node)).collect()
 }
 
-/// The partition of each node: pieces go to the partition with the least work, the largest first.
-fn pack(pieces: &[u32], work: &[f64], partitions: usize) -> Vec<u16> {
-    let mut of_piece: BTreeMap<u32, f64> = BTreeMap::new();
-    pieces.iter().zip(work).for_each(|(piece, work)| *of_piece.entry(*piece).or_default() += work);
-    let mut order: Vec<(u32, f64)> = of_piece.into_iter().collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut sums = vec![(0.0_f64, 0_u32); partitions];
-    let mut partition_of = BTreeMap::new();
-    for (piece, work) in order {
-        let least = (0..partitions).min_by(|a, b| sums[*a].0.total_cmp(&sums[*b].0).then(sums[*a].1.cmp(&sums[*b].1)));
-        let at = least.expect("there are partitions");
-        sums[at] = (sums[at].0 + work, sums[at].1 + 1);
-        partition_of.insert(piece, at as u16);
-    }
-    pieces.iter().map(|piece| partition_of[piece]).collect()
+/// Expected work.
+struct Work {
+    /// At each node, in packet-hops a second.
+    nodes: Vec<f64>,
+    /// On each link direction, in packets a second.
+    links: Vec<f64>,
 }
 
-/// Expected work at each node, in packet-hops a second: each flow gets an equal share of the slowest link on its way.
-fn work(network: &Network) -> Vec<f64> {
+/// The work of a network in which each flow gets an equal share of the slowest link on its way.
+fn work(network: &Network) -> Work {
     let mut ways = Ways::new(network);
     let mut crowd = vec![0.0_f64; network.links.len()];
     for flow in &network.flows {
         ways.of(flow.from, flow.to).iter().for_each(|link| crowd[link.0 as usize] += 1.0);
     }
-    let mut work = vec![1e-3; network.nodes.len()];
+    let mut work = Work { nodes: vec![1e-3; network.nodes.len()], links: vec![0.0; network.links.len()] };
     for flow in &network.flows {
         let there = ways.of(flow.from, flow.to);
         let share = |link: &LinkId| network.links[link.0 as usize].rate.as_bps() as f64 / crowd[link.0 as usize];
@@ -361,11 +384,12 @@ fn work(network: &Network) -> Vec<f64> {
             _ => f64::INFINITY,
         };
         let packets = rate.min(offered) / 8.0 / f64::from(flow.tcp.mss.max(1));
-        work[flow.from.0 as usize] += SENDING * packets;
-        work[flow.to.0 as usize] += RECEIVING * packets;
+        work.nodes[flow.from.0 as usize] += SENDING * packets;
+        work.nodes[flow.to.0 as usize] += RECEIVING * packets;
         let back = if flow.transport == Transport::Tcp { ways.of(flow.to, flow.from) } else { Vec::new() };
         for link in there.iter().chain(&back) {
-            work[network.links[link.0 as usize].to.0 as usize] += packets;
+            work.nodes[network.links[link.0 as usize].to.0 as usize] += packets;
+            work.links[link.0 as usize] += packets;
         }
     }
     work
