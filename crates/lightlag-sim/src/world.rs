@@ -425,7 +425,11 @@ impl<T: Tap, B: Border> World<T, B> {
             if sky.contains(&at) && hop.link.counters().offered == 0 {
                 continue;
             }
-            self.recorder.queue_sample(now, at, || hop.link.backlog(now));
+            let near = self.border.part().and_then(|part| part.near(LinkId(at as u32)));
+            self.recorder.queue_sample(now, at, || match near {
+                Some(near) => near.backlog(now),
+                None => hop.link.backlog(now),
+            });
         }
         self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));
     }

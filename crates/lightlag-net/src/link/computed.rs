@@ -170,6 +170,27 @@ impl<B: Clone + Default> ComputedLink<B> {
         self
     }
 
+    /// This link with other packets, which takes over what this one has counted and drawn.
+    pub(super) fn with<C>(&mut self, ring: Ring<InFlight<C>>) -> ComputedLink<C> {
+        let Self { to, departed, busy_until, remainder, frame, max_queue, .. } = *self;
+        let Self { transmission, undeparted_bytes, counts, waiting, .. } = *self;
+        ComputedLink {
+            to,
+            departed,
+            ring,
+            config: self.config.clone(),
+            busy_until,
+            remainder,
+            frame,
+            max_queue,
+            transmission,
+            undeparted_bytes,
+            counts,
+            extras: self.extras.take(),
+            waiting,
+        }
+    }
+
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
         LinkConfig { delay: self.delay(), ..*self.config }

@@ -6,7 +6,7 @@ use crate::hosts::{Ending, Hosts};
 use crate::partition::plan::Cut;
 use crate::tap::record::{Progress, Recorder};
 use lightlag_core::Instant;
-use lightlag_net::LinkId;
+use lightlag_net::{ComputedLink, LinkId};
 use lightlag_tcp::{Failure, Standing};
 use std::sync::Arc;
 
@@ -84,6 +84,12 @@ pub(crate) struct Outlet {
     pub(crate) handed: usize,
 }
 
+/// The near half of a link that leads out and computes its departures.
+pub(crate) struct Near {
+    pub(crate) on: LinkId,
+    pub(crate) link: ComputedLink<()>,
+}
+
 /// Something that ends a flow, or part of it. It may concern both ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
@@ -123,7 +129,7 @@ pub(crate) struct Part {
     pub(crate) inboxes: Vec<Outbox>,
     /// Links that lead out: those with queues, and those that compute their departures.
     pub(crate) outlets: Vec<Outlet>,
-    pub(crate) computed: Vec<LinkId>,
+    pub(crate) near: Vec<Near>,
     pub(crate) happened: Vec<Happened>,
     /// Accounts of senders whose data may end elsewhere, before each thing that happened to them.
     pub(crate) standings: Vec<(Moment, u32, Standing)>,
@@ -144,7 +150,7 @@ impl Part {
             outboxes: boxes(),
             inboxes: boxes(),
             outlets: Vec::new(),
-            computed: Vec::new(),
+            near: Vec::new(),
             happened: Vec::new(),
             standings: Vec::new(),
             progress: Vec::new(),
@@ -177,6 +183,13 @@ impl Part {
     #[inline]
     pub(crate) fn has_endpoint(&self, at: usize) -> bool {
         self.cut.endpoint(at) == self.number
+    }
+
+    /// The near half of a link that leads out and computes its departures.
+    #[inline]
+    pub(crate) fn near(&mut self, on: LinkId) -> Option<&mut ComputedLink<()>> {
+        let place = self.near.binary_search_by_key(&on, |near| near.on).ok()?;
+        Some(&mut self.near[place].link)
     }
 
     /// Packets of a link that leads out are on their way.

@@ -4,13 +4,13 @@ use crate::agenda::{Agenda, Due};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
 use crate::partition::Partition;
-use crate::partition::border::{Border, Outlet, Part, Whole};
+use crate::partition::border::{Border, Near, Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
 use crate::partition::plan::Cut;
 use crate::tap::Silent;
 use crate::world::World;
-use lightlag_net::{Link, LinkId};
+use lightlag_net::{ComputedLink, Link, LinkId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn empty_agenda<B: Border>(world: &World<Silent, B>) -> Agenda {
 }
 
 /// The partition of this number, from the whole world before anything happens in it.
-pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<Silent, Part> {
+pub(crate) fn part(mut world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<Silent, Part> {
     let mut part = Part::new(number, cut.clone());
     let mut agenda = empty_agenda(&world);
     for due in parts(&world) {
@@ -42,8 +42,8 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<S
         }
     }
     for on in cut.links().filter(|on| cut.link(*on)[0] == number) {
-        match world.fabric.hops[on.0 as usize].link {
-            Link::Computed(_) => part.computed.push(on),
+        match &mut world.fabric.hops[on.0 as usize].link {
+            Link::Computed(link) => part.near.push(Near { on, link: link.near_half() }),
             Link::Queued(_) => part.outlets.push(Outlet { on, handed: 0 }),
         }
     }
@@ -51,9 +51,25 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<S
     World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
+/// Makes whole links of the halves of those that compute their departures, at their near ends.
+fn join_links(worlds: &mut [Partition], cut: &Cut) {
+    // The far halves know what the last window sent.
+    worlds.iter_mut().for_each(|world| world.take_in());
+    for number in 0..worlds.len() {
+        for Near { on, mut link } in std::mem::take(&mut worlds[number].border.near) {
+            let far = &mut worlds[usize::from(cut.link(on)[1])].fabric.hops[on.0 as usize].link;
+            if let Link::Computed(far) = far {
+                let joined = ComputedLink::joined(&mut link, far);
+                worlds[number].fabric.hops[on.0 as usize].link = Link::Computed(joined);
+            }
+        }
+    }
+}
+
 /// The whole world of all partitions, between two windows.
 pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
+    join_links(&mut worlds, &cut);
     let mut agenda = empty_agenda(&worlds[0]);
     for due in parts(&worlds[0]) {
         let owner = match due {
@@ -64,7 +80,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         };
         let owner = &worlds[usize::from(owner)];
         let time = match due {
-            // The near half of a cut link that computes its departures has no entry.
+            // A cut link that computes its departures has no entry at its near end.
             Due::Link(on) => match &owner.fabric.hops[on.0 as usize].link {
                 Link::Computed(link) => link.next_arrival(),
                 Link::Queued(_) => owner.agenda.armed(due),

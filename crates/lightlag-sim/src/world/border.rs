@@ -13,15 +13,13 @@ impl<T: Tap, B: Border> World<T, B> {
     /// others, [`hand_over`](Self::hand_over) tells after the window.
     #[inline(never)]
     pub(super) fn transmit_over_border(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let Link::Computed(link) = &mut self.fabric.hops[on.0 as usize].link else {
-            return self.transmit_queued(now, on, packet);
-        };
-        match link.send_by(now, packet, |packet| *packet) {
+        let Some(part) = self.border.part() else { return };
+        let Some(near) = part.near(on) else { return self.transmit_queued(now, on, packet) };
+        match near.send(now, &packet.without_body()) {
             Ok(()) => {
-                let (arrival, packet) = link.last_taken().expect("a packet was taken");
-                if let Some(part) = self.border.part() {
-                    part.send(on, arrival, *packet);
-                }
+                let (arrival, taken) = near.last_taken().expect("a packet was taken");
+                let (flags, ttl) = (taken.flags, taken.ttl);
+                part.send(on, arrival, Packet { flags, ttl, ..*packet });
             }
             Err(QueueFull) => self.drop(now, on, packet, DropCause::Queue),
         }
@@ -85,10 +83,6 @@ impl<T: Tap, B: Border> World<T, B> {
             }
         }
         part.outlets = outlets;
-        for on in &part.computed {
-            if let Link::Computed(link) = &mut self.fabric.hops[on.0 as usize].link {
-                link.forget_before(end);
-            }
-        }
+        part.near.iter_mut().for_each(|near| near.link.forget_before(end));
     }
 }
