@@ -2,7 +2,7 @@
 
 use std::hint::spin_loop;
 use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, yield_now};
 
 struct Worker<T, C> {
     jobs: Option<Sender<(Vec<T>, C)>>,
@@ -15,20 +15,23 @@ struct Worker<T, C> {
 pub enum Wait {
     /// Without using a core.
     Asleep,
-    /// Awake for a while, some 100 µs: waking up would take as long as short work itself.
+    /// Awake for a while, some 100 µs: waking up would take as long as short work itself. Whoever else wants the core gets it.
     Awake,
 }
 
 impl Wait {
     /// Looks at a channel before one sleeps.
     const LOOKS: u32 = 5_000;
+    /// After so many it lets others have the core.
+    const IN_A_ROW: u32 = 50;
 
     fn on<T>(self, channel: &Receiver<T>) -> Result<T, RecvError> {
         if self == Self::Awake {
-            for _ in 0..Self::LOOKS {
+            for look in 1..=Self::LOOKS {
                 match channel.try_recv() {
                     Ok(found) => return Ok(found),
                     Err(TryRecvError::Disconnected) => return Err(RecvError),
+                    Err(TryRecvError::Empty) if look % Self::IN_A_ROW == 0 => yield_now(),
                     Err(TryRecvError::Empty) => spin_loop(),
                 }
             }

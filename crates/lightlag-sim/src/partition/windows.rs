@@ -153,7 +153,7 @@ impl Windows {
             guards: ends_early.then(|| guards.into_iter().rev().collect()),
             ledger,
             tables: Tables::new(&worlds),
-            pool: Pool::new(threads.min(worlds.len()), Wait::Asleep, |world, end| world.pass(end)),
+            pool: Pool::new(threads.min(worlds.len()), Wait::Awake, |world, end| world.pass(end)),
             reached: Instant::ZERO,
             counts: Counts::default(),
             worlds,
