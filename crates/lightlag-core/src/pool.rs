@@ -40,6 +40,41 @@ impl Wait {
     }
 }
 
+/// Threads start where the one that asks is, and Linux may leave them there for a second, although other cores are idle.
+#[cfg(target_os = "linux")]
+mod apart {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    /// This thread.
+    const SELF: Pid = Pid::from_raw(0);
+
+    /// The core that is this many behind the present one, of those that may be used.
+    pub(super) fn core(behind: usize) -> Option<usize> {
+        let (allowed, here) = (sched_getaffinity(SELF).ok()?, sched_getcpu().ok()?);
+        let cores: Vec<usize> = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false)).collect();
+        let place = cores.iter().position(|core| *core == here)?;
+        Some(cores[(place + behind) % cores.len()])
+    }
+
+    /// Moves this thread there. It may leave again.
+    pub(super) fn move_to(core: Option<usize>) {
+        let (Some(core), Ok(allowed)) = (core, sched_getaffinity(SELF)) else { return };
+        let mut alone = CpuSet::new();
+        // One that cannot be moved runs where it is.
+        if alone.set(core).is_ok() && sched_setaffinity(SELF, &alone).is_ok() {
+            let _ = sched_setaffinity(SELF, &allowed);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod apart {
+    pub(super) fn core(_: usize) {}
+
+    pub(super) fn move_to((): ()) {}
+}
+
 /// Threads beside the one that asks.
 pub struct Pool<T, C> {
     work: fn(&mut T, C),
@@ -50,10 +85,12 @@ pub struct Pool<T, C> {
 impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
     /// So many threads, with the one that asks, for this work.
     pub fn new(threads: usize, wait: Wait, work: fn(&mut T, C)) -> Self {
-        let worker = |_| {
+        let worker = |number: usize| {
             let (jobs, to_do) = channel::<(Vec<T>, C)>();
             let (finished, done) = channel();
+            let core = apart::core(number);
             let run = move || {
+                apart::move_to(core);
                 while let Ok((mut items, with)) = wait.on(&to_do) {
                     items.iter_mut().for_each(|item| work(item, with));
                     if finished.send(items).is_err() {
