@@ -79,6 +79,7 @@ def moments(what: str, arguments: list[str], folder: Path, count: int, program: 
 
 
 LONG = ["--set", "duration=400000 s", "--set", "record.trace=sampled", "--set", "record.interval=1 s"]
+LONG += ["--set", "record.drops=false"]
 
 
 def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
