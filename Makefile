@@ -153,6 +153,7 @@ $(DENY): | tools
 target/peers/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
 target/peers/ns3-mobility: NS3_LIBRARIES := mobility network core
 $(PEERS_AIR): benchmarks/peers/ns3/air.h
+target/peers/ns3-air-saturation: benchmarks/peers/ns3/air-window.h
 
 target/peers/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility network core
 

@@ -29,7 +29,12 @@ LOSSY = (
 """Links that lose more than half of their frames, but not all: errors, detection of preambles, metres."""
 PATIENT = {"ns3::WifiMacQueue::MaxDelay": "100s"}
 """Frames may wait for longer than the run."""
+KEEPING = {"keep-window": 1}
+"""A request for a block acknowledgement that fails doubles the contention window, whatever it asked for."""
+OFFERED_MBPS = 130
+"""What stations with A-MPDUs offer together: twice the rate of MCS 7."""
 SEEDS = (1, 2, 3)
+AGGREGATE_SEEDS = tuple(range(1, 13))
 CHAIN_SEEDS = tuple(range(1, 6))
 HIDDEN_SEEDS = tuple(range(1, 26))
 SEARCHING_SEEDS = tuple(range(1, 41))
@@ -61,8 +66,9 @@ def saturation() -> Iterator[Run]:
             for options in LEGACY.values():
                 for retries in (7, UNLIMITED):
                     yield _saturation(**options, stations=stations, retries=retries, seed=seed)
-            yield aggregates(stations, seed)
-            yield aggregates(stations, seed, **PATIENT)
+        for seed in AGGREGATE_SEEDS:
+            for changed in ({}, KEEPING, PATIENT):
+                yield aggregates(stations, seed, **changed)
     for size in (2, 4, 8, 16, 28):
         # Subframes of 1540 B: a delimiter of 4 B, and 1538 B padded to 1540 B with 1500 B of payload.
         yield _saturation(standard="n", mode="HtMcs7", stations=1, aggregate=size * 1544, seed=1)
@@ -70,7 +76,8 @@ def saturation() -> Iterator[Run]:
 
 
 def aggregates(stations: int, seed: int, **options: str | float) -> Run:
-    """Stations that send A-MPDUs."""
+    """Stations that send A-MPDUs, and in each of which 128 frames may wait."""
+    options = {"offered": OFFERED_MBPS / stations, "ns3::WifiMacQueue::MaxSize": "128p", **options}
     return _saturation(standard="n", mode="HtMcs7", stations=stations, retries=7, seed=seed, **options)
 
 

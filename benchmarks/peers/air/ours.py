@@ -138,8 +138,11 @@ def _saturation(asked: str, changed: str) -> dict[str, Any]:
     # With aggregates as many as in the program for ns-3; otherwise so few that none waits for longer than the lifetime of a
     # frame, and always one that waits.
     medium = _medium(options) | {"queue": 128 if "mode" in options else 4} | json.loads(changed)
-    rate = f"{2 * MEGABITS[str(options.get('mode', 'OfdmRate24Mbps'))] / stations:g} Mbit/s"
-    traffic = {"kind": "constant", "rate": rate, "size": f"{payload} B"}
+    if "offered" in options:
+        rate = options["offered"] * payload / size
+    else:
+        rate = 2 * MEGABITS[str(options.get("mode", "OfdmRate24Mbps"))] / stations
+    traffic = {"kind": "constant", "rate": f"{rate:g} Mbit/s", "size": f"{payload} B"}
     flows = [{"from": f"n{at}", "to": "sink", "transport": "udp", "traffic": traffic} for at in range(stations)]
     nodes = [_node("sink", 0), *(_node(f"n{at}", x, y) for at, (x, y) in enumerate(places))]
     seconds = 10

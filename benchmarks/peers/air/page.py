@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import aggregates
 import bianchi
 import links
 import ours
@@ -25,6 +26,10 @@ class Sides:
 
     def __init__(self) -> None:
         self._kept = read(links.KEPT)
+
+    def theirs(self, runs: Iterable[Run]) -> list[Numbers]:
+        """What ns-3 printed for runs."""
+        return [self._kept[run.key] for run in runs]
 
     def pair(self, runs: Iterable[Run], of: Callable[[Numbers], float], **changed: Any) -> Pair:
         """A quantity over the seeds of runs; `changed` are keys of our medium."""
@@ -120,13 +125,6 @@ def _saturation(sides: Sides) -> str:
                         f"{fmean(limited.ours):.5f}",
                     ]
                 )
-    aggregates = []
-    for stations in links.STATIONS:
-        usual, patient = (
-            sides.pair([links.aggregates(stations, seed, **options) for seed in links.SEEDS], _goodput, **changed)
-            for options, changed in (({}, {}), (links.PATIENT, {"lifetime": "100 s"}))
-        )
-        aggregates.append([str(stations), *usual.cells(SATURATION), *patient.cells(SATURATION)])
     head = ["access", "stations", "Mbit/s, ns-3", "ours", "ratio", "2 %", "share that fails, ns-3", "ours", "0.015"]
     formula_head = ["stations", "closed form", "ours", "ratio", "2 %", "played, together", "apart", "ours to it", "2 %"]
     return "\n".join(
@@ -145,13 +143,7 @@ def _saturation(sides: Sides) -> str:
             table(
                 ["access", "stations", "p^7", "ours", "twice, or half", "with those that waited, ns-3", "ours"], drops
             ),
-            "A-MPDUs at MCS 7 (65 Mbit/s), 128 frames in each station, seven tries. With ten stations and more, frames wait for more",
-            "than 500 ms and are given up. Where they may wait for 100 s (`lifetime`, `WifiMacQueue::MaxDelay`), both carry the same, so the",
-            "difference lies in what follows when they expire: twenty stations of ns-3 send 3,300 requests for block acknowledgements then",
-            "beside 2,400 A-MPDUs, and 2,000 where they may wait. Why so many is not known.\n",
-            table(
-                ["stations", "500 ms, ns-3", "ours", "ratio", "2 %", "100 s, ns-3", "ours", "ratio", "2 %"], aggregates
-            ),
+            aggregates.text(sides, _goodput, SATURATION),
         ]
     )
 

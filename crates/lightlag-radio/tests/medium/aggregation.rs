@@ -157,13 +157,35 @@ fn rts_is_for_the_whole_aggregate() {
     near("with RTS", bench.acknowledged() as f64, 5e6 / cycle * 4.0, 0.005);
 }
 
-/// With more stations packets expire in our queues as in those of ns-3, which carries less then.
+/// Packets expire in the queues of ten stations and more. ns-3 carries as much as we do where it doubles the contention window
+/// after each request that fails (`--keep-window`, six seeds); without that it carries 4 and 17 % less (docs/peers-air.md).
 #[test]
 fn stations_share_the_medium_as_in_ns_3() {
-    for (stations, ns3, share) in [(2, 47563.0, 0.02), (5, 40936.0, 0.02), (10, 33077.0, 0.1)] {
+    for (stations, ns3) in [(2, 47521.0), (5, 41338.0), (10, 36168.0), (20, 30753.0)] {
         let bench = saturated(&mcs(7, 65_535.0), &circle(stations), 10.0);
-        near(&format!("{stations} stations"), bench.acknowledged() as f64, ns3, share);
+        near(&format!("{stations} stations"), bench.acknowledged() as f64, ns3, 0.02);
     }
+}
+
+/// IEEE 802.11-2020 §10.25.6.7: a receiver does not wait for packets that are given up because they are too old.
+#[test]
+fn a_packet_that_expires_is_told_to_its_receiver_at_once() {
+    let (distance, _) = loses(0.5);
+    let radio = Radio { lifetime: Duration::from_millis(20), tries: 255, ..mcs(7, of(4)) };
+    let mut bench = Bench::new(&config(Standard::N), &radio, &[Vector::ZERO, place(distance)], 5);
+    for _ in 0..100 {
+        bench.offer(at(1000.0), 1, To::One(Station(0)), 1500);
+    }
+    bench.medium.watch([Station(1)]);
+    bench.run(at(1e6));
+    let dropped = bench.count(|of| matches!(of, Event::Dropped { cause: AirDrop::Lifetime, .. }));
+    assert!(dropped > 0 && bench.count(|of| matches!(of, Event::Dropped { .. })) == dropped);
+    // Those behind it were received before it expired, and are released after one exchange, not after the 100 ms for which a
+    // receiver waits if nobody tells it.
+    let last = bench.events.iter().rfind(|event| received(event).is_some()).unwrap().0;
+    assert!(last < at(30_000.0), "{last}");
+    let kinds: Vec<Kind> = std::iter::from_fn(|| bench.medium.next_aired()).map(|aired| aired.kind).collect();
+    assert!(kinds.contains(&Kind::BlockAckRequest));
 }
 
 #[test]
