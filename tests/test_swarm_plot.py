@@ -27,6 +27,7 @@ POSITIONS = pl.DataFrame(
     orient="row",
 )
 FLOW = "uav0->uav2"
+SERVER = pl.lit("server", pl.Categorical)
 PATHS = pl.DataFrame(
     [
         (2.0, FLOW, 2, 0, "uav0"),
@@ -144,6 +145,15 @@ def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
     found = re.search(r'<script type="application/json">(.*?)</script>', text)
     assert found is not None
     assert json.loads(found[1])["ways"] == [[[], []], [[0, 1, 2], []], [[0, 2], []], [[0, 2], [1, 0]]]
+
+
+def test_ways_are_drawn_as_far_as_their_nodes_have_positions() -> None:
+    behind = PATHS.head(3).extend(PATHS.head(1).with_columns(hop=pl.lit(3, pl.UInt32), node=SERVER))
+    assert swarm_plot.current(Swarm(POSITIONS), behind, 2.0, None) == {FLOW: [0, 1, 2]}
+    lines = swarm_plot.snapshot(POSITIONS, 2.0, paths=behind).figure.axes[0].get_lines()
+    assert [len(line.get_xdata()) for line in lines] == [3]  # type: ignore[arg-type]
+    timeline = swarm_plot.route_timeline(behind, 10.0).figure.axes[0]
+    assert timeline.get_legend_handles_labels()[1][-1] == "3 hops"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,16 @@ def test_scenarios_run(name: str, tmp_path: Path) -> None:
     assert result.radios["sent_frames"].sum() > 0
 
 
+def test_flows_that_leave_the_air_at_a_gateway_have_their_whole_way() -> None:
+    paths = ll.run("search-and-rescue", duration="30 s").paths
+    assert paths["flow"].n_unique() > 1
+    for way in paths.partition_by("flow", "time_s", maintain_order=True):
+        nodes = way["node"].cast(str).to_list()
+        assert nodes[0] == str(way["flow"][0]).removesuffix("->server")
+        assert nodes[-2:] == ["gateway", "server"]
+        assert way["hops"].unique().to_list() == [len(nodes) - 1]
+
+
 def test_a_folder_of_results_has_a_page_that_plays(tmp_path: Path) -> None:
     result = ll.run("adhoc-chain", duration="2 s")
     text = (result.save(tmp_path / "run", pages=True) / "swarm.html").read_text("utf-8")

@@ -119,11 +119,14 @@ def _counted(count: int, of: str) -> str:
 def current(
     swarm: Swarm, paths: pl.DataFrame | None, time_s: float, flows: Sequence[str] | None
 ) -> dict[str, list[int]]:
-    """The way of each flow at a time, as numbers of nodes; none for a flow of which nothing has arrived."""
+    """The way of each flow at a time, as numbers of nodes; none for a flow of which nothing has arrived.
+
+    Nodes without a position, as servers behind a gateway, are left out.
+    """
     if paths is None:
         return {}
     index = {name: number for number, name in enumerate(swarm.nodes)}
-    return {flow: [index[name] for name in way(paths, time_s, flow)] for flow in _known(paths, flows)}
+    return {flow: [index[name] for name in way(paths, time_s, flow) if name in index] for flow in _known(paths, flows)}
 
 
 def _known(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
@@ -213,7 +216,7 @@ def route_timeline(
     """
     names = _known(paths, flows)
     if not names:
-        raise InputError("paths: no flow; nothing arrived over a medium")
+        raise InputError("paths: no flow; no data has crossed a medium")
     figure, axes = style.chart(size=(6.4, 1.1 + 0.17 * len(names)), follow=0.0, ax=ax)
     longest = 1
     for row, flow in enumerate(names):

@@ -5,12 +5,15 @@
 //!
 //! - [`waiting`]: packets that wait for a route.
 //! - [`trail`]: the nodes that a packet has crossed.
+//! - [`journey`]: the crossings of a flow's data.
 //! - [`ways`]: the ways of flows, as a table.
 
+mod journey;
 mod trail;
 mod waiting;
 mod ways;
 
+pub(crate) use journey::{Crossed, Journey};
 pub(crate) use trail::Trail;
 use waiting::Waiting;
 pub use ways::Paths;
@@ -21,7 +24,7 @@ use lightlag_core::own::Fault;
 use lightlag_core::{Instant, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{LinkId, NodeId, RouteTable};
 use lightlag_radio::{AirDrop, Aired, Class, Happening, Medium, Msdu, Station, To};
 use lightlag_routing::{
     Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Step, Surroundings, Verdict, arp,
@@ -100,9 +103,9 @@ pub(crate) struct Nodes {
     outcomes: VecDeque<Outcome>,
     /// Interfaces whose agents were told something since they were last armed: they may have a new deadline.
     told: Vec<usize>,
-    /// Ways of flows, and the last way of each.
+    /// Ways of flows, and what is known of each.
     pub(crate) paths: Paths,
-    trails: Vec<Trail>,
+    pub(crate) journeys: Vec<Journey>,
 }
 
 /// A medium, and the interfaces on it.
@@ -211,7 +214,7 @@ impl Nodes {
             outcomes: VecDeque::new(),
             told: Vec::new(),
             paths: Paths::default(),
-            trails: vec![Trail::default(); network.flows.len()],
+            journeys: Journey::all(network),
         })
     }
 
@@ -226,13 +229,21 @@ impl Nodes {
     }
 
     /// Whether a node is on the medium of an interface.
-    pub(crate) fn is_on(&self, interface: usize, node: NodeId) -> bool {
+    fn is_on(&self, interface: usize, node: NodeId) -> bool {
         self.media[self.interfaces[interface].medium].stations[node.0 as usize].is_some()
     }
 
     /// The node that stands for the medium of an interface in route tables.
-    pub(crate) fn hub(&self, interface: usize) -> NodeId {
+    fn hub(&self, interface: usize) -> NodeId {
         self.media[self.interfaces[interface].medium].hub
+    }
+
+    /// The node at which a packet that comes to an interface leaves the medium.
+    pub(crate) fn exit(&self, interface: usize, destination: NodeId, routes: &RouteTable) -> NodeId {
+        if self.is_on(interface, destination) {
+            return destination;
+        }
+        routes.neighbour(self.hub(interface), destination).unwrap_or(destination)
     }
 
     /// Bytes of the headers of a routing message.
@@ -292,23 +303,22 @@ impl Nodes {
         self.act(now, interface);
     }
 
-    /// A packet came out of the air at its destination; `flow`: of its data.
-    pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel, flow: Option<u32>) {
+    /// A packet came out of the air at its destination.
+    pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel) {
         if let Some(from) = parcel.from {
             self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
             self.note_told(interface);
         }
-        let Some(flow) = flow else { return };
-        let last = &mut self.trails[flow as usize];
-        if *last != parcel.trail {
-            *last = parcel.trail;
-            self.paths.note(
-                now,
-                flow,
-                parcel.trail.nodes().chain([self.interfaces[interface].node]),
-                parcel.trail.hops(),
-            );
-        }
+    }
+
+    /// A packet with data of a flow has left the medium of an interface. Returns whether the one before it had crossed the
+    /// medium elsewhere.
+    pub(crate) fn left(&mut self, interface: usize, parcel: &Parcel, flow: u32) -> bool {
+        let Interface { medium, node: exit, .. } = self.interfaces[interface];
+        let air = &self.media[medium];
+        let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
+        let way = Way { interface: air.first as u32 + origin.0, toward: parcel.toward };
+        self.journeys[flow as usize].cross(Crossed { way, trail: parcel.trail, exit })
     }
 
     /// The turn of a medium.

@@ -51,7 +51,7 @@ pub struct RunResult {
     pub acks: Acks,
     /// Requests of clients and their responses, if there are any.
     pub responses: Responses,
-    /// The ways of flows over media.
+    /// The ways of flows over media or through the sky.
     pub paths: Paths,
     /// The positions of nodes on media.
     pub positions: Positions,
@@ -377,6 +377,7 @@ impl RunResult {
         let legs = leg_summaries(world, provenance.legs, end);
         let positions = positions(&provenance.radios, provenance.positions, end);
         let radios = radio_summaries(world.nodes.as_deref(), provenance.radios, end);
+        // Where there are media, the ways through a sky are among theirs.
         let over_media = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths));
         let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
         let paths = over_media.or(through_sky).unwrap_or_default();

@@ -24,6 +24,7 @@ mod border;
 mod endings;
 mod overhead;
 mod signals;
+mod ways;
 
 /// The world of a network, or of a partition of it.
 pub(crate) struct World<T, B = Whole> {
@@ -178,6 +179,7 @@ impl<T: Tap, B: Border> World<T, B> {
         for node in nodes {
             departures.reroute(node, &fabric.routes, &mut hosts.endpoints, &mut hosts.datagrams);
         }
+        self.ways_change(now);
         self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
     }
 

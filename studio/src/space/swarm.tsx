@@ -79,7 +79,7 @@ function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: str
         {flock.names.length} nodes with radios;{" "}
         {now.ways.length > 0
           ? `the ways of ${now.ways.length} of ${flows.length} flows are known so far.`
-          : "the run has told no way of a flow so far. It tells those of flows that end at radios."}
+          : "the run has told no way of a flow so far: no data has crossed the air."}
       </p>
       <details open>
         <summary>Ways of flows</summary>

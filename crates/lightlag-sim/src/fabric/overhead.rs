@@ -80,6 +80,18 @@ impl Overhead {
         self.space.dishes.0 as usize..self.space.isls.0 as usize + 2 * self.space.sky.isls().len()
     }
 
+    /// Whether a link is the transmitter of a station.
+    pub(crate) fn is_dish(&self, link: LinkId) -> bool {
+        (self.space.dishes.0..self.space.antennas.0).contains(&link.0)
+    }
+
+    /// The nodes behind a station on the way through the sky that packets for a destination take now.
+    pub(crate) fn way(&self, from: NodeId, destination: NodeId) -> Option<impl Iterator<Item = NodeId>> {
+        let station = self.space.stations.iter().position(|station| *station == from)?;
+        let nodes = self.planner.way(station as u32, self.space.exit(destination)?)?;
+        Some(nodes.into_iter().skip(1).map(|node| self.space.node(node)))
+    }
+
     /// The failure of a router from outside.
     pub(super) fn fault(&self) -> Option<&Fault> {
         self.planner.fault()
@@ -216,9 +228,13 @@ impl Effects {
     }
 }
 
-/// The station and the exit between which data of a flow crosses the sky.
+/// The station and the exit between which data of a flow crosses the sky. None for a flow that crosses a medium, too: its way is
+/// told when its data leaves the medium.
 fn crossing(space: &Space, network: &Network, from: NodeId, to: NodeId) -> Option<(u32, usize)> {
     let way = network.way(from, to)?;
+    if way.iter().any(|hop| matches!(hop, lightlag_scenario::Hop::Air(_))) {
+        return None;
+    }
     let [entry, _] = way.into_iter().find_map(|hop| match hop {
         lightlag_scenario::Hop::Sky(stations) => Some(stations),
         _ => None,

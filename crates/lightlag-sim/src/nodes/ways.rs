@@ -1,17 +1,19 @@
-//! The ways of flows over media.
+//! The ways of flows, as a table.
 
 use crate::results::table::{Names, recorded};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 
 recorded! {
-    /// The ways of flows over media, whenever they change: a row is one node on the way of a packet with data that arrived.
+    /// The ways of flows that cross media or a sky, whenever they change: a row is one node on the way of their data, from
+    /// the sender to the receiver.
     pub struct Paths, hashed by time_s, flow, hops, hop, node {
-        /// Seconds since the start of the run at which the first packet arrived this way.
+        /// Seconds since the start of the run at which the first packet left its last medium this way; of flows that cross
+        /// no medium, at which the way came to be.
         time_s: f64 ["s"],
         /// Flow.
         flow: u32 ["", named(Names::Flows)],
-        /// Hops of the whole way on the medium.
+        /// Hops of the whole way, on media and on links.
         hops: u32 [""],
         /// Place of the node on the way, from 0 on.
         hop: u32 [""],
@@ -21,7 +23,7 @@ recorded! {
 }
 
 impl Paths {
-    /// A packet of a flow arrived over these nodes.
+    /// The way of a flow leads over these nodes.
     pub(crate) fn note(&mut self, now: Instant, flow: u32, nodes: impl Iterator<Item = NodeId>, hops: u32) {
         for (hop, node) in (0..).zip(nodes) {
             self.time_s.push(now.as_secs_f64());

@@ -19,6 +19,7 @@ use lightlag_net::queue::{DropCause, Dropped};
 impl<T: Tap, B: Border> World<T, B> {
     /// Wakes every interface that has something to do at the start.
     pub(crate) fn arm_radios(&mut self) {
+        self.ways_change(Instant::ZERO);
         let Some(nodes) = self.nodes.as_deref() else { return };
         for interface in 0..nodes.interfaces.len() {
             if let Some(wake) = nodes.wake(interface) {
@@ -37,13 +38,7 @@ impl<T: Tap, B: Border> World<T, B> {
     pub(super) fn transmit_on_air(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let nodes = self.nodes.as_deref_mut().expect("a number behind the links is that of an interface");
         let interface = nodes.of_link(on);
-        let hub = nodes.hub(interface);
-        let toward = if nodes.is_on(interface, packet.destination) {
-            Some(packet.destination)
-        } else {
-            self.fabric.routes.neighbour(hub, packet.destination)
-        };
-        let toward = toward.unwrap_or(packet.destination);
+        let toward = nodes.exit(interface, packet.destination, &self.fabric.routes);
         nodes.take_up(interface, toward, packet);
         if let Some(sources) = self.clerks.sources.as_mut().filter(|_| nodes.tells_of_routes(interface))
             && let Body::Segment(segment) = &packet.body
@@ -108,8 +103,8 @@ impl<T: Tap, B: Border> World<T, B> {
         parcel.packet.cross();
         let packet = parcel.packet;
         if packet.destination == node {
-            let (flow, backward) = self.hosts.addressees().of(&packet);
-            nodes.delivered(now, interface, &parcel, (!backward).then_some(flow));
+            nodes.delivered(now, interface, &parcel);
+            self.leaves_air(now, interface, &parcel);
             return self.deliver(now, &packet);
         }
         if packet.ttl == 0 {
@@ -121,8 +116,12 @@ impl<T: Tap, B: Border> World<T, B> {
         let next = self.fabric.routes.next(node, packet.destination);
         let next = next.expect("every destination was checked to be reachable");
         self.tap.forwarded(now, node, next, &packet);
+        if next != on {
+            self.leaves_air(now, interface, &parcel);
+            return self.transmit(now, next, &packet);
+        }
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
-        if next == on { nodes.forward(now, interface, parcel) } else { self.transmit(now, next, &packet) }
+        nodes.forward(now, interface, parcel);
     }
 
     /// The route of a way broke, or there is one again: its senders are told.

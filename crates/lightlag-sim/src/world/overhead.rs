@@ -33,6 +33,7 @@ impl<T: Tap, B: Border> World<T, B> {
                 }
             }
         }
+        self.ways_change(now);
         self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
     }
 

@@ -60,6 +60,13 @@ pub fn swarm(result: &RunResult) {
     for row in 0..paths.time_s.len() {
         let hops = paths.hops[row];
         assert!(hops > 0 && paths.hop[row] <= hops, "row {row}: {} of {hops} hops", paths.hop[row]);
+        let flow = &network.flows[paths.flow[row] as usize];
+        if paths.hop[row] == 0 {
+            assert_eq!(paths.node[row], flow.from.0, "row {row}: a way starts at the sender");
+        }
+        if paths.hop.get(row + 1).is_none_or(|next| *next == 0) {
+            assert_eq!(paths.node[row], flow.to.0, "row {row}: a way ends at the receiver");
+        }
     }
 }
 
