@@ -199,6 +199,9 @@ impl Default for Radio {
     }
 }
 
+/// A threshold that no signal would ever be near.
+const BELOW: &str = "is below the sensitivity; raise it, or lower the sensitivity";
+
 impl Described for Radio {
     const ABOUT: &'static str =
         "A radio of 802.11: its power, its receiver and its MAC. The defaults are those of ns-3.37.";
@@ -215,15 +218,15 @@ impl Described for Radio {
                 .about("The weakest signal that it notices at all, in dBm."),
             level("detection", |c: &mut Self| &mut c.detection)
                 .about("The weakest preamble that it detects, in dBm.")
-                .checked(|c| (c.detection < c.sensitivity).then_some("is below the sensitivity")),
+                .checked(|c| (c.detection < c.sensitivity).then_some(BELOW)),
             ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0)
                 .about("The ratio of signal to interference and noise that a preamble needs, in dB."),
             level("carrier_sense", |c: &mut Self| &mut c.carrier_sense)
                 .about("The power of frames that makes the medium busy, whether or not they are understood, in dBm.")
-                .checked(|c| (c.carrier_sense < c.sensitivity).then_some("is below the sensitivity")),
+                .checked(|c| (c.carrier_sense < c.sensitivity).then_some(BELOW)),
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
                 .about("The energy of any kind that makes the medium busy, in dBm.")
-                .checked(|c| (c.energy_detection < c.sensitivity).then_some("is below the sensitivity")),
+                .checked(|c| (c.energy_detection < c.sensitivity).then_some(BELOW)),
             Setting::flag("capture", |c: &mut Self| &mut c.capture)
                 .about("Whether a much stronger frame takes the place of one that has just started."),
             ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0)

@@ -147,6 +147,9 @@ fn paths_that_jump_or_end_are_doubted() {
 fn legacy_rates_never_aggregate() {
     let text = row("aggregation = 8000", &[30.0], &flow(0, 1));
     assert_warns(&text, "media[0].aggregation", &["frames at OfdmRate24Mbps are never aggregated"]);
+    // Also where the length is the usual one, of a standard that has no aggregates.
+    let usual = text.replace("aggregation = 8000", "standard = \"802.11a\"\naggregation = 65535");
+    assert_warns(&usual, "media[0].aggregation", &["frames at OfdmRate24Mbps are never aggregated"]);
     assert_eq!(warnings(&text.replace("8000", "0")), []);
     assert_eq!(warnings(&text.replace("aggregation = 8000", "aggregation = 8000\nrate = \"HtMcs3\"")), []);
 }
@@ -226,7 +229,12 @@ fn wrong_media_are_refused() {
             ("power = \"20 dBm\"", "power = \"61 dBm\"", "topology.medium.power", "61 dBm"),
             ("power = \"20 dBm\"", "power = \"20 mW\"", "topology.medium.power", "is not a power such as"),
             ("power = \"20 dBm\"", "power = \"nan dBm\"", "topology.medium.power", "is not a power such as"),
-            ("tries = 7", "detection = \"-110 dBm\"", "topology.medium.detection", "is below the sensitivity"),
+            (
+                "tries = 7",
+                "detection = \"-110 dBm\"",
+                "topology.medium.detection",
+                "\"-110 dBm\" is below the sensitivity; raise it, or lower the sensitivity",
+            ),
             (
                 "tries = 7",
                 "energy_detection = \"-110 dBm\"",
@@ -399,6 +407,12 @@ fn wrong_nodes_are_refused() {
                 "(0, 0, 9) m is outside the area",
             ),
             (at, &format!("{at}\nradio = {{ tries = 0 }}"), "nodes[0].radio.tries", "from 1 to 255"),
+            (
+                at,
+                &format!("{at}\nradio = {{ sensitivity = \"-80 dBm\", carrier_sense = \"-70 dBm\" }}"),
+                "nodes[0].radio.detection",
+                "\"-82 dBm\" is below the sensitivity",
+            ),
             (
                 at,
                 &format!("{at}\nradio = {{ edca.video.aifsn = 1 }}"),

@@ -41,7 +41,9 @@ impl<'a> Table<'a> {
 
     /// The value of a key, if present. A null counts as absent.
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         self.entries.get(key).filter(|value| !value.is_null())
     }
 

@@ -125,6 +125,14 @@ impl Key<'_> {
         }
     }
 
+    /// The refusal of a value that does not go with others: a number or a text stands before the reason.
+    pub(crate) fn refused(self, value: &Value, reason: &str) -> String {
+        match self.written(value) {
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => reason.to_owned(),
+            plain => format!("{} {reason}", shown(&plain)),
+        }
+    }
+
     /// The written form of a value.
     pub(crate) fn written(self, value: &Value) -> serde_json::Value {
         match (value, self.0.range) {

@@ -24,8 +24,10 @@ pub struct MediumSpec {
     pub name: String,
     /// The channel.
     pub config: MediumConfig,
-    /// Whether the scenario names the standard.
+    /// Whether the scenario names the standard, and a length of aggregates.
     pub names_standard: bool,
+    /// See [`names_standard`](Self::names_standard).
+    pub names_aggregation: bool,
     /// The radios, where a node says nothing else.
     pub radio: Radio,
     /// The routing protocol of the nodes.
@@ -54,11 +56,7 @@ impl RadioChanges {
         if let Some(Model(control)) = self.rate_control {
             radio.rate_control = control;
         }
-        for (index, _) in &self.settings {
-            if let Some(message) = (settings[*index].check)(&radio) {
-                errors.push(Path::Key(at, settings[*index].key), message);
-            }
-        }
+        settings::refuse(&radio, at, errors);
         radio
     }
 }
@@ -69,6 +67,7 @@ impl Default for MediumSpec {
             name: AIR.to_owned(),
             config: MediumConfig::default(),
             names_standard: false,
+            names_aggregation: false,
             radio: Radio::default(),
             routing: Router::default(),
             arp: arp::Mode::Off,
@@ -84,7 +83,7 @@ impl FromValue for MediumSpec {
         let before = errors.len();
         let mut table = Table::open(value, at, "a table such as { standard = \"802.11n\" }", errors)?;
         let name = table.optional::<NodeName>("name", errors).map_or_else(|| AIR.to_owned(), |name| name.0);
-        let names_standard = table.value("standard").is_some();
+        let [names_standard, names_aggregation] = ["standard", "aggregation"].map(|key| table.value(key).is_some());
         let mut config = settings::read(MediumConfig::default(), &mut table, at, errors);
         config.propagation = Propagation {
             loss: table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0,
@@ -108,7 +107,8 @@ impl FromValue for MediumSpec {
                 format!("needs routing = \"aodv\": {} does not tell the source that its route broke", routing.name());
             errors.push(Path::Key(at, "elfn"), message);
         }
-        (errors.len() == before).then_some(Self { name, config, names_standard, radio, routing, arp, elfn })
+        let spec = Self { name, config, names_standard, names_aggregation, radio, routing, arp, elfn };
+        (errors.len() == before).then_some(spec)
     }
 }
 
@@ -153,6 +153,9 @@ impl Serialize for MediumSpec {
             table.insert("shadowing".to_owned(), json!(ShadowingSpec(shadowing)));
         }
         settings::write(&self.radio, &usual.radio, &mut table);
+        if self.names_aggregation {
+            table.insert("aggregation".to_owned(), json!(self.radio.aggregation));
+        }
         if self.radio.rate_control != usual.radio.rate_control {
             table.insert("rate_control".to_owned(), json!(Model(self.radio.rate_control)));
         }

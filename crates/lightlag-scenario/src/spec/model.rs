@@ -73,9 +73,9 @@ pub(crate) fn settings<T: Registered>(model: &mut T, table: &mut Table, at: &Pat
             model.set(index, value);
         }
         if errors.len() == before
-            && let Some(message) = model.check(index)
+            && let Some(reason) = model.check(index)
         {
-            errors.push(Path::Key(at, parameter.key), message);
+            errors.push(Path::Key(at, parameter.key), Key(parameter).refused(&model.get(index), reason));
         }
     }
 }

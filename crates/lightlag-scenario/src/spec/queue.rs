@@ -84,9 +84,9 @@ fn settings(discipline: &mut Choice, table: &mut Table, at: &Path, errors: &mut 
             discipline.set(index, value);
         }
         if errors.len() == before
-            && let Some(message) = discipline.check(index)
+            && let Some(reason) = discipline.check(index)
         {
-            errors.push(Path::Key(at, parameter.key), message);
+            errors.push(Path::Key(at, parameter.key), Key(parameter).refused(&discipline.get(index), reason));
         }
     }
 }

@@ -14,12 +14,19 @@ pub(crate) fn read<C: Described>(mut given: C, table: &mut Table, at: &Path, err
             setting.set(&mut given, value);
         }
     }
-    for setting in settings.iter().filter(|_| errors.len() == before).collect::<Vec<_>>() {
-        if let Some(message) = (setting.check)(&given) {
-            errors.push(Path::Key(at, setting.key), message);
-        }
+    if errors.len() == before {
+        refuse(&given, at, errors);
     }
     given
+}
+
+/// Refuses the keys of a model that do not go with one another.
+pub(crate) fn refuse<C: Described>(of: &C, at: &Path, errors: &mut Errors) {
+    for (setting, parameter) in C::settings().iter().zip(parameters::<C>(C::settings())) {
+        if let Some(reason) = (setting.check)(of) {
+            errors.push(Path::Key(at, setting.key), Key(&parameter).refused(&setting.get(of), reason));
+        }
+    }
 }
 
 /// Writes the keys of a model that are not as in `usual`.

@@ -121,8 +121,9 @@ impl Scenario {
     /// A length of aggregates that was set, or a standard with aggregates, at a rate that has none.
     fn never_aggregates(&self, medium: &Medium, number: usize, path: &str, found: &mut Found) {
         let asked = medium.members[0].station.radio.aggregation;
-        let is_set = asked != Radio::default().aggregation;
-        let named = self.medium_spec(number).is_some_and(|spec| spec.names_standard);
+        let spec = self.medium_spec(number);
+        let is_set = asked != Radio::default().aggregation || spec.is_some_and(|spec| spec.names_aggregation);
+        let named = spec.is_some_and(|spec| spec.names_standard);
         let is_high = matches!(medium.config.standard, Standard::N | Standard::Ac);
         if asked == 0.0 || !(is_set || (named && is_high)) {
             return;
