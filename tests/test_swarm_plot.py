@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lightlag import swarm_player, swarm_plot
+from lightlag import framing, style, swarm_player, swarm_plot
 from lightlag.errors import InputError
+from lightlag.style import Chart
 from lightlag.swarm_paths import Radio, Swarm, flows_of, way
 
 # Three nodes 40 m apart; the third flies away along x with 10 m/s.
@@ -122,6 +123,56 @@ def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
     with Image.open(paths[0]) as film:
         assert film.n_frames == 3  # type: ignore[attr-defined]
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".gif"] == []
+
+
+# Six flows one after the other: their legend has several rows in the end.
+LATER = pl.concat(
+    [
+        PATHS.head(3).with_columns(time_s=pl.lit(float(at)), flow=pl.lit(f"uav0->station number {at}", pl.Categorical))
+        for at in range(6)
+    ]
+)
+
+
+def test_the_legend_of_a_snapshot_stands_beside_the_scale_of_heights() -> None:
+    figure = swarm_plot.snapshot(POSITIONS, 10.0, paths=LATER).figure
+    figure.draw_without_rendering()
+    axes, scale = figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) == 6
+    assert legend.get_window_extent().x1 <= scale.get_window_extent().x0
+    assert axes.get_window_extent().width > 0.6 * figure.bbox.width, "the map fills the room"
+
+
+def test_pictures_of_a_film_have_one_size_while_its_legend_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Chart] = []
+    heights: list[float] = []
+    rows: list[int] = []
+    original = style.chart
+
+    def chart(**size: object) -> tuple[Chart, object]:
+        figure, axes = original(**size)  # type: ignore[arg-type]
+        made.append(figure)
+        return figure, axes
+
+    def progress(*_: int) -> None:
+        heights.append(float(made[0].get_figheight()))
+        rows.append(framing.legend_rows(made[0].axes[0]))
+
+    monkeypatch.setattr(style, "chart", chart)
+    swarm_plot.animate(POSITIONS, tmp_path / "later.gif", every_s=1.0, paths=LATER, progress=progress)
+    assert rows[1] < rows[-1]
+    assert len(heights) == 11
+    assert len(set(heights)) == 1
+
+
+def test_a_swarm_without_links_has_a_picture() -> None:
+    apart = POSITIONS.with_columns(x_m=pl.col("x_m") * 1000)
+    assert "0 links" in swarm_plot.snapshot(apart, 0.0).figure.axes[0].get_title(loc="right")
+    assert "[]" in swarm_player.player(apart, every_s=5.0)
 
 
 def test_the_player_holds_every_picture_and_escapes_names() -> None:

@@ -38,11 +38,20 @@ def write(
     per_second: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Writes a film: `draw` draws the picture of a time into the figure."""
+    """Writes a film: `draw` draws the picture of a time into the figure.
+
+    Pictures may make the figure higher, for rows of their legend. The last one, which knows most, sets all heights.
+    """
     from matplotlib.animation import FuncAnimation
 
+    first = float(figure.get_figheight())
+    draw(float(times[-1]))
+    height = float(figure.get_figheight())
+
     def picture(time_s: float) -> list[Any]:
+        figure.set_figheight(first)
         draw(float(time_s))
+        figure.set_figheight(height)
         return []
 
     film = FuncAnimation(figure, picture, frames=list(times), blit=False, init_func=lambda: [])

@@ -78,7 +78,7 @@ def finish(
     """
     handles = entries([axes]) if legend else {}
     room = room_in(axes) if room is None else room
-    rows = legend_above(axes, handles)
+    rows = legend_above(axes, handles, room)
     if current().titled:
         rows += _titles(axes, title, note, room, points(7 + _ROW * rows))
     figure = axes.get_figure(root=True)
@@ -224,13 +224,19 @@ def legend_rows(axes: Axes) -> int:
     return 0 if legend is None else -(-len(legend.get_texts()) // max(1, int(getattr(legend, "_ncols", 1))))
 
 
-def legend_above(axes: Axes, handles: Mapping[str, Any]) -> int:
-    """A legend on top of axes instead of the one that they have; gives the number of its rows."""
+def legend_above(axes: Axes, handles: Mapping[str, Any], room: float | None = None) -> int:
+    """A legend on top of axes instead of the one that they have; gives the number of its rows.
+
+    Parameters
+    ----------
+    room
+        The width of the axes in inches; by default estimated from what stands in the figure so far.
+    """
     if not handles:
         if (legend := axes.get_legend()) is not None:
             legend.remove()
         return 0
-    columns, order = _arranged(handles, room_in(axes), _HANDLE)
+    columns, order = _arranged(handles, room_in(axes) if room is None else room, _HANDLE)
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns}
     look = _LEGEND | {"handlelength": _HANDLE, "fontsize": points(8.5)}
     legend = axes.legend([handles[label] for label in order], order, **place, **look)

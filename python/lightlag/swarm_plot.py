@@ -78,11 +78,9 @@ def _scene(
     links = swarm.links(time_s, radio)
     span = max(STRONG_DB - radio.least_snr_db, 1.0)
     strength = [min(1.0, 0.15 + 0.85 * (snr - radio.least_snr_db) / span) for *_, snr in links]
-    axes.add_collection(
-        LineCollection(
-            [places[[a, b], :2] for a, b, _ in links], colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1
-        )
-    )
+    if links:
+        lines = [places[[a, b], :2] for a, b, _ in links]
+        axes.add_collection(LineCollection(lines, colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1))
     found = current(swarm, paths, time_s, flows)
     for at, nodes in enumerate(found.values()):
         here = places[nodes, :2]
