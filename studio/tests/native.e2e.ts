@@ -104,6 +104,21 @@ async function run(page: Page): Promise<string> {
   return (await hash.textContent()) ?? "";
 }
 
+/** Compares, and gives the hashes of the runs as they are saved. */
+async function comparedRuns(page: Page): Promise<string[]> {
+  await page.getByRole("button", { name: "Compare", exact: true }).click();
+  await page.getByText("12 of 12 runs", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Runs CSV" }).click(),
+  ]);
+  const [head = "", ...rows] = (await readFile(await file.path(), "utf8")).trim().split("\n");
+  await page.keyboard.press("Escape");
+  expect(head).toMatch(/result_hash$/);
+  return rows.map((row) => row.split(",").at(-1) ?? "");
+}
+
 async function runInView(page: Page): Promise<string> {
   await page.getByRole("link", { name: "Run", exact: true }).click();
   const hash = page.locator("section.outcome .hash");
@@ -339,6 +354,33 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
+  test("compares with the native engine by choice, with the same hashes", async () => {
+    const { page, complaints } = await opened();
+    const starts: string[] = [];
+    page.on("websocket", (socket) => {
+      socket.on("framesent", ({ payload }) => {
+        starts.push(...(/"op":"start".*"seed":(\d+)/.exec(String(payload))?.slice(1) ?? []));
+      });
+    });
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("button", { name: "cubic", pressed: true }).waitFor();
+    await page.getByLabel("Seeds").fill("3");
+    await page.getByLabel("Seeds").blur();
+    const own = await comparedRuns(page);
+    expect(starts).toEqual([]);
+    await page.reload();
+    await page.locator(".standing:is(.good, .warn)").waitFor();
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByLabel("Run on").selectOption("machine");
+    await page.getByRole("button", { name: "cubic", pressed: true }).waitFor();
+    await page.getByLabel("Seeds").fill("3");
+    await page.getByLabel("Seeds").blur();
+    expect(await comparedRuns(page)).toEqual(own);
+    expect(starts.length).toBe(12);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("has no violations, light, dark and on a phone", async () => {
     for (const [name, options] of Object.entries({
       light: {},
@@ -420,6 +462,28 @@ describe("a server of its own", () => {
     await page.locator(".standing.bad").waitFor();
     await page.locator('[id="in-duration"]').fill("2 s");
     await page.locator(".standing:is(.good, .warn)").waitFor();
+    await page.context().close();
+    await own.forget();
+  });
+
+  test("its end during a comparison leaves the other runs to the page", async () => {
+    const own = await Server.start(["geo.toml"], prepared);
+    const { page } = await opened({}, own);
+    await page.getByLabel("Run on").selectOption("machine");
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("button", { name: "cubic", pressed: true }).waitFor();
+    await page.getByLabel("Seeds").fill("200");
+    await page.getByLabel("Seeds").blur();
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByText(/^[1-9]\d* of 800 runs/).waitFor();
+    await own.end("SIGKILL");
+    await page.getByRole("alert").getByText("lightlag studio has ended or does not answer").waitFor();
+    const count = async () => Number.parseInt((await page.locator(".count").textContent()) ?? "", 10);
+    const before = await count();
+    await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before + 4);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Go on" }).waitFor();
+    expect(await page.locator(".entry .bad").count()).toBe(0);
     await page.context().close();
     await own.forget();
   });

@@ -63,7 +63,7 @@ export function take(text: string, itsFiles: Record<string, string> = {}): void 
 }
 
 /** The engine behind `lightlag studio`, while it is chosen in place of the page's own. */
-export const elsewhere = signal<{ door: Door & { close(): void }; address: Address } | undefined>(undefined);
+export const elsewhere = signal<{ door: Door; address: Address; cores: number } | undefined>(undefined);
 
 let small: Door | undefined;
 

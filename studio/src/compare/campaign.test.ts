@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Engine } from "../engine/client.ts";
-import { Pool } from "../engine/pool.ts";
-import type { Request } from "../engine/protocol.ts";
+import { type Mate, Pool } from "../engine/pool.ts";
+import { FullError, type Request } from "../engine/protocol.ts";
 import { Campaign, type Contestant } from "./campaign.ts";
 
 type Started = Extract<Request, { op: "start" }>;
@@ -9,13 +8,18 @@ type Started = Extract<Request, { op: "start" }>;
 /** An engine that runs a scenario in no time; `fate` says what happens at a start. */
 class Fake {
   private last: Started | undefined;
-  stopped = 0;
-  constructor(private readonly fate: (start: Started) => string | undefined = () => undefined) {}
+  closed = 0;
+  /** Most events of each step. */
+  readonly steps: (number | undefined)[] = [];
+  constructor(private readonly fate: (start: Started) => string | Error | undefined = () => undefined) {}
 
   async ask(request: Request): Promise<unknown> {
     await new Promise((done) => setImmediate(done));
     if (request.op === "start") {
       const fate = this.fate(request);
+      if (fate instanceof Error) {
+        throw fate;
+      }
       if (fate?.startsWith("wrong")) {
         return { errors: [{ path: "links[0].rate", message: fate }] };
       }
@@ -39,16 +43,19 @@ class Fake {
       const flows = [{ ...flow, ...counts }];
       return { summary: { flows, links: [], seed, simulated_s: 1, result_hash: `${toml} ${seed}` } };
     }
-    return {};
+    if (request.op === "step") {
+      this.steps.push(request.events);
+    }
+    return { over: this.steps.length % 2 === 0 };
   }
 
-  stop(): void {
-    this.stopped++;
+  close(): void {
+    this.closed++;
   }
 }
 
 function campaign(...engines: Fake[]): Campaign {
-  return new Campaign(() => new Pool(engines as unknown as Engine[]));
+  return new Campaign(() => new Pool(engines as unknown as Mate[]));
 }
 
 const contestant = (name: string, isRandom = true): Contestant => ({
@@ -119,7 +126,7 @@ describe("Campaign", () => {
     }
     one.cancel();
     await running;
-    expect(engine.stopped).toBeGreaterThan(0);
+    expect(engine.closed).toBeGreaterThan(0);
     expect(one.isRunning.value).toBe(false);
     const kept = seedsOf(one, cubic);
     expect(kept.slice(0, 2)).toEqual([1, 2]);
@@ -138,5 +145,34 @@ describe("Campaign", () => {
     );
     await one.run([contestant("cubic", false)], [1, 2, 3]);
     expect(starts).toBe(1);
+  });
+
+  test("an engine for which there is no room leaves its runs to the others", async () => {
+    const full = new Fake(() => new FullError("takes no more connections"));
+    const one = campaign(full, new Fake(), full);
+    const cubic = contestant("cubic");
+    await one.run([cubic], [1, 2, 3, 4]);
+    expect(seedsOf(one, cubic)).toEqual([1, 2, 3, 4]);
+    expect([one.again.value, one.faults.value.size, one.left.value]).toEqual([0, 0, 0]);
+  });
+
+  test("where there is room for none, that is told", async () => {
+    const full = () => new Fake(() => new FullError("takes no more connections"));
+    const one = campaign(full(), full());
+    await one.run([contestant("cubic")], [1, 2, 3, 4]);
+    expect([...one.faults.value.values()]).toEqual(["takes no more connections"]);
+    expect(one.left.value).toBe(0);
+  });
+
+  test("a run goes on in parts, so that an engine elsewhere notices soon that nobody waits", async () => {
+    const engine = new Fake();
+    await campaign(engine).run([contestant("cubic")], [1]);
+    expect(engine.steps).toEqual([2_000_000, 2_000_000]);
+  });
+
+  test("engines are closed when the runs are over", async () => {
+    const engine = new Fake();
+    await campaign(engine).run([contestant("cubic")], [1, 2]);
+    expect(engine.closed).toBe(1);
   });
 });

@@ -1,13 +1,14 @@
 /** The runs of a comparison: paired seeds, spread over workers, each kept as soon as it has finished. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Engine } from "../engine/client.ts";
 import type { Pool } from "../engine/pool.ts";
-import type { Asked, Problem } from "../engine/protocol.ts";
+import { type Asked, type Door, FullError, type Problem } from "../engine/protocol.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** How often a run is made again whose worker died. */
 const TRIES = 3;
+/** Events after which the engine answers, so that a run elsewhere ends soon after it was cancelled. */
+const EVENTS = 2_000_000;
 
 /** One run to do. */
 interface Job {
@@ -45,6 +46,7 @@ export class Campaign {
   private turn = 0;
   private pool: Pool | undefined;
 
+  /** Its engines are there for as long as runs go on. */
   constructor(private readonly open: () => Pool) {}
 
   /** The finished runs of a variant with these seeds, in their order. */
@@ -65,16 +67,20 @@ export class Campaign {
     if (jobs.length === 0) {
       return;
     }
-    this.pool ??= this.open();
-    const { pool } = this;
-    await Promise.all(jobs.map((job) => pool.use((engine) => this.work(engine, job, turn))));
+    const pool = this.open();
+    this.pool = pool;
+    const work = (job: Job) =>
+      pool.use((engine) => this.work(engine, job, turn)).catch((error) => this.fail(job, turn, error));
+    await Promise.all(jobs.map(work));
+    pool.close();
   }
 
   /** Ends what is running. What has finished stays. */
   cancel(): void {
     this.turn++;
     this.left.value = 0;
-    this.pool?.stop("the comparison was cancelled");
+    this.pool?.close();
+    this.pool = undefined;
   }
 
   /** Forgets runs of other scenarios than these. */
@@ -96,7 +102,7 @@ export class Campaign {
     return [...jobs.values()];
   }
 
-  private async work(engine: Engine, job: Job, turn: number): Promise<void> {
+  private async work(engine: Door, job: Job, turn: number): Promise<void> {
     for (let tries = 1; turn === this.turn && !this.faults.peek().has(job.key); tries++) {
       try {
         const outcome = await whole(engine, job);
@@ -108,8 +114,11 @@ export class Campaign {
         if (turn !== this.turn) {
           return;
         }
+        if (error instanceof FullError) {
+          throw error;
+        }
         if (error instanceof ScenarioFault || tries === TRIES) {
-          this.fail(job, error instanceof Error ? error.message : String(error));
+          this.fail(job, turn, error);
           return;
         }
         this.again.value++;
@@ -128,7 +137,11 @@ export class Campaign {
     });
   }
 
-  private fail({ key }: Job, message: string): void {
+  private fail({ key }: Job, turn: number, error: unknown): void {
+    if (turn !== this.turn) {
+      return;
+    }
+    const message = error instanceof Error ? error.message : String(error);
     batch(() => {
       this.faults.value = new Map(this.faults.peek()).set(key, message);
       this.left.value--;
@@ -140,13 +153,15 @@ export class Campaign {
 class ScenarioFault extends Error {}
 
 /** A whole run. */
-async function whole(engine: Engine, { asked, seed }: Job): Promise<Outcome> {
+async function whole(engine: Door, { asked, seed }: Job): Promise<Outcome> {
   const started = await engine.ask({ op: "start", ...withWaits(asked), seed });
   if (started.errors) {
     throw new ScenarioFault(started.errors.map(told).join("; "));
   }
   const { run, end_s } = started;
-  await engine.ask({ op: "step", run, until_s: end_s });
+  for (let over = false; !over; ) {
+    ({ over } = await engine.ask({ op: "step", run, until_s: end_s, events: EVENTS }));
+  }
   const { summary, failed } = await engine.ask({ op: "finish", run });
   if (failed) {
     throw new ScenarioFault(failed);

@@ -1,9 +1,23 @@
 /** The comparison of this page: its variants as they run, and what has come out so far. */
 
 import { computed, effect, signal } from "@preact/signals";
-import { about, checked, door, files, isSound, seed, seeds, toml, type Variant, variants } from "../app/state.ts";
+import {
+  about,
+  checked,
+  door,
+  elsewhere,
+  files,
+  isSound,
+  seed,
+  seeds,
+  toml,
+  type Variant,
+  variants,
+} from "../app/state.ts";
 import { pool, schemaOfScenarios } from "../engine/here.ts";
+import { Pool } from "../engine/pool.ts";
 import type { Asked, Checked, Problem } from "../engine/protocol.ts";
+import { Remote } from "../engine/remote.ts";
 import { Campaign, type Contestant, keyOf } from "./campaign.ts";
 import { Comparison } from "./comparison.ts";
 import { followed, keys, type Offer, offers } from "./offers.ts";
@@ -12,11 +26,25 @@ import { followed, keys, type Offer, offers } from "./offers.ts";
 export const MOST = 6;
 /** The most seeds. */
 export const MOST_SEEDS = 200;
+/** The most runs at a time. */
 const WORKERS = 8;
 /** How long variants rest before they are checked, in milliseconds. */
 const REST = 150;
 
-export const campaign = new Campaign(() => pool(Math.min(WORKERS, navigator.hardwareConcurrency || 2)));
+export const campaign = new Campaign(() => {
+  const native = elsewhere.peek();
+  return native
+    ? new Pool(Array.from({ length: Math.min(WORKERS, native.cores) }, () => new Remote(native.address)))
+    : pool(Math.min(WORKERS, navigator.hardwareConcurrency || 2));
+});
+
+// Runs go on with the engine that is chosen now, which need not be there for ever.
+effect(() => {
+  void elsewhere.value;
+  if (campaign.isRunning.peek()) {
+    void run();
+  }
+});
 
 /** The engine's word on each variant. */
 const words = signal<ReadonlyMap<string, Checked>>(new Map());

@@ -1,45 +1,67 @@
 /** Several engines that share work. */
 
-import type { Engine } from "./client.ts";
+import { type Door, FullError } from "./protocol.ts";
+
+/** An engine of a pool: in a worker of the page, or a connection to `lightlag studio`. */
+export interface Mate extends Door {
+  /** Ends what it is doing. */
+  stop(why?: string): void;
+}
 
 /** Gives jobs to engines: one engine works on one job at a time, and jobs start in the order in which they came. */
 export class Pool {
-  private readonly free: Engine[];
-  private readonly queue: ((engine: Engine) => void)[] = [];
+  private readonly free: Mate[];
+  private readonly queue: ((engine: Mate) => void)[] = [];
+  /** Engines that work or are free. */
+  private there: number;
 
-  constructor(private readonly engines: Engine[]) {
+  constructor(private readonly engines: readonly Mate[]) {
     this.free = [...engines];
+    this.there = engines.length;
   }
 
   get size(): number {
     return this.engines.length;
   }
 
-  /** Does a job, such as a whole run, with an engine that nobody else uses meanwhile. */
-  async use<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
-    const engine = this.free.pop() ?? (await new Promise<Engine>((ready) => this.queue.push(ready)));
-    try {
-      return await job(engine);
-    } finally {
-      const next = this.queue.shift();
-      if (next) {
-        next(engine);
-      } else {
-        this.free.push(engine);
+  /**
+   * Does a job, such as a whole run, with an engine that nobody else uses meanwhile. An engine for which there is no room has no
+   * part any more, and the job goes to another.
+   *
+   * @throws {FullError} if there is room for none
+   */
+  async use<T>(job: (engine: Mate) => Promise<T>): Promise<T> {
+    for (;;) {
+      const engine = this.free.pop() ?? (await new Promise<Mate>((ready) => this.queue.push(ready)));
+      let isThere = true;
+      try {
+        return await job(engine);
+      } catch (error) {
+        if (!(error instanceof FullError) || this.there === 1) {
+          throw error;
+        }
+        this.there--;
+        isThere = false;
+      } finally {
+        if (isThere) {
+          this.giveBack(engine);
+        }
       }
-    }
-  }
-
-  /** Ends what all are doing. */
-  stop(why?: string): void {
-    for (const engine of this.engines) {
-      engine.stop(why);
     }
   }
 
   close(): void {
     for (const engine of this.engines) {
       engine.close();
+    }
+  }
+
+  private giveBack(engine: Mate): void {
+    const next = this.queue.shift();
+    if (next) {
+      next(engine);
+    } else {
+      this.free.push(engine);
     }
   }
 }

@@ -223,6 +223,11 @@ export class EngineError extends Error {
   override name = "EngineError";
 }
 
+/** There is no room for another engine. */
+export class FullError extends EngineError {
+  override name = "FullError";
+}
+
 export type Values = Float64Array | Uint32Array | Uint8Array;
 
 export interface Column {

@@ -1,6 +1,6 @@
 /** A WebSocket of `lightlag studio`: the token goes first, and a welcome answers it. */
 
-import { EngineError } from "./protocol.ts";
+import { EngineError, FullError } from "./protocol.ts";
 
 /** Where it listens, and the token that it wants. */
 export interface Address {
@@ -22,12 +22,15 @@ export type Connect = (url: string) => Wire;
 
 export const connect: Connect = (url) => new WebSocket(url);
 
+/** The server takes no more connections. */
+const FULL = 4429;
+
 /** Why a connection ended, in words. */
 export function reason({ code, reason: why }: Pick<CloseEvent, "code" | "reason">): string {
   if (code === 4401) {
     return "lightlag studio refused the token; open the address that it printed";
   }
-  if (code === 4429) {
+  if (code === FULL) {
     return `lightlag studio takes no more connections (${why}); close other pages of it`;
   }
   return why
@@ -38,7 +41,7 @@ export function reason({ code, reason: why }: Pick<CloseEvent, "code" | "reason"
 /**
  * Opens a connection.
  *
- * @throws {EngineError} why there is none
+ * @throws {EngineError} why there is none; {@link FullError} where the server takes no more
  */
 export function opened(
   address: Address,
@@ -64,7 +67,7 @@ export function opened(
       if (isWelcome) {
         end(why);
       } else {
-        refuse(new EngineError(why));
+        refuse(event.code === FULL ? new FullError(why) : new EngineError(why));
       }
     };
   });

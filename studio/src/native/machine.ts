@@ -63,7 +63,8 @@ export function runHere(isHere: boolean): void {
   }
   elsewhere.peek()?.door.close();
   const address = { url: at("door"), token: api.token };
-  elsewhere.value = isHere ? { door: new Remote(address), address } : undefined;
+  const cores = machine.peek()?.cores ?? 1;
+  elsewhere.value = isHere ? { door: new Remote(address), address, cores } : undefined;
 }
 
 /** Opens the report of results. */

@@ -14,7 +14,7 @@ export default function Switch() {
           <select
             value={elsewhere.value ? "machine" : "page"}
             disabled={!isThere.value}
-            title="The engine of the views Scenario and Run: the page's own (WebAssembly), or the native one of this machine"
+            title="The engine of the views Scenario, Run and Compare: the page's own (WebAssembly), or the native one of this machine"
             onChange={(event) => runHere(event.currentTarget.value === "machine")}
           >
             <option value="page">this page</option>
