@@ -38,6 +38,14 @@ describe("variants side by side", () => {
     ]);
     await page.locator(".headline", { hasText: "goodput" }).waitFor();
     await page.getByRole("img", { name: /^Goodput: newreno .* ± .* Mbit\/s, cubic/ }).waitFor();
+    const over = page.getByRole("region", { name: "Over time, and by flow" });
+    await over.getByRole("img", { name: /^Goodput over time: newreno at most .* Mbit\/s, cubic at most/ }).waitFor();
+    const windows = over.getByRole("img", { name: /^Congestion window of newreno, seed 1: at most .* segments/ });
+    expect(await windows.locator("path").count()).toBe(1);
+    const lines = await windows.locator("path").first().getAttribute("d");
+    await over.getByRole("combobox", { name: "Seed" }).selectOption("7");
+    const others = over.getByRole("img", { name: /^Congestion window of newreno, seed 7: at most/ });
+    expect(await others.locator("path").first().getAttribute("d")).not.toBe(lines);
     const before = await table(page).locator("tbody tr").nth(1).textContent();
     await page.getByRole("button", { name: "vegas", exact: true }).click();
     await page.getByText("40 of 50 runs").waitFor();

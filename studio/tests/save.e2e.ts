@@ -130,11 +130,18 @@ describe("saving", () => {
     const runs = await saved(page, "The comparison", "Runs CSV");
     const svg = await saved(page, "Figures", "Goodput SVG");
     const png = await saved(page, "Figures", "Goodput PNG");
+    const windows = await saved(page, "Figures", "hybla (segments, seed 1) SVG");
+    expect((await readFile(windows.path, "utf8")).match(/<path /g)).toHaveLength(1);
     expect((await readFile(runs.path, "utf8")).split("\n")).toHaveLength(14);
     expect(await readFile(svg.path, "utf8")).toMatch(/^<svg .*>newreno<\/text>/s);
     expect((await readFile(png.path)).subarray(1, 4).toString()).toBe("PNG");
     const { page: open, complaints } = await report(path);
     expect(await open.locator(".headline").textContent()).toBe(headline);
+    for (const title of ["Every measure", "Goodput over time", "Congestion windows over time", "Algorithms"]) {
+      await open.getByRole("heading", { name: title }).waitFor();
+    }
+    await open.getByRole("img", { name: /^Congestion window of hybla, seed 1: at most/ }).waitFor();
+    expect(await open.locator("#goodput .panel path").count()).toBeGreaterThanOrEqual(4);
     expect(complaints).toEqual([]);
   });
 

@@ -27,13 +27,14 @@ class Fake {
         throw new Error(fate);
       }
       this.last = request;
-      return { run: 0, end_s: 1, seed: request.seed };
+      return { run: 0, end_s: 1, seed: request.seed, flows: ["f"] };
     }
     if (request.op === "finish") {
       const { seed = 0, toml } = this.last as Started;
       const flow = {
         name: "f",
         congestion: "cubic",
+        bottleneck: null,
         goodput_bps: seed,
         delivered_bytes: seed,
         start_s: 0,
@@ -41,12 +42,12 @@ class Fake {
       };
       const counts = { sent_segments: 10, retransmitted_segments: 1, timeouts: 0, min_rtt_s: 1, mean_rtt_s: 1 };
       const flows = [{ ...flow, ...counts }];
-      return { summary: { flows, links: [], seed, simulated_s: 1, result_hash: `${toml} ${seed}` } };
+      return { summary: { flows, links: [], seed, simulated_s: 1, result_hash: `${toml} ${seed}` }, tables: {} };
     }
     if (request.op === "step") {
       this.steps.push(request.events);
     }
-    return { over: this.steps.length % 2 === 0 };
+    return { over: this.steps.length % 2 === 0, tables: {} };
   }
 
   close(): void {

@@ -3,6 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Pool } from "../engine/pool.ts";
 import { type Asked, type Door, FullError, type Problem } from "../engine/protocol.ts";
+import { Gathering } from "./curves.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** How often a run is made again whose worker died. */
@@ -158,15 +159,19 @@ async function whole(engine: Door, { asked, seed }: Job): Promise<Outcome> {
   if (started.errors) {
     throw new ScenarioFault(started.errors.map(told).join("; "));
   }
-  const { run, end_s } = started;
-  for (let over = false; !over; ) {
-    ({ over } = await engine.ask({ op: "step", run, until_s: end_s, events: EVENTS }));
+  const { run, end_s, flows } = started;
+  const trace = new Gathering(flows);
+  for (let isOver = false; !isOver; ) {
+    const { over, tables } = await engine.ask({ op: "step", run, until_s: end_s, events: EVENTS });
+    trace.add(tables);
+    isOver = over;
   }
-  const { summary, failed } = await engine.ask({ op: "finish", run });
+  const { summary, failed, tables } = await engine.ask({ op: "finish", run });
+  trace.add(tables);
   if (failed) {
     throw new ScenarioFault(failed);
   }
-  return outcomeOf(summary);
+  return outcomeOf(summary, trace);
 }
 
 function told({ path, message }: Problem): string {

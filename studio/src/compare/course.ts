@@ -96,6 +96,22 @@ export const comparison = computed(
     ),
 );
 
+/** The seed that was chosen for charts of one run. */
+export const chosenSeed = signal<number | undefined>(undefined);
+
+/** The seeds of which some variant has a run. */
+export const doneSeeds = computed(() => {
+  const done = new Set(comparison.value.contenders.flatMap(({ outcomes }) => outcomes.map(({ seed }) => seed)));
+  return seedList.value.filter((seed) => done.has(seed));
+});
+
+/** The seed of which charts over time show the runs. */
+export const shownSeed = computed(() => {
+  const { value: all } = doneSeeds;
+  const { value: chosen } = chosenSeed;
+  return chosen !== undefined && all.includes(chosen) ? chosen : (all[0] ?? firstSeed.value);
+});
+
 /** Runs that have finished, and all of this comparison. */
 export const progress = computed(() => ({
   done: comparison.value.contenders.reduce((sum, { outcomes }) => sum + outcomes.length, 0),

@@ -5,7 +5,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Interval } from "./student.ts";
 
 export interface Measure {
-  key: Exclude<keyof Outcome, "seed" | "resultHash" | "flows" | "bottleneck">;
+  key: Exclude<keyof Outcome, "seed" | "resultHash" | "flows" | "bottleneck" | "capacityBps" | "curves">;
   title: string;
   /** As printed: "bit/s" takes a decimal prefix, "%" multiplies by 100, "ms" by 1000. */
   unit: string;

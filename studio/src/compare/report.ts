@@ -1,14 +1,16 @@
 /** The comparison as reports, files and figures have it. */
 
 import { about, checked, title } from "../app/state.ts";
-import type { IntervalFigure } from "../save/figure.ts";
+import type { Figure, IntervalFigure } from "../save/figure.ts";
 import { unitOf } from "../save/report/charts.ts";
 import type { ComparisonReport, MeasureReport } from "../save/report/comparison.ts";
 import type { Sheet, SheetColumn } from "../save/sheet.ts";
 import { answer } from "./answer.ts";
+import { charts, sharesOf } from "./charts.ts";
 import type { Comparison } from "./comparison.ts";
-import { comparison, entries, progress, seedList } from "./course.ts";
-import { show } from "./measures.ts";
+import { comparison, entries, progress, seedList, shownSeed } from "./course.ts";
+import { MEASURES, show } from "./measures.ts";
+import { pictures } from "./pictures.ts";
 
 export function reported(): ComparisonReport {
   const found = comparison.peek();
@@ -23,6 +25,11 @@ export function reported(): ComparisonReport {
     headline: said?.headline ?? "",
     sentences: said?.sentences ?? [],
     measures: measures(found),
+    shares: sharesOf(found).map(({ variant, algorithm, interval }) => {
+      return { variant, algorithm, mean: interval.mean, shown: show(MEASURES[0], interval) };
+    }),
+    charts: charts(found, shownSeed.peek()),
+    algorithms: algorithms(found),
     runs: found.contenders.map((one) => `${one.outcomes.length}${found.isFixed(one) ? ", identical" : ""}`),
     variants: entries.peek().map(({ name, variant }) => ({ name, sets: variant.sets })),
     seeds: seeds.length > 1 ? `${seeds[0]} to ${seeds.at(-1)}` : String(seeds[0]),
@@ -33,6 +40,17 @@ export function reported(): ComparisonReport {
     scenario: checked.peek()?.scenario,
     table: sheet(found),
   };
+}
+
+/** The algorithms that some flow has, with what is known of their models. */
+function algorithms(found: Comparison): ComparisonReport["algorithms"] {
+  const flows = found.contenders.flatMap(({ outcomes }) => outcomes[0]?.flows ?? []);
+  const names = new Set(flows.map(({ congestion }) => congestion));
+  const known = about.peek()?.congestion ?? [];
+  return [...names].flatMap((name) => {
+    const one = known.find((other) => other.name === name);
+    return one ? [{ name, provenance: one.provenance, source: one.source }] : [];
+  });
 }
 
 function measures(found: Comparison): MeasureReport[] {
@@ -89,8 +107,14 @@ function sheet(found: Comparison): Sheet {
   };
 }
 
-export function figuresOf(): IntervalFigure[] {
-  return measures(comparison.peek()).map(({ title, unit, rows }) => {
+/** The figures of the measures, and those over time and flows. */
+export function figuresOf(): (Figure | IntervalFigure)[] {
+  const found = comparison.peek();
+  return [...intervals(found), ...pictures(found, shownSeed.peek()).map(({ figure }) => figure)];
+}
+
+function intervals(found: Comparison): IntervalFigure[] {
+  return measures(found).map(({ title, unit, rows }) => {
     const [factor, label] = unitOf(Math.max(0, ...rows.flatMap(({ values }) => values)), unit);
     const scaled = rows.map(({ name, mean, halfWidth, values }) => ({
       name,

@@ -145,7 +145,10 @@ function outcome(
       congestion,
       goodputBps: (rate * (at + 1)) / 3,
       completionS: null,
+      minRttS: null,
     })),
+    capacityBps: null,
+    curves: { arrived: null, windows: [] },
   };
 }
 

@@ -22,6 +22,7 @@ import {
 import { Dots } from "./dots.tsx";
 import { figuresOf, reported } from "./report.ts";
 import { Differences, Table } from "./table.tsx";
+import { Timeline } from "./timeline.tsx";
 import { Variants } from "./variants.tsx";
 
 export default function CompareView() {
@@ -63,6 +64,7 @@ export default function CompareView() {
               A dot is the mean of the runs and its line the 95 % interval (Student t); the small rings are runs.
             </p>
           </section>
+          <Timeline />
           <div class="panel results">
             <Differences comparison={found} />
           </div>

@@ -6,6 +6,8 @@ export interface FigureLine {
   name: string;
   x: ArrayLike<number>;
   y: ArrayLike<number>;
+  /** Number of its colour and dash pattern; by default its place. */
+  at?: number;
   /** A value holds until the next (step), values without a line between them (dots), or straight lines. */
   looks?: "step" | "dots" | "line";
 }
@@ -16,6 +18,8 @@ export interface Figure {
   unit: string;
   xTitle: string;
   lines: FigureLine[];
+  /** Where values are cut off, so that a peak does not flatten the rest. */
+  top?: number;
 }
 
 /** Means with their intervals and the values behind them, a row each. */
@@ -135,7 +139,7 @@ export function drawn(figure: Figure, { width = 720, height = 380, isDark = fals
   const [least, greatest] = range(figure.lines.map(({ y }) => y));
   const low = Math.min(0, least);
   const top = Math.max(0, greatest);
-  const high = top > low ? low + 1.05 * (top - low) : low + 1;
+  const high = figure.top ?? (top > low ? low + 1.05 * (top - low) : low + 1);
   const px = (x: number) => box.left + ((x - left) / (right - left || 1)) * (box.right - box.left);
   const py = (y: number) => box.bottom - ((y - low) / (high - low)) * (box.bottom - box.top);
   const parts = [
@@ -154,9 +158,22 @@ export function drawn(figure: Figure, { width = 720, height = 380, isDark = fals
     ]),
     element("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: ink.quiet }),
     text((box.left + box.right) / 2, height - 8, figure.xTitle, ink.quiet, { "text-anchor": "middle" }),
-    ...figure.lines.map((line, at) => drawnLine(line, at, px, py, ink)),
+    clipped(
+      box,
+      figure.lines.map((line, at) => drawnLine(line, line.at ?? at, px, py, ink)),
+    ),
   ];
   return page(width, height, ink, figure.title, parts);
+}
+
+/** Inside the axes: an SVG within another cuts off what is outside of it. */
+function clipped(
+  { left, right, top, bottom }: Record<"left" | "right" | "top" | "bottom", number>,
+  parts: string[],
+): string {
+  // Half of a line's width, so that one along an axis is whole.
+  const [x, y, width, height] = [left - 3, top - 3, right - left + 6, bottom - top + 6];
+  return element("svg", { x, y, width, height, viewBox: `${x} ${y} ${width} ${height}` }, parts.join(""));
 }
 
 type Place = (value: number) => number;
@@ -221,7 +238,7 @@ function pathOf(points: [number, number][], isStep: boolean, px: Place, py: Plac
 function legendOf(lines: FigureLine[], width: number, { colours, ink }: Ink): { parts: string[]; rows: number } {
   const parts: string[] = [];
   let [x, row] = [SPACE.left, 0];
-  for (const [at, { name, looks }] of lines.entries()) {
+  for (const [place, { name, looks, at = place }] of lines.entries()) {
     const wide = 34 + 7 * name.length + 14;
     if (x > SPACE.left && x + wide > width - SPACE.right) {
       [x, row] = [SPACE.left, row + 1];

@@ -13,9 +13,17 @@ export interface Line {
   at: number;
   x: number[];
   y: (number | null)[];
+  /** Ends of intervals around it: a band, or `bars`. */
+  lo?: (number | null)[];
+  hi?: (number | null)[];
   step?: 1;
   solid?: 1;
   stem?: 1;
+  thin?: 1;
+  dots?: 1;
+  bars?: 1;
+  /** Dots without a line. */
+  line?: 0;
 }
 
 export interface Bar {
@@ -33,11 +41,25 @@ export interface StateRow {
 }
 
 /** A panel, and what it shows in a sentence. */
-export type Panel = { says: string; title: string; x: Axis } & (
-  | { kind: "line"; y: Axis; series: Line[]; limits: { name: string; y: number }[]; empty: string; height: number }
-  | { kind: "bars"; rows: Bar[] }
-  | { kind: "states"; rows: StateRow[]; states: string[] }
-);
+interface Shown {
+  says: string;
+  title: string;
+  x: Axis;
+}
+
+export interface LinePanel extends Shown {
+  kind: "line";
+  y: Axis;
+  series: Line[];
+  limits: { name: string; y: number }[];
+  empty: string;
+  height: number;
+}
+
+export type Panel =
+  | LinePanel
+  | (Shown & { kind: "bars"; rows: Bar[] })
+  | (Shown & { kind: "states"; rows: StateRow[]; states: string[] });
 
 export interface Chart {
   name: string;
@@ -88,16 +110,20 @@ export function thinnedRows(times: ArrayLike<number>, values: ArrayLike<number>,
   }
   const slices = Math.floor(points / 4);
   const first = times[0] ?? 0;
-  const span = (times[count - 1] ?? 0) - first || 1;
+  const span = (times[count - 1] ?? 0) - first;
+  const endOf = (slice: number) => first + ((slice + 1) * span) / slices;
   const kept = new Set<number>();
   let [from, slice] = [0, 0];
-  for (let row = 0; row <= count; row++) {
-    const here = row === count ? -1 : Math.min(Math.floor((((times[row] ?? 0) - first) / span) * slices), slices - 1);
-    if (here !== slice) {
+  for (let row = 0; row < count; row++) {
+    if (slice + 1 < slices && (times[row] ?? 0) >= endOf(slice)) {
       keep(kept, values, from, row - 1);
-      [from, slice] = [row, here];
+      from = row;
+      while (slice + 1 < slices && (times[row] ?? 0) >= endOf(slice)) {
+        slice++;
+      }
     }
   }
+  keep(kept, values, from, count - 1);
   return [...kept].sort((a, b) => a - b);
 }
 

@@ -3,7 +3,7 @@
 import { escaped } from "../figure.ts";
 import type { Sheet } from "../sheet.ts";
 import { type Chart, rounded, unitOf } from "./charts.ts";
-import { anchors, type Cell, facts, figure, folded, page, section, table, told } from "./page.ts";
+import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { scenarioOf } from "./run.ts";
 
 /** A measure of all variants. */
@@ -15,6 +15,14 @@ export interface MeasureReport {
   rows: { name: string; mean: number; halfWidth: number; values: number[]; shown: string }[];
 }
 
+/** The goodput of a flow of an algorithm that competes with others in the runs of a variant. */
+export interface ShareReport {
+  variant: string;
+  algorithm: string;
+  mean: number;
+  shown: string;
+}
+
 /** A comparison as reports and files have it. */
 export interface ComparisonReport {
   name: string;
@@ -23,6 +31,10 @@ export interface ComparisonReport {
   headline: string;
   sentences: string[];
   measures: MeasureReport[];
+  shares: ShareReport[];
+  /** Charts beside those of the measures. */
+  charts: Chart[];
+  algorithms: { name: string; provenance: string; source: string }[];
   /** Of the table: by variant. */
   runs: string[];
   variants: { name: string; sets: [string, string][] }[];
@@ -36,11 +48,12 @@ export interface ComparisonReport {
 
 export function comparisonReport(given: ComparisonReport): string {
   const { name, lead, headline, sentences, measures, variants, hashes, seeds, version, scenario } = given;
-  const charts = [bars(measures)];
+  const charts = [bars(measures), ...given.charts];
   const places = {
     answer: "Answer",
     figures: "Charts",
     tables: "Tables",
+    algorithms: "Algorithms",
     measures: "Measures",
     repeat: "How to repeat it",
   };
@@ -49,8 +62,9 @@ export function comparisonReport(given: ComparisonReport): string {
     `<p class="lead">${escaped(lead)}</p>`,
     anchors(places),
     told("answer", places.answer, headline, sentences),
-    section("figures", places.figures, charts.map(figure)),
-    section("tables", places.tables, ["<h3>Means and intervals</h3>", means(given)], true),
+    section("figures", places.figures, [ZOOMING, ...charts.map(figure)]),
+    section("tables", places.tables, ["<h3>Means and intervals</h3>", means(given), ...competing(given)], true),
+    section("algorithms", places.algorithms, [algorithms(given)], true),
     section("measures", places.measures, [about(measures)], false),
     section(
       "repeat",
@@ -107,6 +121,34 @@ function means({ measures, runs }: ComparisonReport): string {
     { shown: runs[at] ?? "", isNumber: true },
   ]);
   return table(heads, rows);
+}
+
+function competing({ shares }: ComparisonReport): string[] {
+  const rows = shares.map(({ variant, algorithm, mean, shown }): Cell[] => [
+    { shown: variant },
+    { shown: algorithm },
+    { shown, at: mean, isNumber: true },
+  ]);
+  const heads = ["variant", "algorithm", "goodput of a flow"];
+  return rows.length > 0 ? ["<h3>Competing algorithms</h3>", table(heads, rows)] : [];
+}
+
+/** Whether models follow their sources in every rule. */
+const PROVENANCE = {
+  established: "Established: rules and constants are those of the source.",
+  reconstructed:
+    "Reconstructed: the public texts leave rules or constants open. What fills the gaps is lightlag's own and named in its " +
+    "documentation; read its results as those of such a design.",
+};
+
+function algorithms({ algorithms }: ComparisonReport): string {
+  const rows = algorithms.map(({ name, provenance, source }): Cell[] => [
+    { shown: name },
+    { shown: provenance },
+    { shown: source },
+  ]);
+  const notes = Object.values(PROVENANCE).map((note) => `<li>${escaped(note)}</li>`);
+  return `${table(["algorithm", "model", "source"], rows)}<ul>${notes.join("")}</ul>`;
 }
 
 function about(measures: MeasureReport[]): string {

@@ -6,6 +6,7 @@ import {
   type Axis,
   type Chart,
   type Line,
+  type LinePanel,
   listed,
   type Panel,
   rounded,
@@ -53,13 +54,7 @@ function chart(name: string, title: string, caption: string, panel: Panel): Char
   return { name, title, caption, panels: [panel], group: "time", panelWidth: 60 };
 }
 
-function lines(
-  title: string,
-  says: string,
-  x: Axis,
-  series: Line[],
-  more: Partial<Extract<Panel, { kind: "line" }>> = {},
-) {
+function lines(title: string, says: string, x: Axis, series: Line[], more: Partial<LinePanel> = {}) {
   const usual = { y: { min: 0 }, limits: [], empty: "nothing to show", height: 220 };
   return { kind: "line", title, says, x, series, ...usual, ...more } satisfies Panel;
 }
