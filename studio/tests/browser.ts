@@ -99,6 +99,17 @@ export async function openToml(page: Page, toml: string): Promise<void> {
   await page.getByText("a.toml is the scenario now").waitFor();
 }
 
+/** Fingers on the screen, as the browser gets them. */
+export async function fingers(
+  page: Page,
+): Promise<(kind: "Start" | "Move" | "End", ...at: [x: number, y: number][]) => Promise<void>> {
+  const session = await page.context().newCDPSession(page);
+  return async (kind, ...at) => {
+    const touchPoints = at.map(([x, y], id) => ({ x, y, id }));
+    await session.send("Input.dispatchTouchEvent", { type: `touch${kind}`, touchPoints });
+  };
+}
+
 /** What axe finds wrong with the page as it is. */
 export async function violations(page: Page): Promise<string[]> {
   const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Studio, violations } from "./browser.ts";
+import { fingers, Studio, violations } from "./browser.ts";
 
 const SHOTS = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
 /** WebGL by the processor. */
@@ -108,6 +108,47 @@ describe("space-time", () => {
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   });
+});
+
+test("two fingers zoom the space-time diagram, and one scrolls the page", async () => {
+  const { page } = await open("lossy", "Space-time", {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await page.getByText(/in view: 0.000 s to 2.000 s/).waitFor({ timeout: 40_000 });
+  const canvas = page.locator("canvas.diagram");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  if (!box) {
+    throw new Error("no diagram");
+  }
+  const at = (part: number): [number, number] => [box.x + part * box.width, box.y + box.height / 2];
+  const touch = await fingers(page);
+  await touch("Start", at(0.5), at(0.7));
+  await touch("Move", at(0.45), at(0.8));
+  await touch("Move", at(0.4), at(0.9));
+  await touch("End");
+  const view = async () => {
+    const [from = 0, to = 0] =
+      /view: ([\d.]+) s to ([\d.]+) s/
+        .exec((await page.locator(".moving-says").textContent()) ?? "")
+        ?.slice(1)
+        .map(Number) ?? [];
+    return to - from;
+  };
+  await expect.poll(view).toBeCloseTo(0.8, 1);
+  const zoomed = await page.locator(".moving-says").textContent();
+  const before = await page.evaluate(() => scrollY);
+  const [x, y] = at(0.5);
+  await touch("Start", [x, y]);
+  for (const step of [1, 2, 3, 4, 5]) {
+    await touch("Move", [x, y - 30 * step]);
+  }
+  await touch("End");
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(before);
+  expect(await page.locator(".moving-says").textContent()).toBe(zoomed);
+  await page.context().close();
 });
 
 describe("space", () => {

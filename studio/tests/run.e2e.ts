@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openToml, Studio, violations } from "./browser.ts";
+import { fingers, openToml, Studio, violations } from "./browser.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const HASHES = new URL("dist/studio/hashes.json", ROOT);
@@ -139,6 +139,53 @@ describe("a run", () => {
     await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^3\.1\d* to 6\.\d* s$/);
     await page.locator(".chart.queue .u-over").dblclick();
     await page.getByText("Drag to zoom").waitFor();
+  });
+
+  test("two fingers zoom and move charts, and one scrolls the page", async () => {
+    const { page } = await studio.page({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+    await go(page);
+    await page.locator(".hash").waitFor();
+    const over = page.locator(".chart.rtt .u-over");
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    if (!box) {
+      throw new Error("no chart");
+    }
+    const at = (part: number): [number, number] => [box.x + part * box.width, box.y + box.height / 2];
+    const touch = await fingers(page);
+    const scrolled = () => page.evaluate(() => scrollY);
+    const before = await scrolled();
+    // 12.59 s: from 2/5 and 3/5 to 1/5 and 4/5, so a third of it is left about the same middle.
+    await touch("Start", at(0.4));
+    await touch("Start", at(0.4), at(0.6));
+    for (const step of [1, 2, 3, 4]) {
+      await touch("Move", at(0.4 - 0.05 * step), at(0.6 + 0.05 * step));
+    }
+    await touch("End");
+    const span = async () => (await page.locator(".zoomed .mono").textContent())?.match(/[\d.]+/g)?.map(Number) ?? [];
+    await expect.poll(span).toEqual([expect.closeTo(4.196, 1), expect.closeTo(8.392, 1)]);
+    // Both to the right, by a fifth of what is shown.
+    await touch("Start", at(0.2), at(0.4));
+    await touch("Move", at(0.3), at(0.5));
+    await touch("Move", at(0.4), at(0.6));
+    await touch("End");
+    await expect.poll(span).toEqual([expect.closeTo(3.357, 1), expect.closeTo(7.553, 1)]);
+    expect(await scrolled()).toBe(before);
+    const [x, y] = at(0.5);
+    await touch("Start", [x, y]);
+    for (const step of [1, 2, 3, 4, 5]) {
+      await touch("Move", [x, y - 30 * step]);
+    }
+    await touch("End");
+    await expect.poll(scrolled).toBeGreaterThan(before + 50);
+    expect(await span()).toEqual([expect.closeTo(3.357, 1), expect.closeTo(7.553, 1)]);
+    await over.scrollIntoViewIfNeeded();
+    const now = await over.boundingBox();
+    const middle: [number, number] = [(now?.x ?? 0) + 100, (now?.y ?? 0) + 40];
+    for (const kind of ["Start", "End", "Start", "End"] as const) {
+      await touch(kind, ...(kind === "Start" ? [middle] : []));
+    }
+    await page.getByText("Two fingers zoom and move").waitFor();
   });
 
   test("flows are chosen, and numbers stand beside the picture", async () => {

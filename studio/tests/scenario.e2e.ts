@@ -48,6 +48,20 @@ const BAD: [string, string, string][] = [
   ["code from a file", `${PAIR}congestion = { python = "x.py:X" }\n`, "flows[0].congestion"],
 ];
 
+test("on a phone the name of a scenario stands beside Save and Share", async () => {
+  const { page } = await studio.page({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  for (const name of ["geo", "search-and-rescue"]) {
+    await openToml(page, `name = "${name}"\n`);
+    const title = page.getByRole("heading", { name, exact: true });
+    await expect.poll(() => title.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    const rows = await page
+      .locator(".brand, .title, .tools")
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2));
+    expect(Math.max(...rows) - Math.min(...rows)).toBeLessThan(4);
+  }
+  await page.context().close();
+});
+
 describe("the scenario", () => {
   test("every preset opens and is sound", async () => {
     const { page, complaints } = await studio.page();

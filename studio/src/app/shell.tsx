@@ -20,7 +20,9 @@ export function Shell() {
       <header class="top">
         <span class="brand">
           <Mark />
-          lightlag <span class="quiet">studio</span>
+          <span class="words">
+            lightlag <span class="quiet">studio</span>
+          </span>
         </span>
         <h1 class="title" title="The scenario's name">
           {title}

@@ -2,6 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import uPlot from "uplot";
+import { pinch } from "../app/pinch.ts";
 import { colour, DASHES, SERIES } from "../app/theme.ts";
 import type { Figure, Line } from "./figures.ts";
 import { drawBounds, drawLosses, drawStates } from "./marks.ts";
@@ -31,6 +32,7 @@ export class Chart {
   private isSeen = true;
   private readonly sizes: ResizeObserver;
   private readonly sight: IntersectionObserver;
+  private readonly endPinch: () => void;
 
   constructor(
     private readonly host: HTMLElement,
@@ -45,6 +47,11 @@ export class Chart {
     this.sight.observe(host);
     host.addEventListener("wheel", this.wheel, { passive: false });
     host.addEventListener("dblclick", this.all);
+    this.endPinch = pinch(host, {
+      now: () => this.moves.now(),
+      time: (clientX) => this.time(clientX),
+      show: (span) => this.moves.show(span),
+    });
   }
 
   /** Shows a figure over the span that is shown now, with the next frame; a little later where it is out of sight. */
@@ -65,6 +72,7 @@ export class Chart {
     this.sight.disconnect();
     this.host.removeEventListener("wheel", this.wheel);
     this.host.removeEventListener("dblclick", this.all);
+    this.endPinch();
     this.plot?.destroy();
     this.plot = undefined;
   }
@@ -118,10 +126,16 @@ export class Chart {
       return;
     }
     event.preventDefault();
-    const at = plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x");
     const turn = event.deltaY || event.deltaX;
-    this.moves.show(scaled(this.moves.now(), 1.0015 ** turn, at));
+    this.moves.show(scaled(this.moves.now(), 1.0015 ** turn, this.time(event.clientX)));
   };
+
+  /** The time at a place of the window. */
+  private time(clientX: number): number {
+    const { from_s, to_s } = this.moves.now();
+    const { left, width } = (this.plot?.over ?? this.host).getBoundingClientRect();
+    return from_s + ((clientX - left) / (width || 1)) * (to_s - from_s);
+  }
 
   private options(figure: Figure): uPlot.Options {
     const ink = colour("quiet");

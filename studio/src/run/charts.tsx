@@ -143,7 +143,13 @@ function ZoomLine() {
           </button>
         </>
       ) : (
-        "Time in seconds. Drag to zoom, double-click to see all; shift and wheel, or + − ← → 0 while the charts have the focus."
+        <>
+          <span class="by-pointer">
+            Time in seconds. Drag to zoom, double-click to see all; shift and wheel, or + − ← → 0 while the charts have
+            the focus.
+          </span>
+          <span class="by-touch">Time in seconds. Two fingers zoom and move, two taps show all.</span>
+        </>
       )}
     </p>
   );

@@ -1,8 +1,9 @@
 /** A space-time diagram as it lives on the page: a canvas that is zoomed and moved by pointer, wheel and keys. */
 
+import { pinch } from "../app/pinch.ts";
 import { nearest, type Piece } from "./drawn.ts";
 import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
-import { panned, type View, zoomed } from "./stretch.ts";
+import { held, panned, type View, zoomed } from "./stretch.ts";
 
 const REACH = 8;
 const ZOOM = 1.25;
@@ -14,6 +15,7 @@ export class Diagram {
   private readonly pen: CanvasRenderingContext2D | null;
   private grip: { x: number; view: View } | undefined;
   private frame = 0;
+  private readonly endPinch: () => void;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -26,8 +28,16 @@ export class Diagram {
       canvas.setPointerCapture(event.pointerId);
       this.grip = { x: event.offsetX, view: this.view };
     });
-    canvas.addEventListener("pointerup", () => {
+    const release = () => {
       this.grip = undefined;
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    this.endPinch = pinch(canvas, {
+      now: () => this.view,
+      time: (clientX) => this.scale().time(clientX - canvas.getBoundingClientRect().left),
+      show: (view) => this.look(held(view, this.whole)),
+      start: release,
     });
     canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.resize();
@@ -102,6 +112,7 @@ export class Diagram {
   }
 
   close(): void {
+    this.endPinch();
     cancelAnimationFrame(this.frame);
   }
 

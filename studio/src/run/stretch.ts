@@ -7,8 +7,7 @@ export interface View {
 
 /** The view around a time of it that stays in place, `factor` times as long, within the whole. */
 export function zoomed({ from_s, to_s }: View, around: number, factor: number, whole: View): View {
-  const least = (whole.to_s - whole.from_s) / 10_000;
-  const length = Math.min(whole.to_s - whole.from_s, Math.max(least, (to_s - from_s) * factor));
+  const length = lengthOf((to_s - from_s) * factor, whole);
   const part = (around - from_s) / (to_s - from_s);
   return held({ from_s: around - part * length, to_s: around + (1 - part) * length }, whole);
 }
@@ -18,7 +17,17 @@ export function panned({ from_s, to_s }: View, by: number, whole: View): View {
   return held({ from_s: from_s + by, to_s: to_s + by }, whole);
 }
 
-function held({ from_s, to_s }: View, whole: View): View {
+/** A length that is not too short, and no longer than the whole. */
+function lengthOf(length: number, whole: View): number {
+  const all = whole.to_s - whole.from_s;
+  return Math.min(all, Math.max(all / 10_000, length));
+}
+
+/** The view about the same middle that lies within the whole. */
+export function held(view: View, whole: View): View {
+  const middle = (view.from_s + view.to_s) / 2;
+  const half = lengthOf(view.to_s - view.from_s, whole) / 2;
+  const [from_s, to_s] = [middle - half, middle + half];
   const by = Math.max(0, whole.from_s - from_s) - Math.max(0, to_s - whole.to_s);
   return { from_s: Math.max(whole.from_s, from_s + by), to_s: Math.min(whole.to_s, to_s + by) };
 }
