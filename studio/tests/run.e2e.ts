@@ -103,6 +103,40 @@ describe("a run", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("it goes on step by step, and says what was recorded", async () => {
+    const { page, complaints } = await studio.page();
+    await paused(page);
+    const happened = page.locator(".happened");
+    const steps = page.getByRole("button", { name: "Step", exact: true });
+    const before = await seconds(page);
+    for (let step = 0; step < 8; step++) {
+      await steps.press("Enter");
+      await page.getByRole("button", { name: "Play" }).waitFor();
+      await expect.poll(() => happened.textContent()).toMatch(/(a->b|b->a|no packet waits).*\.$/);
+      expect(await steps.evaluate((button) => document.activeElement === button)).toBe(true);
+    }
+    await expect.poll(() => seconds(page)).toBeGreaterThan(before);
+    const after = await seconds(page);
+    for (let step = 0; step < 8; step++) {
+      await page.keyboard.press(".");
+      await page.getByRole("button", { name: "Play" }).waitFor();
+    }
+    await expect.poll(() => seconds(page)).toBeGreaterThan(after);
+    await page.locator(".speed select").selectOption("Infinity");
+    await page.getByRole("button", { name: "Play" }).click();
+    await page.locator(".hash").waitFor();
+    const hash = await page.locator(".hash").textContent();
+    expect(await happened.textContent()).toBe("");
+    // What is over starts again with its first step, and steps change nothing.
+    await steps.click();
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    await expect.poll(() => happened.textContent()).not.toBe("");
+    expect(await seconds(page)).toBeLessThan(0.01);
+    await page.getByRole("button", { name: "Play" }).click();
+    await expect.poll(() => page.locator(".hash").textContent()).toBe(hash);
+    expect(complaints).toEqual([]);
+  });
+
   test("another seed is another run, and its link to the native one is gone", async () => {
     const { page } = await studio.page();
     await go(page);

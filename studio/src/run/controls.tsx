@@ -1,8 +1,8 @@
-import { general } from "../app/numbers.ts";
+import { fixed, general } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
-import { faster, isStale, isStarting, playOrPause, run, SPEEDS, setSpeed, speed, toNextLoss } from "./running.ts";
+import { faster, isStale, isStarting, playOrPause, run, SPEEDS, setSpeed, speed, step, toNextLoss } from "./running.ts";
 
-/** Play and pause, restart, the next loss, speed, and how far the run is. */
+/** Play and pause, restart, one step, the next loss, speed, and how far the run is. */
 export function Controls() {
   const now = live.value;
   const state = now?.state.value;
@@ -26,8 +26,17 @@ export function Controls() {
       </button>
       <button
         type="button"
+        title="Go on until something is recorded (.)"
+        // A button that is disabled while it works would lose the focus.
+        aria-disabled={isRunning || isStarting.value}
+        onClick={step}
+      >
+        Step
+      </button>
+      <button
+        type="button"
         title="Go on until a packet is dropped (n)"
-        disabled={state !== "paused"}
+        aria-disabled={state !== "paused"}
         onClick={toNextLoss}
       >
         Next loss
@@ -77,9 +86,13 @@ export function Controls() {
       <span class="time">
         <progress aria-label="Progress" max={end || 1} value={Math.min(time, end || 1)} />
         <span class="mono">
-          {general(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} / {general(end, 6)} s
+          {state === "paused" ? fixed(time, 6) : general(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} /{" "}
+          {general(end, 6)} s
         </span>
       </span>
+      <p class="happened quiet" role="status">
+        {now?.happened.value.length ? `${now.happened.value.join("; ")}.` : ""}
+      </p>
       {isStale.value && (
         <button type="button" class="stale" onClick={() => void run()}>
           The scenario has changed: run it
@@ -89,7 +102,7 @@ export function Controls() {
   );
 }
 
-/** The keys of the view: space, n, r, + and −. */
+/** The keys of the view: space, full stop, n, r, + and −. */
 export function onKey(event: KeyboardEvent): void {
   const { target, key } = event;
   // A button takes the space itself, a field every key.
@@ -100,6 +113,7 @@ export function onKey(event: KeyboardEvent): void {
   }
   const does: Record<string, () => void> = {
     " ": playOrPause,
+    ".": step,
     n: toNextLoss,
     r: () => void run(),
     "+": () => faster(1),

@@ -3,17 +3,28 @@ import type { Request } from "../engine/protocol.ts";
 import { Course } from "./course.ts";
 import type { FromCourse } from "./messages.ts";
 
-/** An answer of the engine. */
-function answer(head: unknown): ArrayBuffer {
+/** An answer of the engine, with columns behind its head. */
+function answer(head: unknown, columns: number[] = []): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head));
-  const bytes = new Uint8Array(Math.ceil((4 + text.length) / 8) * 8);
+  const from = Math.ceil((4 + text.length) / 8) * 8;
+  const bytes = new Uint8Array(from + 8 * columns.length);
   new DataView(bytes.buffer).setUint32(0, text.length, true);
   bytes.set(text, 4);
+  new Float64Array(bytes.buffer, from).set(columns);
   return bytes.buffer;
 }
 
-/** An engine of which each event takes a hundredth of a second of the run, up to 10 s. */
-function fake(ask?: (request: Request) => ArrayBuffer) {
+/** A row of the queue: two packets. */
+const QUEUE = {
+  rows: 1,
+  columns: ["link", "packets"].map((name, at) => ({ name, type: "f64", at: 8 * at })),
+};
+
+/**
+ * An engine of which each event takes a hundredth of a second of the run, up to 10 s, or to `last` events. Each so many
+ * events a row is recorded.
+ */
+function fake(ask?: (request: Request) => ArrayBuffer, each = Number.POSITIVE_INFINITY, last = 1000) {
   let clock = 0;
   let events = 0;
   const steps: Request[] = [];
@@ -21,13 +32,15 @@ function fake(ask?: (request: Request) => ArrayBuffer) {
   const engine = {
     ask: (request: Request): ArrayBuffer => {
       if (request.op === "start") {
-        return answer({ run: 0, end_s: 10, seed: 1, flows: ["a"], links: [], nodes: [] });
+        return answer({ run: 0, end_s: 10, seed: 1, flows: ["a"], links: ["l"], nodes: [] });
       }
       if (request.op === "step") {
         steps.push(request);
         const until = Math.floor(request.until_s * 100 + 1e-9);
         events = Math.min(events + (request.events ?? 1e9), Math.max(events, until));
-        return answer({ now_s: events / 100, events, over: events >= 1000, tables: {} });
+        const has = request.events === 1 && events % each === 0;
+        const tables = has ? { queue: QUEUE } : {};
+        return answer({ now_s: events / 100, events, over: events >= last, tables }, has ? [0, 2] : []);
       }
       const summary = { simulated_s: 10, flows: [], links: [], scenario: { record: { trace: "off" } } };
       return answer({ summary, interrupted: false, tables: {}, captures: [] });
@@ -62,12 +75,22 @@ test("a run with a pace follows the clock", async () => {
   expect(times.length).toBeGreaterThan(50);
 });
 
-test("one step is one event", async () => {
-  const { course, told, steps } = fake();
+test("one step goes event by event until something is recorded, and tells it", async () => {
+  const { course, told, steps } = fake(undefined, 3);
   await course.receive({ kind: "start", asked: { toml: "" } });
   await course.receive({ kind: "go", how: "one step" });
-  expect(steps).toEqual([{ op: "step", run: 0, until_s: 10, events: 1 }]);
-  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 0.01 });
+  expect(steps).toEqual([1, 2, 3].map(() => ({ op: "step", run: 0, until_s: 10, events: 1 })));
+  const happened = ["2 packets wait at l"];
+  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 0.03, happened });
+  await course.receive({ kind: "go", how: "one step" });
+  expect(told.at(-1)).toMatchObject({ now_s: 0.06, happened });
+});
+
+test("one step of a run that records nothing ends, too", async () => {
+  const { course, told } = fake(undefined, Number.POSITIVE_INFINITY, 1e6);
+  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "go", how: "one step" });
+  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 10, happened: [] });
 });
 
 test("a trap is one clear error", async () => {

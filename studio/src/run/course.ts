@@ -3,6 +3,7 @@
 import { decode, type Finished, type Request, type Started, type Stepped, type Watch } from "../engine/protocol.ts";
 import { Gathered } from "./facts.ts";
 import type { Asks, FromCourse, Result, Standing, Summary, ToCourse } from "./messages.ts";
+import { hasRows, told } from "./step.ts";
 import { Store } from "./store.ts";
 import { account } from "./why.ts";
 
@@ -13,6 +14,8 @@ const NEWS = 16;
 /** Events of the first slice, and of a step that looks for a loss. */
 const EVENTS = 10_000;
 const FEW = 200;
+/** Events after which a single step ends, whether something was recorded or not. */
+const LONGEST = 1000;
 /** Flows whose standing is told. */
 const FLOWS = 64;
 
@@ -44,6 +47,8 @@ export class Course {
   private events = 0;
   private budget = EVENTS;
   private engine_ms = 0;
+  /** What the last single step recorded, in words. */
+  private happened: string[] = [];
   private lastNews = Number.NEGATIVE_INFINITY;
   /** When the clock stood so, the run was at this time. */
   private anchor = { clock: 0, now: 0 };
@@ -65,6 +70,7 @@ export class Course {
           break;
         case "go":
           this.mode = message.how;
+          this.happened = [];
           this.anchorHere();
           await this.go();
           break;
@@ -138,7 +144,10 @@ export class Course {
   /** Goes on for about the time of a slice. Says whether the run is over. */
   private async slice(started: Started): Promise<boolean> {
     const start = this.around.clock();
-    if (this.mode === "to the next loss" || this.mode === "one step") {
+    if (this.mode === "one step") {
+      return this.single(started);
+    }
+    if (this.mode === "to the next loss") {
       return this.search(started, start);
     }
     let until = started.end_s;
@@ -162,17 +171,32 @@ export class Course {
 
   /** Small steps until a packet is dropped. */
   private async search(started: Started, start: number): Promise<boolean> {
-    const isSingle = this.mode === "one step";
     do {
-      const { over, isLoss } = await this.step(started.run, started.end_s, isSingle ? 1 : FEW);
+      const { over, isLoss } = await this.step(started.run, started.end_s, FEW);
       if (over) {
         return true;
       }
-      if (isSingle || isLoss) {
+      if (isLoss) {
         this.mode = "paused";
         return false;
       }
     } while (this.around.clock() - start < SLICE);
+    return false;
+  }
+
+  /** Event by event until something is recorded. */
+  private async single(started: Started): Promise<boolean> {
+    for (let events = 0; events < LONGEST; events++) {
+      const { over, tables } = await this.step(started.run, started.end_s, 1);
+      if (over) {
+        return true;
+      }
+      if (hasRows(tables)) {
+        this.happened = told(tables, started);
+        break;
+      }
+    }
+    this.mode = "paused";
     return false;
   }
 
@@ -189,7 +213,7 @@ export class Course {
     if (this.wants) {
       this.around.post({ kind: "stepped", answer, events: step.events }, [answer]);
     }
-    return { over: step.over, count, isLoss };
+    return { over: step.over, count, isLoss, tables: step.tables };
   }
 
   private async finish({ run }: Started): Promise<void> {
@@ -252,6 +276,7 @@ export class Course {
       standings: this.standings(),
       queues: [...this.store.longest].map(([link, most]) => ({ link, most })),
       thinned: this.store.thinned,
+      happened: this.happened,
     });
   }
 

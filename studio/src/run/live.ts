@@ -69,6 +69,8 @@ export class Live {
   readonly queues: Signal<QueueSoFar[]> = signal<QueueSoFar[]>([]);
   /** By how much what is kept is thinned, in words; empty while it is whole. */
   readonly thinned = signal("");
+  /** The rows that the last single step recorded, in words; none after any other way to go on. */
+  readonly happened: Signal<string[]> = signal<string[]>([]);
   /** Whether packets are told. */
   hasPackets = false;
 
@@ -112,7 +114,7 @@ export class Live {
     this.go("to the next loss");
   }
 
-  /** Goes on for one event, or a few of the same time. */
+  /** Goes on until something is recorded. */
   step(): void {
     this.go("one step");
   }
@@ -134,6 +136,7 @@ export class Live {
       this.standings.value = [];
       this.queues.value = [];
       this.thinned.value = "";
+      this.happened.value = [];
       this.round.value++;
     });
     this.line = await this.open();
@@ -238,6 +241,9 @@ export class Live {
           this.standings.value = message.standings;
           this.queues.value = message.queues;
           this.thinned.value = message.thinned;
+          if (message.happened.length > 0 || this.happened.peek().length > 0) {
+            this.happened.value = message.happened;
+          }
           if (this.state.peek() !== "over") {
             this.state.value = message.state;
           }

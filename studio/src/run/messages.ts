@@ -155,6 +155,8 @@ export type FromCourse =
       queues: QueueSoFar[];
       /** By how much tables are thinned, in words; empty while they are whole. */
       thinned: string;
+      /** The rows that a single step recorded, in words. */
+      happened: string[];
     }
   | { kind: "finished"; result: Result; now_s: number }
   | { kind: "failed"; message: string }

@@ -25,7 +25,7 @@ export const isStale = computed(() => {
 });
 
 /** Starts the scenario from its start, and lets it go. */
-export async function run(): Promise<void> {
+export async function run(goes: "on" | "one step" = "on"): Promise<void> {
   clicked = performance.now();
   isStarting.value = true;
   refusal.value = "";
@@ -34,7 +34,11 @@ export async function run(): Promise<void> {
     const own = seed.value;
     const next = await start(asked(), { speed: speed.value, ...(own === undefined ? {} : { seed: own }) });
     noteEnd(next);
-    next.play();
+    if (goes === "on") {
+      next.play();
+    } else {
+      next.step();
+    }
   } catch (error) {
     refusal.value = error instanceof Error ? error.message : String(error);
     if (!(error instanceof Refused)) {
@@ -70,6 +74,17 @@ export function playOrPause(): void {
     now.pause();
   } else {
     now.play();
+  }
+}
+
+/** Goes on until something is recorded; what is over starts again with its first step. */
+export function step(): void {
+  const now = live.peek();
+  const state = now?.state.peek();
+  if (state === "paused") {
+    now?.step();
+  } else if (state !== "running" && !isStarting.peek()) {
+    void run("one step");
   }
 }
 
