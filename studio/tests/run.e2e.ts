@@ -222,6 +222,34 @@ describe("a run", () => {
     await page.getByText("Two fingers zoom and move").waitFor();
   });
 
+  test.each([360, 1280, 3840])("names of flows are whole at a width of %i", async (width) => {
+    const { page } = await studio.page({ viewport: { width, height: 900 } });
+    await page.evaluate(() => {
+      const { prototype } = CanvasRenderingContext2D;
+      const { fillText } = prototype;
+      const written: [string, number][] = [];
+      Object.assign(globalThis, { written });
+      prototype.fillText = function (...given: Parameters<typeof fillText>) {
+        written.push([given[0], Number.parseFloat(/[\d.]+(?=px)/.exec(this.font)?.[0] ?? "0")]);
+        fillText.apply(this, given);
+      };
+    });
+    await go(page, PAIR.replaceAll('"b"', '"mars-relay-2"'));
+    await page.locator(".hash").waitFor();
+    await page.locator(".chart.states").scrollIntoViewIfNeeded();
+    const sizes = () =>
+      page.evaluate(() => {
+        const { written } = globalThis as unknown as { written: [string, number][] };
+        return written.filter(([text]) => text === "mars-relay-2->a").map(([, size]) => size / devicePixelRatio);
+      });
+    await expect.poll(sizes).toContain(11);
+    const cut = await page
+      .locator(".side .name")
+      .evaluateAll((names) => names.filter((name) => name.scrollWidth > name.clientWidth).length);
+    expect(cut).toBe(0);
+    await page.context().close();
+  });
+
   test("flows are chosen, and numbers stand beside the picture", async () => {
     const { page } = await studio.page();
     await go(page, PAIR);

@@ -70,16 +70,21 @@ export function drawLosses(plot: uPlot, { losses, span }: Figure): void {
   ctx.restore();
 }
 
-/** States as a row for each flow. */
+/** Pixels above a row of states that its name has. */
+const NAME = 14;
+
+/** States as a row for each flow, below its name. */
 export function drawStates(plot: uPlot, { states, span, now_s }: Figure, font: string): void {
   if (!states?.length) {
     return;
   }
   const { ctx, bbox } = plot;
-  const height = bbox.height / states.length;
+  const all = bbox.height / states.length;
+  const named = states.length > 1 ? NAME * devicePixelRatio : 0;
+  const height = all - named;
   ctx.save();
   states.forEach(({ states: { from_s, state, names } }, row) => {
-    const top = bbox.top + row * height;
+    const top = bbox.top + row * all + named;
     const inks = names.map((name) => (STATES[name] ? colour(STATES[name]) : colour("line")));
     for (let at = 0; at < from_s.length; at++) {
       const start = Math.max(from_s[at] as number, span.from_s);
@@ -97,15 +102,23 @@ export function drawStates(plot: uPlot, { states, span, now_s }: Figure, font: s
       ctx.fillRect(left, top + (height * (1 - share)) / 2, width, height * share);
     }
   });
-  ctx.fillStyle = colour("quiet");
-  ctx.font = font.replace("11px", `${10 * devicePixelRatio}px`);
-  ctx.textAlign = "right";
-  ctx.textBaseline = "middle";
-  if (states.length > 1) {
+  if (named > 0) {
+    ctx.fillStyle = colour("ink");
+    ctx.font = font.replace("11px", `${11 * devicePixelRatio}px`);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
     states.forEach(({ name }, row) => {
-      const text = name.length > 8 ? `${name.slice(0, 6)}…` : name;
-      ctx.fillText(text, bbox.left - 4 * devicePixelRatio, bbox.top + (row + 0.5) * height);
+      ctx.fillText(fitting(ctx, name, bbox.width), bbox.left, bbox.top + row * all + 0.55 * named);
     });
   }
   ctx.restore();
+}
+
+/** As much of a name as has room. */
+function fitting(ctx: CanvasRenderingContext2D, name: string, width: number): string {
+  let text = name;
+  while (text.length > 1 && ctx.measureText(text).width > width) {
+    text = `${text.replace(/…$/, "").slice(0, -1)}…`;
+  }
+  return text;
 }
