@@ -1,6 +1,7 @@
 /** The ways of packets, hop by hop, from the rows that a run tells of them. */
 
 import type { NetworkLink, Table, Tables } from "../engine/protocol.ts";
+import { Sequences } from "./sequence.ts";
 
 /** No link, no node. */
 export const NOWHERE = 0xffffffff;
@@ -30,6 +31,7 @@ export interface Hop {
   /** Why it was dropped, where the run told. */
   cause: string;
   backward: boolean;
+  /** Sequence numbers count on beyond 32 bits. */
   seq: number;
   ack: number;
   len: number;
@@ -44,9 +46,9 @@ export class Hops {
   private readonly open = new Map<number, Hop>();
   /** When each link has sent all that it was given. */
   private readonly free = new Map<number, number>();
-  /** The highest sequence number sent of each flow, and the lowest. */
+  /** The highest sequence number sent of each flow. */
   private readonly highest = new Map<number, number>();
-  readonly lowest = new Map<number, number>();
+  readonly numbers = new Sequences();
 
   /** @param links the directions of links by their numbers; links of a sky or a medium tell no delay */
   constructor(
@@ -54,10 +56,15 @@ export class Hops {
     private readonly isFixed = (link: number) => (links[link]?.delay_s ?? 0) > 0,
   ) {}
 
-  add({ packets, drops }: Tables): void {
-    if (!packets || packets.rows === 0) {
-      return;
+  add({ packets, drops, trace }: Tables): void {
+    if (packets && packets.rows > 0) {
+      this.numbers.note(trace, packets.columns.time_s?.values[0]);
+      this.take(packets, drops);
     }
+    this.numbers.note(trace);
+  }
+
+  private take(packets: Table, drops: Table | undefined): void {
     const causes = causesOf(drops);
     const column = (name: string) => packets.columns[name]?.values ?? new Float64Array(packets.rows);
     const [time, packet, flow, node] = [column("time_s"), column("packet"), column("flow"), column("node")];
@@ -98,8 +105,7 @@ export class Hops {
         isCrossed: false,
         cause: "",
         backward: backward[row] === 1,
-        seq: seq[row] as number,
-        ack: ack[row] as number,
+        ...this.numbered(flow[row] as number, backward[row] === 1, seq[row] as number, ack[row] as number),
         len: len[row] as number,
         again: before?.again ?? false,
       };
@@ -113,6 +119,11 @@ export class Hops {
       this.open.set(number, hop);
       this.kept.push(hop);
     }
+  }
+
+  private numbered(flow: number, isBack: boolean, seq: number, ack: number): Pick<Hop, "seq" | "ack"> {
+    const [own, other] = isBack ? (["backward", "forward"] as const) : (["forward", "backward"] as const);
+    return { seq: this.numbers.unwrapped(flow, own, seq), ack: this.numbers.unwrapped(flow, other, ack) };
   }
 
   /** Forgets hops that ended before a time. */
@@ -175,27 +186,21 @@ export class Hops {
   }
 
   private isAgain({ flow, backward, seq, len }: Hop): boolean {
+    const { first } = this.numbers;
+    if (!backward && !first.has(flow)) {
+      // A SYN takes the number before that of the first byte.
+      first.set(flow, len === 0 ? seq + 1 : seq);
+    }
     if (backward || len === 0) {
-      if (!backward && !this.lowest.has(flow)) {
-        this.lowest.set(flow, seq + 1);
-      }
       return false;
     }
-    if (!this.lowest.has(flow)) {
-      this.lowest.set(flow, seq);
-    }
     const highest = this.highest.get(flow);
-    if (highest === undefined || since(highest, seq) > 0) {
+    if (highest === undefined || seq > highest) {
       this.highest.set(flow, seq);
       return false;
     }
     return true;
   }
-}
-
-/** Bytes from one sequence number to another: they count round 2^32. */
-export function since(from: number, to: number): number {
-  return (to - from) | 0;
 }
 
 /** Causes of drops by link, flow and time. */

@@ -8,7 +8,6 @@ import { engine } from "../engine/here.ts";
 import { download } from "../save/download.ts";
 import { Diagram } from "./diagram.ts";
 import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
-import { since } from "./hops.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
 
@@ -253,8 +252,8 @@ function inWords({ hop }: Piece, { nodes, first, hops }: Seen): string {
   const from = nodes[hop.from] ?? "";
   const to = nodes[hop.to] ?? "…";
   const number = (value: number, base: number | undefined) =>
-    base === undefined ? String(value) : since(base, value).toLocaleString("en");
-  const base = first ?? hops.lowest.get(hop.flow);
+    base === undefined ? String(value) : (value - base).toLocaleString("en");
+  const base = first ?? hops.numbers.first.get(hop.flow);
   const what =
     hop.backward || hop.len === 0
       ? hop.backward

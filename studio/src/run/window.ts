@@ -38,11 +38,15 @@ export async function watched(
   isWanted: () => boolean,
 ): Promise<Watched | undefined> {
   const first = await firstByte(door, asked, seed, flow, to_s);
-  const started = await door.ask({ op: "start", ...asked, seed, packets: { from_s, to_s, flow, most: MOST } });
+  const packets = { from_s, to_s, flow, most: MOST };
+  const started = await door.ask({ op: "start", ...withTrace(asked), seed, packets });
   if (started.errors) {
     throw new Error(started.errors.map(({ message }) => message).join("; "));
   }
   const hops = new Hops(network.links);
+  if (first !== undefined) {
+    hops.numbers.first.set(flow, first);
+  }
   let rows = 0;
   try {
     for (let isOver = false; !isOver; ) {
@@ -61,6 +65,11 @@ export async function watched(
   return { hops, nodes: network.nodes.map(({ name }) => name), first, isCut: rows >= MOST };
 }
 
+/** With a trace, which tells how far a flow is when the window starts. */
+function withTrace(asked: Asked): Asked {
+  return { ...asked, sets: [...(asked.sets ?? []), ["record.trace", "change"]] };
+}
+
 /** Sequence numbers start anywhere: the first packet of the flow tells where. */
 async function firstByte(
   door: Door,
@@ -75,7 +84,7 @@ async function firstByte(
   }
   const hops = new Hops([]);
   try {
-    for (let isOver = false; !isOver && hops.lowest.size === 0; ) {
+    for (let isOver = false; !isOver && hops.numbers.first.size === 0; ) {
       const step = await door.ask({ op: "step", run: started.run, until_s, events: EVENTS / 20 });
       hops.add(step.tables);
       isOver = step.over || step.now_s >= until_s;
@@ -83,5 +92,5 @@ async function firstByte(
   } finally {
     await door.ask({ op: "close", run: started.run });
   }
-  return hops.lowest.get(flow);
+  return hops.numbers.first.get(flow);
 }
