@@ -118,6 +118,19 @@ describe("saving", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("the report of a run over radios has tables of media and radios", async () => {
+    const { page } = await studio.page();
+    await page.locator("input[type=file]").first().setInputFiles(here("../../scenarios/adhoc-chain.toml"));
+    await page.getByText("adhoc-chain.toml is the scenario now").waitFor();
+    const { path } = await saved(page, "A whole run", "Report HTML");
+    const { page: open, complaints } = await report(path);
+    for (const title of ["Flows", "Media", "Radios"]) {
+      await open.getByRole("heading", { name: title, exact: true }).waitFor();
+    }
+    await open.getByRole("columnheader", { name: "route changes" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   test("a comparison is a report, a table and figures", async () => {
     const { page } = await studio.page();
     await page.getByRole("link", { name: "Compare" }).click();

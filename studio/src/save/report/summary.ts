@@ -6,6 +6,8 @@ export interface FlowSummary {
   name: string;
   flow?: string;
   leg?: number;
+  from: string;
+  to: string;
   congestion: string;
   bottleneck: string | null;
   start_s: number;
@@ -20,6 +22,23 @@ export interface FlowSummary {
   mean_cwnd_segments: number;
   limited_s: Record<string, number>;
   failure?: string;
+  datagrams?: Delays;
+  messages?: Delays & { sent: number; dropped: number };
+  responses?: Times;
+  pages?: Times;
+  signals?: { sent: number; received: number; local: number };
+}
+
+interface Delays {
+  lost: number;
+  mean_delay_s: number | null;
+  p95_delay_s: number | null;
+}
+
+interface Times {
+  count: number;
+  mean_s: number | null;
+  p95_s: number | null;
 }
 
 export interface LinkSummary {
@@ -30,20 +49,62 @@ export interface LinkSummary {
   dropped_queue: number;
   dropped_error: number;
   dropped_aqm: number;
+  dropped_acks?: number;
+  dropped_route?: number;
+  withdrawn?: number;
+  marked?: number;
+  duplicated?: number;
+  reordered?: number;
   mean_queue_packets: number;
   max_queue_packets: number;
 }
 
-export interface LegSummary {
+/** The sender of one leg of a flow that proxies split. */
+export interface LegSummary extends FlowSummary {
   flow: string;
   leg: number;
+}
+
+export interface ProxySummary {
+  node: string;
+  flow: string;
+  congestion: string;
+  acknowledged_bytes: number;
+  lost_bytes: number;
+  sent_segments: number;
+  retransmitted_segments: number;
+  timeouts: number;
   min_rtt_s: number | null;
+  mean_buffer_bytes: number;
+  max_buffer_bytes: number;
+}
+
+export interface RadioSummary {
+  name: string;
+  medium: string;
+  utilisation: number;
+  busy: number;
+  sent_frames: number;
+  aggregates: number;
+  mpdus_per_aggregate: number | null;
+  mean_queue_packets: number;
+  retries: number;
+  collisions: number;
+  dropped_queue: number;
+  dropped_retry: number;
+  dropped_lifetime: number;
+  dropped_no_route: number;
+  routing_bytes: number;
+  broken_links: number;
+  route_changes: number;
 }
 
 export interface Summary {
   flows: FlowSummary[];
   links: LinkSummary[];
   legs: LegSummary[];
+  proxies: ProxySummary[];
+  radios: RadioSummary[];
   scenario: Record<string, unknown>;
   seed: number;
   simulated_s: number;
@@ -53,5 +114,5 @@ export interface Summary {
 }
 
 export function summaryOf(run: Pick<WholeRun, "summary">): Summary {
-  return { legs: [], ...run.summary } as unknown as Summary;
+  return { legs: [], proxies: [], radios: [], ...run.summary } as unknown as Summary;
 }
