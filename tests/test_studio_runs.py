@@ -160,6 +160,87 @@ def test_a_study_is_watched_to_its_end(sockets: Socket, folder: Path) -> None:
     assert found[-1] == {"event": "end", "cancelled": False}
 
 
+STUDY = """scenarios = ["pair.toml"]
+congestion = ["cubic", "hybla"]
+replications = 3
+[vary]
+"links.0.loss" = [0.0, 0.01]
+"""
+
+
+def test_a_study_is_that_of_the_command_line(sockets: Socket, folder: Path, lightlag: Lightlag) -> None:
+    (folder / "pair.toml").write_text(PAIR)
+    (folder / "wide.toml").write_text(STUDY)
+    found = carried_out(sockets, op="study", study="0/wide.toml", jobs=2)
+    assert found[0] == {"event": "start", "name": "wide", "total": 12, "warnings": []}
+    counts = [(event["finished"], event["total"]) for event in found if event["event"] == "status"]
+    assert (counts[0], counts[-1]) == ((0, 12), (12, 12))
+    (result,) = [event for event in found if event["event"] == "result"]
+    assert result == {"event": "result", "place": "0/wide", "finished": 12, "complete": True}
+    assert found[-1] == {"event": "end", "cancelled": False}
+    done = lightlag("study", "run", folder / "wide.toml", "--out", "own/wide", "--store", "own/store", "--quiet")
+    assert done.returncode == 0
+    for name in ("runs", "flows", "summary"):
+        ours, theirs = (
+            getattr(ll.study.open_study(one), name) for one in (folder / "wide", folder.parent / "own/wide")
+        )
+        assert ours.lazy().collect().equals(theirs.lazy().collect(), null_equal=True)
+    # Nothing is made again, and results of the same study are written anew.
+    again = carried_out(sockets, op="study", study="0/wide.toml")
+    assert next(event for event in again if event["event"] == "status")["finished"] == 12
+    assert [event["place"] for event in again if event["event"] == "result"] == ["0/wide"]
+
+
+def test_results_of_a_study_replace_no_others(sockets: Socket, folder: Path) -> None:
+    (folder / "pair.toml").write_text(PAIR)
+    (folder / "wide.toml").write_text(STUDY.replace("3", "1"))
+    before = ll.run(pair(), duration="1 s")
+    before.save(folder / "wide")
+    found = carried_out(sockets, op="study", study="0/wide.toml", jobs=2)
+    assert [event["place"] for event in found if event["event"] == "result"] == ["0/wide-2"]
+    assert ll.load(folder / "wide").result_hash == before.result_hash
+
+
+def test_a_cancelled_study_keeps_its_runs_and_goes_on(sockets: Socket, folder: Path) -> None:
+    (folder / "pair.toml").write_text(PAIR)
+    (folder / "long.toml").write_text(STUDY.replace("replications = 3", "replications = 400"))
+    with sockets("/tasks") as task:
+        task.send_json({"id": 1, "op": "study", "study": "0/long.toml", "jobs": 1})
+        first = task.receive_json()
+        while first["event"] != "status" or first["finished"] == 0:
+            first = task.receive_json()
+        task.send_json({"id": 1, "op": "cancel"})
+        found = events(task)
+    assert found[-1] == {"event": "end", "cancelled": True}
+    (result,) = [event for event in found if event["event"] == "result"]
+    assert 0 < result["finished"] < 1600
+    assert not result["complete"]
+    with sockets("/tasks") as task:
+        task.send_json({"id": 1, "op": "watch", "study": "0/long.toml"})
+        assert task.receive_json()["finished"] == result["finished"]
+
+
+def test_runs_of_a_study_that_fail_are_told_and_the_others_kept(sockets: Socket, folder: Path) -> None:
+    (folder / "pair.toml").write_text(PAIR)
+    (folder / "bad.toml").write_text(STUDY.replace("[0.0, 0.01]", '[0.0, "often"]'))
+    assert "often" in failure(carried_out(sockets, op="study", study="0/bad.toml"))
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"study": "0/none.toml"}, "is not there"),
+        ({"study": "0/../x.toml"}, "is no name of a place"),
+        ({"study": "/etc/passwd"}, "is no name of a place"),
+        ({"study": 7}, "is no name of a place"),
+        ({}, "is no name of a place"),
+        ({"study": "0/pair.toml"}, "no key of a study"),
+        ({"study": "0/bad.toml", "store": "0/away"}, "is not there"),
+        ({"study": "0/bad.toml", "store": "../away"}, "is no name of a place"),
+        ({"study": "0/bad.toml", "out": "/tmp/x"}, "out: is no key of study"),
+        ({"study": "0/bad.toml", "jobs": 0}, "jobs"),
+        ({"study": "0"}, "is no file"),
+    ]
+    for request, words in wrong:
+        assert words in failure(carried_out(sockets, op="study", **request)), request
+
+
 # --- on real sockets --------------------------------------------------------------------------------------------------
 
 

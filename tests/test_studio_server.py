@@ -545,8 +545,9 @@ def test_code_in_a_study_is_refused(client: TestClient, sockets: Socket, folder:
     (folder / "study.toml").write_text(study)
     (folder / "store").mkdir()
     (folder / "store" / "store.json").write_text("{}")
-    found = failure(carried_out(sockets, op="watch", study="0/study.toml"))
-    assert re.search("is code|names a file|outside of the folders", found), found
+    for op in ("watch", "study"):
+        found = failure(carried_out(sockets, op=op, study="0/study.toml"))
+        assert re.search("is code|names a file|outside of the folders", found), found
     assert client.get("/api/study", headers=MINE, params={"place": "0/study.toml"}).status_code == 400
 
 

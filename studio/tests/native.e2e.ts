@@ -50,6 +50,8 @@ async function prepared(folder: string): Promise<void> {
   await mkdir(join(folder, "results"));
   await writeFile(join(folder, "short.toml"), SHORT);
   await writeFile(join(folder, "study.toml"), STUDY);
+  await writeFile(join(folder, "grid.toml"), STUDY.replace("[0.001, 0.01]", "[0.0, 0.02]"));
+  await writeFile(join(folder, "results", "long.toml"), STUDY.replace("short.toml", "endless.toml"));
   await writeFile(join(folder, "results", "endless.toml"), ENDLESS);
   await writeFile(join(folder, "results", "rates.csv"), "time_s,rate_bps\n0,5e6\n2,1e6\n");
   await writeFile(join(folder, "results", "traced.toml"), TRACED);
@@ -326,6 +328,33 @@ describe("the page of this machine", () => {
     await study.getByText("8 of 8 runs").waitFor();
     await study.getByText("Cells").click();
     await expect.poll(() => study.locator("tbody tr").count()).toBe(4);
+    await page.context().close();
+  });
+
+  test("runs a study of the folders, and opens its report", async () => {
+    const { page, complaints } = await native();
+    await page.getByRole("button", { name: "Run grid.toml" }).click();
+    const study = card(page, "Study grid");
+    await expect.poll(() => study.locator(".standing-of").textContent(), { timeout: 30_000 }).toBe("done");
+    await study.getByText("8 of 8 runs").waitFor();
+    await study.getByText("Cells").click();
+    expect(await study.locator("tbody tr").count()).toBe(4);
+    expect(await study.getByRole("cell", { name: "2 of 2" }).count()).toBe(4);
+    await row(page, "grid").waitFor();
+    await shot(page, "native-study");
+    await study.getByRole("button", { name: "Report of grid" }).click();
+    await page.frameLocator("dialog iframe").getByText("newreno").first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("cancels a study", async () => {
+    const { page } = await native();
+    await page.getByRole("button", { name: "Run long.toml" }).click();
+    const study = card(page, "Study long");
+    await study.getByText("0 of 8 runs").waitFor();
+    await study.getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => study.locator(".standing-of").textContent(), { timeout: 30_000 }).toBe("cancelled");
     await page.context().close();
   });
 

@@ -33,6 +33,9 @@ WebSockets (``sockets.py``) take ``{"token": ...}`` as the first message and ans
   - ``{"id", "op": "compare", "scenarios": [text], "congestion"?: [..] | {label: ..}, "vary"?: {key: [..]},
     "replications"?: 10, "seed"?, "sets"?, "duration"?, "files"?, "base"?, "jobs"?}``: the same. One that was
     cancelled goes on when it is asked again.
+  - ``{"id", "op": "study", "study": place, "store"?: place, "jobs"?}``: makes the runs of a study file that its store
+    does not hold: ``status`` as for ``watch``, then ``result`` with ``place``. The store is the one that is named, or
+    ``store`` among the results, beside the study, or beside its folder; without any, among the results.
   - ``{"id", "op": "watch", "study": place, "store"?: place}``: events ``status`` with what ``/api/study`` answers,
     when it changes.
   - ``{"id", "op": "cancel"}``: ends the task with this id.

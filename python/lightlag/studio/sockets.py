@@ -66,7 +66,7 @@ class Sockets:
         await self._serve(socket, self._answer_requests)
 
     async def tasks(self, socket: WebSocket) -> None:
-        """Tasks: ``{"id": 7, "op": "run" | "compare" | "watch" | "cancel", ...}``, answered by events with that id."""
+        """Tasks: ``{"id": 7, "op": "run", ...}`` and others of ``api.py``, answered by events with that id."""
         await self._serve(socket, self._carry_out)
 
     async def _serve(self, socket: WebSocket, serve: Callable[[WebSocket], Awaitable[None]]) -> None:
@@ -137,14 +137,16 @@ class Client:
     def take(self, request: dict[str, Any]) -> None:
         """Starts what a request asks for, beside what goes on already."""
         number, op = request["id"], request.get("op")
-        carry_out = {"run": self._start, "compare": self._start, "watch": self._watch}.get(str(op))
+        carry_out = {"run": self._start, "compare": self._start, "study": self._start, "watch": self._watch}.get(
+            str(op)
+        )
         if op == "cancel":
             self._cancel(number)
         elif number in self._open:
             message = f"id: {number} is the number of a task that goes on; take another one"
             self._go_on(self._send({"id": number, "event": "refused", "message": message}))
         elif carry_out is None:
-            self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, watch and cancel"))
+            self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, study, watch and cancel"))
         elif len(self._open) >= MOST_OPEN:
             self._go_on(self._fail(number, f"{MOST_OPEN} tasks go on already; wait for one, or cancel one"))
         else:

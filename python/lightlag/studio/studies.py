@@ -15,9 +15,10 @@ from lightlag.studio.scenarios import Sent, check_competitors, check_texts, pars
 
 if TYPE_CHECKING:
     from lightlag.study import Study
+    from lightlag.study.schedule import Schedule
     from lightlag.study.store import Store
 
-__all__ = ["read", "status", "store_of"]
+__all__ = ["looked_through", "place_of_store", "read", "status", "store_of", "told"]
 
 MOST_CELLS = 1000
 """Cells that a status lists."""
@@ -33,6 +34,17 @@ def read(path: Path, places: Places) -> Study:
     """
     from lightlag.study import Study
 
+    return Study.of(looked_through(path, places), path.parent, path.stem)
+
+
+def looked_through(path: Path, places: Places) -> dict[str, Any]:
+    """The table of a study file, whose scenarios are plain values without code.
+
+    Raises
+    ------
+    InputError, ScenarioError
+        If it is none, names code, or a file outside of the given folders.
+    """
     try:
         table = tomllib.loads(path.read_text("utf-8-sig"))
     except (ValueError, OSError, RecursionError) as error:
@@ -42,7 +54,7 @@ def read(path: Path, places: Places) -> Study:
     check_competitors(table.get("congestion"))
     given = table.get("scenarios")
     scenarios = [_scenario(one, path.parent, places) for one in given] if isinstance(given, list) else given
-    return Study.of({**table, "scenarios": scenarios} if scenarios is not None else table, path.parent, path.stem)
+    return {**table, "scenarios": scenarios} if scenarios is not None else table
 
 
 def status(study: Study, store: Store) -> dict[str, Any]:
@@ -50,18 +62,22 @@ def status(study: Study, store: Store) -> dict[str, Any]:
     from lightlag.study.schedule import Schedule
 
     schedule = Schedule(study, store, dry=True)
+    return told(study, schedule, {key: why for key, why in store.failures.items() if key in schedule.left})
+
+
+def told(study: Study, schedule: Schedule, failures: Mapping[str, str]) -> dict[str, Any]:
+    """How far a schedule is; failures by the key of their run."""
     cells = [
         {"congestion": state.cell.congestion, "point": list(state.cell.point), "finished": state.finished}
         | {"seeds": state.limit, "reached": None if state.verdict is None else state.verdict.is_reached}
         for state in schedule.states[:MOST_CELLS]
     ]
-    failures = {key: why for key, why in store.failures.items() if key in schedule.left}
-    counts = {"finished": schedule.finished, "total": schedule.total, "failures": failures}
+    counts = {"finished": schedule.finished, "total": schedule.total, "failures": dict(failures)}
     return {"study": study.name, "cells": cells, "more": max(0, len(schedule.states) - MOST_CELLS)} | counts
 
 
 def store_of(path: Path, places: Places, name: object = None) -> Store:
-    """The store of a study: the one that is named, or that among the results, beside the study or beside its folder.
+    """The store of a study, which is there; see :func:`place_of_store`.
 
     Raises
     ------
@@ -70,13 +86,29 @@ def store_of(path: Path, places: Places, name: object = None) -> Store:
     """
     from lightlag.study.store import open_store
 
+    place = place_of_store(path, places, name)
+    if place is None:
+        raise InputError(
+            f"{printable(path.name)}: has no store yet; run it here, or with: lightlag study run {printable(path.name)}"
+        )
+    return open_store(place, make=False)
+
+
+def place_of_store(path: Path, places: Places, name: object = None) -> Path | None:
+    """The folder of a store: the one that is named, or that among the results, beside the study or beside its folder.
+
+    Raises
+    ------
+    InputError
+        If the one that is named is not there, or outside of the given folders.
+    """
     if name is not None:
-        return open_store(places.find(name), make=False)
+        return places.find(name)
     for folder in (places.results, path.parent, path.parent.parent):
         store = folder / "store"
         if store.is_dir() and places.name(store.resolve()) is not None:
-            return open_store(store.resolve(), make=False)
-    raise InputError(f"{printable(path.name)}: has no store yet; make its runs with: lightlag study run {path.name}")
+            return store.resolve()
+    return None
 
 
 def _scenario(given: object, folder: Path, places: Places) -> object:

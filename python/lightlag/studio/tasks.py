@@ -17,6 +17,7 @@ from lightlag.errors import InputError
 from lightlag.running import MOST_THREADS, processors
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import Sent, check_competitors, check_sets, parsed, without_code
+from lightlag.studio.studies import looked_through, place_of_store
 
 __all__ = ["Task", "Tasks", "prepared"]
 
@@ -44,10 +45,11 @@ COMPARE = {
     "duration",
     "jobs",
 }
+STUDY = {"study", "store", "jobs"}
 
 
 def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> dict[str, Any]:
-    """A task for a process, from a request whose scenarios were looked through.
+    """A task for a process, from a request whose scenarios, or whose study, were looked through.
 
     Parameters
     ----------
@@ -61,9 +63,11 @@ def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> d
     """
     op = request["op"]
     asked = {key: value for key, value in request.items() if key not in ("id", "op")}
-    known = RUN if op == "run" else COMPARE
+    known = {"run": RUN, "compare": COMPARE, "study": STUDY}[op]
     if unknown := sorted(asked.keys() - known):
         raise InputError(f"{printable(unknown[0])}: is no key of {op}; there are {', '.join(sorted(known))}")
+    if op == "study":
+        return _study(asked, places)
     start = base if asked.get("base") is None else places.find(asked["base"])
     sent = Sent(places, _mapping(asked, "files"), start)
     task = {"op": op, "results": str(places.results), "duration": asked.get("duration")}
@@ -96,6 +100,18 @@ def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> d
     task["replications"] = _whole(asked, "replications", 10, 1, 1_000_000)
     task |= {"congestion": asked.get("congestion"), "vary": _mapping(asked, "vary")}
     return task | {"scenarios": [tree(text) for text in texts]}
+
+
+def _study(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    """The task of a study in a file of the given folders. The process gets what was looked through, not the file."""
+    path = places.find(asked.get("study"))
+    if not path.is_file():
+        raise InputError(f"{printable(path.name)}: is no file; name a study file")
+    table = looked_through(path, places)
+    store = place_of_store(path, places, asked.get("store")) or places.results / "store"
+    task = {"op": "study", "results": str(places.results), "table": table, "store": str(store)}
+    task |= {"folder": str(path.parent), "name": path.stem}
+    return task | {"jobs": _whole(asked, "jobs", processors(), 1, MOST_THREADS)}
 
 
 class Task:

@@ -1,4 +1,4 @@
-"""A process that runs or compares scenarios for the server, and tells on standard output how far it is.
+"""A process that makes runs, comparisons and studies for the server, and tells on standard output how far it is.
 
 Its task is the first line of standard input, in JSON. When standard input ends, because the task was cancelled or
 the server has gone, the process ends as a command does after Ctrl-C: records up to then are kept. Each line that it
@@ -6,6 +6,7 @@ writes is an event in JSON:
 
 - ``start``: ``name``, ``total`` runs, ``warnings``.
 - ``progress``: of a run (``seed``, ``now_s``, ``end_s``, ``events``) or of a comparison (``finished``, ``total``).
+- ``status``: of a study, as ``lightlag study status --json``.
 - ``result``: ``folder`` and facts of the results that were written there.
 - ``failed``: ``message``; ``errors`` with paths where a scenario has mistakes.
 - ``end``: ``cancelled``.
@@ -24,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,8 @@ __all__ = ["main"]
 
 EVERY_S = 0.1
 """Wall-clock time between two events of a run."""
+STATUS_S = 0.5
+"""Wall-clock time between two events of a study."""
 PATIENCE_S = 60.0
 """Time to keep the records of a cancelled task."""
 MOST_FOLDERS = 10_000
@@ -50,7 +54,7 @@ def main() -> None:
         task = json.loads(sys.stdin.buffer.readline())
         threading.Thread(target=_wait_for_end, daemon=True).start()
         try:
-            {"run": _run, "compare": _compare}[task["op"]](task)
+            {"run": _run, "compare": _compare, "study": _study}[task["op"]](task)
         except ScenarioError as error:
             errors = [{"path": path, "message": message} for path, message in error.errors]
             _tell("failed", message=str(error), errors=errors)
@@ -160,6 +164,48 @@ def _compare(task: dict[str, Any]) -> None:
     rows = comparison.summary.fill_nan(None).to_dicts()
     counts = {"finished": len(comparison.outcomes), "complete": comparison.is_complete}
     _tell("result", folder=str(folder), summary=rows, **counts)
+
+
+def _study(task: dict[str, Any]) -> None:
+    """Carries out a study as ``lightlag study run``; runs that its store holds are not made again."""
+    from lightlag.studio.studies import told
+    from lightlag.study import Study
+    from lightlag.study.campaign import Where, carry_out
+    from lightlag.study.folder import export
+    from lightlag.study.schedule import Schedule
+    from lightlag.study.store import open_store
+
+    study = Study.of(task["table"], task["folder"], task["name"])
+    store = open_store(Path(task["store"]))
+    _tell("start", name=study.name, total=study.most_runs, warnings=[])
+    last = 0.0
+
+    def progress(schedule: Schedule, *, is_sure: bool = False) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if is_sure or now - last >= STATUS_S:
+            last = now
+            _tell("status", **told(study, schedule, {key: why for key, (_, why) in schedule.failures.items()}))
+
+    found = carry_out(study, store, Where(jobs=task["jobs"]), progress=progress)
+    progress(found.schedule, is_sure=True)
+    failures = [why for _, why in found.schedule.failures.values()]
+    if found.schedule.finished:
+        with _placed(Path(task["results"]), _folder_name(study.name), partial(_is_of, study.name)) as (folder, _, __):
+            export(study, store, folder, force=True, failed=list(found.schedule.failures))
+        counts = {"finished": found.schedule.finished, "complete": found.is_complete}
+        _tell("result", folder=str(folder), **counts)
+    if failures:
+        count = f"{len(failures):,} {'run' if len(failures) == 1 else 'runs'} failed"
+        _tell("failed", message=f"{count}, such as: {failures[0]}; the others are kept")
+
+
+def _is_of(name: str, folder: Path) -> bool:
+    """Whether a folder has results of the study with this name, which are written anew."""
+    try:
+        return bool(json.loads((folder / "run.json").read_text("utf-8"))["study"] == name)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 @contextmanager

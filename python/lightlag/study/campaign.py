@@ -112,6 +112,7 @@ def carry_out(
     shard: Shard | None = None,
     style: str = "quiet",
     repeat: Callable[[Run], str] = lambda run: "",
+    progress: Callable[[Schedule], object] = lambda schedule: None,
 ) -> Campaign:
     """Makes the runs of a study that the store does not hold.
 
@@ -121,6 +122,8 @@ def carry_out(
         "text" for people, "json" for programs, "quiet".
     repeat
         The command that repeats a run.
+    progress
+        Called at the start and after each run.
 
     Raises
     ------
@@ -142,7 +145,9 @@ def carry_out(
                     run, reason = schedule.failures[done.key]
                     watch.failed(named(study, run), reason, repeat(run))
                 watch.tick()
+                progress(schedule)
 
+            progress(schedule)
             try:
                 executor.carry_out(schedule, store, told, _signals.asked)
             finally:

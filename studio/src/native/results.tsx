@@ -184,13 +184,24 @@ function Row({ entry }: { entry: Entry }) {
             </button>
           )}
           {entry.kind === "study file" && (
-            <button
-              type="button"
-              aria-label={`Watch ${name}`}
-              onClick={() => void work().start({ op: "watch", study: place }, name)}
-            >
-              Watch
-            </button>
+            <>
+              <button
+                type="button"
+                aria-label={`Run ${name}`}
+                title="Make the runs that its store does not hold yet"
+                onClick={() => void work().start({ op: "study", study: place }, name)}
+              >
+                Run
+              </button>
+              <button
+                type="button"
+                aria-label={`Watch ${name}`}
+                title="See how far it is, whoever runs it"
+                onClick={() => void work().start({ op: "watch", study: place }, name)}
+              >
+                Watch
+              </button>
+            </>
           )}
         </span>
       </td>

@@ -8,7 +8,7 @@ import type { Status, Task, Written } from "./tasks.ts";
 
 /** Seeds whose results are listed. */
 const SHOWN = 20;
-const OPS = { run: "Run", compare: "Comparison", watch: "Study" };
+const OPS = { run: "Run", compare: "Comparison", study: "Study", watch: "Study" };
 
 export function TaskList() {
   const all = work().all.value;

@@ -56,6 +56,19 @@ describe("a task", () => {
     expect(task.standing.value).toBe("going on");
     expect([task.done, task.total.value]).toEqual([3, 9]);
   });
+
+  test("carries out a study, whose failed runs leave its results", () => {
+    const task = told(
+      { event: "start", name: "s", total: 9, warnings: [] },
+      { event: "status", study: "s", cells: [], more: 0, finished: 8, total: 9, failures: { k: "no memory" } },
+      { event: "result", place: "0/s", finished: 8, complete: false },
+      { event: "failed", message: "1 run failed, such as: no memory; the others are kept" },
+      { event: "end", cancelled: false },
+    );
+    expect(task.standing.value).toBe("failed");
+    expect(task.written.value).toEqual([{ place: "0/s", finished: 8, complete: false }]);
+    expect([task.done, task.total.value]).toEqual([8, 9]);
+  });
 });
 
 test("the end of the connection loses what goes on, and is told", async () => {

@@ -45,9 +45,10 @@ export type TaskEvent = { id: number } & (
   | { event: "end"; cancelled: boolean }
 );
 
-export type Asking = { op: "run" | "compare" | "watch" } & Record<string, unknown>;
+export type Asking = { op: "run" | "compare" | "study" | "watch" } & Record<string, unknown>;
 
 const LOST = "The connection ended, which ends what it started; records up to then are in the results.";
+const STUDY_LOST = "The connection ended, which ends the study; its store has the runs that had finished.";
 const WATCH_LOST = "The connection ended; the study goes on where it was started.";
 
 /** A task, with what it has told so far. */
@@ -208,7 +209,7 @@ export class Tasks {
     this.wire = undefined;
     for (const task of this.all.peek()) {
       if (!task.isOver) {
-        task.fail("lost", task.op === "watch" ? WATCH_LOST : LOST);
+        task.fail("lost", { run: LOST, compare: LOST, study: STUDY_LOST, watch: WATCH_LOST }[task.op]);
       }
     }
     this.lost(why);
