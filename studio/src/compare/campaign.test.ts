@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Mate, Pool } from "../engine/pool.ts";
-import { FullError, type Request } from "../engine/protocol.ts";
+import { Pool } from "../engine/pool.ts";
+import { type Door, FullError, type Request } from "../engine/protocol.ts";
 import { Campaign, type Contestant } from "./campaign.ts";
 
 type Started = Extract<Request, { op: "start" }>;
@@ -56,7 +56,7 @@ class Fake {
 }
 
 function campaign(...engines: Fake[]): Campaign {
-  return new Campaign(() => new Pool(engines as unknown as Mate[]));
+  return new Campaign(() => new Pool(engines as unknown as Door[]));
 }
 
 const contestant = (name: string, isRandom = true): Contestant => ({

@@ -2,20 +2,14 @@
 
 import { type Door, FullError } from "./protocol.ts";
 
-/** An engine of a pool: in a worker of the page, or a connection to `lightlag studio`. */
-export interface Mate extends Door {
-  /** Ends what it is doing. */
-  stop(why?: string): void;
-}
-
 /** Gives jobs to engines: one engine works on one job at a time, and jobs start in the order in which they came. */
 export class Pool {
-  private readonly free: Mate[];
-  private readonly queue: ((engine: Mate) => void)[] = [];
+  private readonly free: Door[];
+  private readonly queue: ((engine: Door) => void)[] = [];
   /** Engines that work or are free. */
   private there: number;
 
-  constructor(private readonly engines: readonly Mate[]) {
+  constructor(private readonly engines: readonly Door[]) {
     this.free = [...engines];
     this.there = engines.length;
   }
@@ -30,9 +24,9 @@ export class Pool {
    *
    * @throws {FullError} if there is room for none
    */
-  async use<T>(job: (engine: Mate) => Promise<T>): Promise<T> {
+  async use<T>(job: (engine: Door) => Promise<T>): Promise<T> {
     for (;;) {
-      const engine = this.free.pop() ?? (await new Promise<Mate>((ready) => this.queue.push(ready)));
+      const engine = this.free.pop() ?? (await new Promise<Door>((ready) => this.queue.push(ready)));
       let isThere = true;
       try {
         return await job(engine);
@@ -56,7 +50,7 @@ export class Pool {
     }
   }
 
-  private giveBack(engine: Mate): void {
+  private giveBack(engine: Door): void {
     const next = this.queue.shift();
     if (next) {
       next(engine);

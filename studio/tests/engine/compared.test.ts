@@ -7,8 +7,8 @@ import { beforeAll, expect, test } from "vitest";
 import { Campaign } from "../../src/compare/campaign.ts";
 import { charts } from "../../src/compare/charts.ts";
 import { Comparison } from "../../src/compare/comparison.ts";
-import { type Mate, Pool } from "../../src/engine/pool.ts";
-import { decode, type Request } from "../../src/engine/protocol.ts";
+import { Pool } from "../../src/engine/pool.ts";
+import { type Door, decode, type Request } from "../../src/engine/protocol.ts";
 import { Instance } from "../../src/engine/wasm.ts";
 import { type Chart, json, type Line, type LinePanel } from "../../src/save/report/charts.ts";
 
@@ -33,10 +33,10 @@ beforeAll(() => {
   expected = JSON.parse(execFileSync(PYTHON, [script, ALGORITHMS.join(), DURATION, ...NAMES], options));
 }, 300_000);
 
-async function engine(): Promise<Mate> {
+async function engine(): Promise<Door> {
   const instance = await Instance.of(module);
   const ask = async (request: Request) => decode(instance.ask(JSON.stringify(request)));
-  return { ask, stop: () => undefined, close: () => undefined } as Mate;
+  return { ask, close: () => undefined } as Door;
 }
 
 async function comparison(name: string): Promise<Comparison> {
