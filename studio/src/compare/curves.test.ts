@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Tables } from "../engine/protocol.ts";
+import type { Figure } from "../save/figure.ts";
 import { Comparison } from "./comparison.ts";
 import { type Curves, Gathering } from "./curves.ts";
 import type { Outcome } from "./outcome.ts";
@@ -94,6 +95,20 @@ describe("pictures", () => {
         "Congestion window of one, seed 2: at most 10 segments. Congestion window of two, seed 1: at most 12 segments.",
       ],
     ]);
+  });
+
+  test("flows beside each other have colours of their own, over the whole run", () => {
+    const two = run(2, 10);
+    const windows = [...two.curves.windows, { flow: "g", x: Float64Array.of(2), y: Float64Array.of(4) }];
+    const flows = [...two.flows, { ...two.flows[0], name: "g" }] as Outcome["flows"];
+    const outcome = { ...two, flows, curves: { ...two.curves, windows } };
+    const found = pictures(new Comparison([{ name: "one", isRandom: true, outcomes: [outcome] }]), 2);
+    const figure = found[1]?.figure as Figure;
+    expect(figure.lines.map(({ name, at }) => [name, at])).toEqual([
+      ["f", 0],
+      ["g", 1],
+    ]);
+    expect(figure.ends).toEqual({ from: 0, to: 16 });
   });
 
   test("windows of different sizes have charts of their own", () => {

@@ -34,7 +34,7 @@ export function pictures(comparison: Comparison, seed: number): Picture[] {
 function cwnd(comparison: Comparison, seed: number): Picture[] {
   const panels = windows(comparison, seed);
   if (panels.some(({ series }) => series.length > 1) || areFarApart(panels)) {
-    return panels.map((panel) => ofPanel(panel, panel.title, ""));
+    return panels.map((panel) => ofPanel({ ...panel, series: apart(panel.series) }, panel.title, ""));
   }
   const names = comparison.contenders.map(({ name }) => name);
   const series = panels.flatMap(({ series: [line] }, at) => (line ? [{ ...line, name: names[at] ?? "", at }] : []));
@@ -46,6 +46,11 @@ function cwnd(comparison: Comparison, seed: number): Picture[] {
   const says = panels.map(({ says }) => says).join(" ");
   const y = { min: 0, ...(top === undefined ? {} : { max: top }) };
   return [ofPanel({ ...first, y, says, series }, `cwnd, seed ${seed}`, "segments")];
+}
+
+/** Flows beside each other have colours of their own; one alone has that of its variant. */
+function apart(series: Line[]): Line[] {
+  return series.length > 1 ? series.map((line, at) => ({ ...line, at })) : series;
 }
 
 /** Whether some lines would lie flat on the axis beside others. */
@@ -79,7 +84,8 @@ function ofPanel({ x, y, series, limits, says }: LinePanel, title: string, unit:
   const bounds = limits.map((limit): FigureLine => {
     return { name: limit.name, x: [first, last], y: [limit.y, limit.y], at: series.length };
   });
-  const figure: Figure = { title, unit, xTitle: x.label ?? "", lines: [...series.map(lineOf), ...bounds] };
+  const lines = [...series.map(lineOf), ...bounds];
+  const figure: Figure = { title, unit, xTitle: x.label ?? "", lines, ends: { from: x.min, to: x.max } };
   return { figure: y.max === undefined ? figure : { ...figure, top: y.max }, says };
 }
 

@@ -18,6 +18,8 @@ export interface Figure {
   unit: string;
   xTitle: string;
   lines: FigureLine[];
+  /** The ends of the axis of x, where they are not those of the lines. */
+  ends?: { from?: number | undefined; to?: number | undefined };
   /** Where values are cut off, so that a peak does not flatten the rest. */
   top?: number;
 }
@@ -135,7 +137,8 @@ export function drawn(figure: Figure, { width = 720, height = 380, isDark = fals
     top: SPACE.top + legend.rows * LEGEND,
     bottom: height - SPACE.bottom,
   };
-  const [left, right] = range(figure.lines.map(({ x }) => x));
+  const [first, last] = range(figure.lines.map(({ x }) => x));
+  const { from: left = first, to: right = last } = figure.ends ?? {};
   const [least, greatest] = range(figure.lines.map(({ y }) => y));
   const low = Math.min(0, least);
   const top = Math.max(0, greatest);
