@@ -110,6 +110,13 @@ export async function fingers(
   };
 }
 
+/** Does something that takes an element away. Another may stand in its place at once. */
+export async function replacing(page: Page, selector: string, act: () => Promise<void>): Promise<void> {
+  const before = await page.waitForSelector(selector);
+  await act();
+  await before.waitForElementState("hidden");
+}
+
 /** What axe finds wrong with the page as it is. */
 export async function violations(page: Page): Promise<string[]> {
   const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

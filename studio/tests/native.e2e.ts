@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launch, pageOf, Studio, text, violations } from "./browser.ts";
+import { launch, pageOf, replacing, Studio, text, violations } from "./browser.ts";
 import { Server } from "./server.ts";
 
 const GEO = fileURLToPath(new URL("../../scenarios/geo.toml", import.meta.url));
@@ -369,8 +369,7 @@ describe("the page of this machine", () => {
     const own = await runInView(page);
     expect(checks).toEqual([]);
     await page.getByLabel("Run on").selectOption("machine");
-    await page.getByRole("button", { name: "Restart" }).click();
-    await page.locator("section.outcome").waitFor({ state: "detached" });
+    await replacing(page, "section.outcome", () => page.getByRole("button", { name: "Restart" }).click());
     expect(await runInView(page)).toBe(own);
     await page.getByRole("link", { name: "Scenario" }).click();
     await page.locator('[id="in-links[0].rate"]').fill("2 miles");

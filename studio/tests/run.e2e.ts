@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingers, openToml, Studio, violations } from "./browser.ts";
+import { fingers, openToml, replacing, Studio, violations } from "./browser.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const HASHES = new URL("dist/studio/hashes.json", ROOT);
@@ -94,8 +94,7 @@ describe("a run", () => {
     await page.locator(".hash").waitFor();
     const hash = await page.locator(".hash").textContent();
     await page.locator("main").focus();
-    await page.keyboard.press("r");
-    await page.locator(".hash").waitFor({ state: "detached" });
+    await replacing(page, ".hash", () => page.keyboard.press("r"));
     await page.locator(".hash").waitFor();
     expect(await page.locator(".hash").textContent()).toBe(hash);
     await page.keyboard.press("-");
