@@ -129,6 +129,12 @@ def test_a_study_gives_what_compare_gives(tmp_path: Path) -> None:
         assert means[name].to_list() == pytest.approx(theirs[name].to_list(), rel=1e-9)
 
 
+def test_algorithms_whose_names_differ_by_a_sign_have_files_of_their_own(tmp_path: Path) -> None:
+    study = ll.Study(NET, congestion=["westwood", "westwood+"], replications=1, set={"record.trace": "off"})
+    found = study.run(tmp_path / "out", progress=False)
+    assert sorted(found.runs.collect()["congestion"].to_list()) == ["westwood", "westwood+"]
+
+
 def test_tables_carry_their_dictionary_and_answer_sql(tmp_path: Path) -> None:
     results = small().run(tmp_path / "out", progress=False)
     for path in (tmp_path / "out").rglob("*.parquet"):

@@ -64,7 +64,7 @@ def export(study: Study, store: Store, folder: Path, *, force: bool, failed: Seq
         for name, table in (("runs", tables.runs), ("flows", tables.flows)):
             (partial / name).mkdir()
             for (label,), part in table.group_by("congestion", maintain_order=True):
-                safe = re.sub(r"[^A-Za-z0-9.=-]+", "_", str(label)).strip("_.") or "none"
+                safe = re.sub(r"[^A-Za-z0-9.=+-]+", "_", str(label)).strip("_.") or "none"
                 for at in range(0, len(part), ROWS):
                     file = partial / name / f"{safe}-{at // ROWS:04}.parquet"
                     if file.exists():
