@@ -37,7 +37,7 @@ async function open(
     .setInputFiles({ name: `${name}.toml`, mimeType: "text/plain", buffer: toml });
   await expect.poll(() => page.locator(".title").textContent()).toBe(name);
   await page.getByRole("link", { name: "Run", exact: true }).click();
-  await page.getByRole("toolbar", { name: "Pictures" }).getByRole("button", { name: picture, exact: true }).click();
+  await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name: picture, exact: true }).click();
   return { page, complaints };
 }
 

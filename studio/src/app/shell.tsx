@@ -1,6 +1,9 @@
+import { useEffect, useRef } from "preact/hooks";
+import { focusContent, keepFocus } from "./focus.ts";
 import { Lazy } from "./lazy.tsx";
 import { title } from "./state.ts";
 import { type Theme, theme } from "./theme.ts";
+import { Told } from "./told.tsx";
 import { open, tools, view, views } from "./views.ts";
 
 const THEMES: [Theme, string, string][] = [
@@ -12,6 +15,14 @@ const THEMES: [Theme, string, string][] = [
 /** The header and the view that is open. */
 export function Shell() {
   const now = views.find(({ key }) => key === view.value) ?? views[0];
+  const shown = useRef(view.value);
+  useEffect(keepFocus, []);
+  useEffect(() => {
+    if (shown.current !== view.value) {
+      shown.current = view.value;
+      focusContent();
+    }
+  }, [view.value]);
   return (
     <>
       <a class="skip" href="#main">
@@ -52,6 +63,7 @@ export function Shell() {
       <main id="main" tabIndex={-1} aria-label={now?.name}>
         {now && <Lazy key={now.key} name={now.name} load={now.load} />}
       </main>
+      <Told />
     </>
   );
 }

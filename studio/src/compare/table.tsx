@@ -110,7 +110,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard */}
       <section class="wide" tabIndex={0} aria-label="Differences by seed">
-        <table>
+        <table aria-label={`Differences to ${first.name}, seed by seed`}>
           <thead>
             <tr>
               <th scope="col">variant</th>

@@ -1,7 +1,9 @@
 /** Variants side by side. */
 
 import { useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { seeds, title } from "../app/state.ts";
+import { tell } from "../app/told.tsx";
 import * as there from "../save/there.ts";
 import { answer } from "./answer.ts";
 import "./compare.css";
@@ -108,7 +110,13 @@ function Bar() {
           Cancel
         </button>
       ) : (
-        <button type="button" class="primary" disabled={!canRun.value || done >= all} onClick={() => void run()}>
+        <button
+          type="button"
+          class="primary"
+          // A button that is disabled by its own work would lose the focus.
+          aria-disabled={!canRun.value || done >= all}
+          onClick={() => canRun.peek() && done < all && void run()}
+        >
           {done === 0 ? "Compare" : done < all ? "Go on" : "Compared"}
         </button>
       )}
@@ -125,12 +133,20 @@ function Bar() {
   );
 }
 
-/** The answer in words, told again when all runs have finished. */
+/** The answer in words, which is told when all runs have finished. */
 function Words() {
   const said = answer(comparison.value);
   const isOver = !campaign.isRunning.value;
+  const wasRunning = useRef(!isOver);
+  useEffect(() => {
+    const { done, all } = progress.peek();
+    if (isOver && wasRunning.current) {
+      tell(`${done === all ? `All ${all}` : `${done} of ${all}`} runs have finished. ${said?.headline ?? ""}`);
+    }
+    wasRunning.current = !isOver;
+  }, [isOver]);
   return (
-    <section class="answer panel" aria-label="Answer" aria-live={isOver ? "polite" : "off"}>
+    <section class="answer panel" aria-label="Answer">
       {said ? (
         <>
           <p class="headline">{said.headline}</p>

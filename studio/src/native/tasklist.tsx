@@ -1,7 +1,8 @@
 /** Tasks that go on or have ended, with their progress and results. */
 
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { live } from "../app/state.ts";
+import { tell } from "../app/told.tsx";
 import { openReport, said, work } from "./machine.ts";
 import { openScenario } from "./opening.ts";
 import type { Status, Task, Written } from "./tasks.ts";
@@ -33,12 +34,18 @@ function Card({ task }: { task: Task }) {
   const { standing, total, written, warnings, faults, status, done, isOver } = task;
   const name = `${OPS[task.op]} ${status.value?.study ?? task.name}`;
   const isRun = task.op === "run";
+  useSignalEffect(() => {
+    if (task.isOver) {
+      tell(`${name}: ${standing.value}.`);
+    }
+  });
   const far = isRun && total.value === 1 ? `${Math.floor(100 * done)} %` : `${Math.floor(done)} of ${total.value} runs`;
   return (
     <article class={`task ${standing.value}`} aria-label={name}>
       <header>
         <h3>{name}</h3>
-        <span class="standing-of" role="status">
+        {/* Its end is told with the name of the task. */}
+        <span class="standing-of" role="status" aria-live="off">
           {standing}
         </span>
         {isOver ? (
@@ -51,7 +58,7 @@ function Card({ task }: { task: Task }) {
             ×
           </button>
         ) : (
-          <button type="button" disabled={standing.value === "ending"} onClick={() => work().cancel(task)}>
+          <button type="button" aria-disabled={standing.value === "ending"} onClick={() => work().cancel(task)}>
             {task.op === "watch" ? "Stop watching" : "Cancel"}
           </button>
         )}
@@ -145,7 +152,7 @@ function Study({ status }: { status: Status }) {
       <details>
         <summary>Cells</summary>
         <div class="scroll">
-          <table>
+          <table aria-label="Cells">
             <thead>
               <tr>
                 <th scope="col">Algorithm</th>

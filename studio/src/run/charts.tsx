@@ -256,7 +256,7 @@ function Numbers({ figure }: { figure: Figure }) {
       <summary>Numbers</summary>
       <p>{figure.says}</p>
       {isOpen.value && figure.lines.length > 0 && (
-        <table>
+        <table aria-label={`Numbers of ${figure.title}`}>
           <thead>
             <tr>
               <th scope="col">{figure.unit}</th>

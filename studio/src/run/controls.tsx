@@ -1,6 +1,18 @@
 import { fixed, general } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
-import { faster, isStale, isStarting, playOrPause, run, SPEEDS, setSpeed, speed, step, toNextLoss } from "./running.ts";
+import {
+  faster,
+  isStale,
+  isStarting,
+  playOrPause,
+  restart,
+  run,
+  SPEEDS,
+  setSpeed,
+  speed,
+  step,
+  toNextLoss,
+} from "./running.ts";
 
 /** Play and pause, restart, one step, the next loss, speed, and how far the run is. */
 export function Controls() {
@@ -15,13 +27,14 @@ export function Controls() {
       <button
         type="button"
         class="primary play"
-        disabled={isStarting.value}
+        // A button that is disabled while it works would lose the focus.
+        aria-disabled={isStarting.value}
         title={`${isDone ? "Run" : isRunning ? "Pause" : "Play"} (space)`}
         onClick={playOrPause}
       >
         <span aria-hidden="true">{isRunning ? "❚❚" : "▶"}</span> {isDone ? "Run" : isRunning ? "Pause" : "Play"}
       </button>
-      <button type="button" title="From the start again (r)" disabled={isStarting.value} onClick={() => void run()}>
+      <button type="button" title="From the start again (r)" aria-disabled={isStarting.value} onClick={restart}>
         <span aria-hidden="true">↺</span> Restart
       </button>
       <button
@@ -115,7 +128,7 @@ export function onKey(event: KeyboardEvent): void {
     " ": playOrPause,
     ".": step,
     n: toNextLoss,
-    r: () => void run(),
+    r: restart,
     "+": () => faster(1),
     "=": () => faster(1),
     "-": () => faster(-1),

@@ -14,7 +14,7 @@ export function Pictures({ live }: { live: Watched }) {
   const now = shown.find(({ id }) => id === open.value);
   return (
     <section class="pictures panel" aria-label="Moving pictures">
-      <div class="pictures-bar" role="toolbar" aria-label="Pictures">
+      <fieldset class="pictures-bar" aria-label="Pictures">
         {shown.map(({ id, title }) => (
           <button
             type="button"
@@ -27,7 +27,7 @@ export function Pictures({ live }: { live: Watched }) {
             {title}
           </button>
         ))}
-      </div>
+      </fieldset>
       {now && <now.component key={now.id} live={live} />}
     </section>
   );

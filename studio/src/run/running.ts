@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { asked, files, live, seed, toml } from "../app/state.ts";
 import { Refused } from "./live.ts";
 import { start } from "./open.ts";
+import { sayPause } from "./said.ts";
 import { zoom } from "./span.ts";
 
 /** Seconds of the run in a second. */
@@ -64,12 +65,19 @@ export function faster(by: number): void {
   setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at + by))] ?? 1);
 }
 
+/** Starts again, unless a run starts already. */
+export function restart(): void {
+  if (!isStarting.peek()) {
+    void run();
+  }
+}
+
 /** Goes on, pauses, or starts again what is over. */
 export function playOrPause(): void {
   const now = live.peek();
   const state = now?.state.peek();
   if (!now || state === "over" || state === "failed") {
-    void run();
+    restart();
   } else if (state === "running") {
     now.pause();
   } else {
@@ -89,7 +97,11 @@ export function step(): void {
 }
 
 export function toNextLoss(): void {
-  live.peek()?.toNextLoss();
+  const now = live.peek();
+  if (now?.state.peek() === "paused") {
+    now.toNextLoss();
+    sayPause(now);
+  }
 }
 
 function noteEnd(next: { result: { subscribe(listener: (result: unknown) => void): () => void } }): void {

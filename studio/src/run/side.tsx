@@ -40,7 +40,7 @@ function Outcome({ run }: { run: Live }) {
   }
   const { result_hash: hash, packet_hops, seed } = result.summary;
   return (
-    <section class="panel outcome" aria-live="polite">
+    <section class="panel outcome" aria-label="Result">
       <h2>Result</h2>
       <p>
         <code class="hash">{hash}</code>
@@ -86,7 +86,7 @@ function Flows({ run }: { run: Live }) {
     <section class="panel">
       <h2>Flows</h2>
       <div class="scroll">
-        <table>
+        <table aria-label="Flows">
           <thead>
             <tr>
               <th scope="col">Flow</th>
@@ -163,7 +163,7 @@ function Links({ run }: { run: Live }) {
     <section class="panel links">
       <h2>Links</h2>
       <div class="scroll">
-        <table>
+        <table aria-label="Links">
           <thead>
             <tr>
               <th scope="col">Link</th>

@@ -1,7 +1,7 @@
 import "../app/key.css";
 import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { isDark } from "../app/theme.ts";
 import type { Watched } from "../app/watched.ts";
 import { engine } from "../engine/here.ts";
@@ -26,6 +26,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
   const part = useSignal<number | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
   const wanted = useRef(0);
+  const id = useId();
   const run = async () => {
     const number = ++wanted.current;
     const own = engine();
@@ -147,16 +148,20 @@ export default function SpaceTime({ live }: { live: Watched }) {
           {fault.value}
         </p>
       )}
-      <p class="moving-says" role="status">
-        {part.value !== undefined
-          ? `Running up to ${choice.value.to_s} s again, for its packets: ${Math.round(part.value * 100)} %`
-          : says(seen.value, pieces.value, view.value)}
+      {part.value !== undefined && (
+        <p class="moving-says">
+          Running up to {choice.value.to_s} s again, for its packets: {Math.round(part.value * 100)} %
+        </p>
+      )}
+      <p class="moving-says" role="status" id={id}>
+        {part.value === undefined ? says(seen.value) : ""}
       </p>
       <div
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom the diagram
         tabIndex={0}
         aria-label="Time to the right, the nodes of the way from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below says the same."
+        aria-describedby={id}
         onKeyDown={(event) => {
           if (diagram.current?.key(event.key)) {
             event.preventDefault();
@@ -166,6 +171,11 @@ export default function SpaceTime({ live }: { live: Watched }) {
       >
         <canvas ref={canvas} class="diagram" />
       </div>
+      {pieces.value.length > 0 && view.value && (
+        <p class="moving-under quiet">
+          In view: {view.value.from_s.toFixed(3)} s to {view.value.to_s.toFixed(3)} s
+        </p>
+      )}
       <p class="moving-under">
         {under.value && seen.value ? inWords(under.value, seen.value) : "Point at a packet to read it."}
       </p>
@@ -194,6 +204,9 @@ function Chooser(props: {
       class="moving-form"
       onSubmit={(event) => {
         event.preventDefault();
+        if (isRunning) {
+          return;
+        }
         const given = new FormData(event.currentTarget);
         const [from_s, to_s] = [Number(given.get("from")), Number(given.get("to"))];
         fault.value =
@@ -219,7 +232,7 @@ function Chooser(props: {
       <label>
         to <input type="number" name="to" min={0} max={end} step="any" defaultValue={String(choice.to_s)} /> s
       </label>
-      <button type="submit" class="primary" disabled={isRunning}>
+      <button type="submit" class="primary" aria-disabled={isRunning}>
         Show
       </button>
       {fault.value && (
@@ -231,8 +244,8 @@ function Chooser(props: {
   );
 }
 
-function says(seen: Seen | undefined, pieces: Piece[], view: View | undefined): string {
-  if (!seen || !view) {
+function says(seen: Seen | undefined): string {
+  if (!seen) {
     return "";
   }
   const { kept } = seen.hops;
@@ -243,8 +256,7 @@ function says(seen: Seen | undefined, pieces: Piece[], view: View | undefined): 
   const dropped = kept.filter(({ isDropped }) => isDropped).length;
   const again = new Set(kept.filter((hop) => hop.again).map(({ packet }) => packet)).size;
   const cut = seen.isCut ? "; there were more, choose a shorter window" : "";
-  const zoom = pieces.length > 0 ? `; in view: ${view.from_s.toFixed(3)} s to ${view.to_s.toFixed(3)} s` : "";
-  return `${packets.toLocaleString("en")} packets, ${again} sent again, ${dropped} dropped${cut}${zoom}`;
+  return `${packets.toLocaleString("en")} packets, ${again} sent again, ${dropped} dropped${cut}`;
 }
 
 /** A packet in words: sequence numbers count from the first byte of the flow. */

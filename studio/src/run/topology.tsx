@@ -94,7 +94,7 @@ export default function Topology({ live }: { live: Watched }) {
           {fault.value}
         </p>
       )}
-      <canvas ref={canvas} role="img" aria-label={described(network.value)} />
+      <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
       {network.value && figures.value && <Links figures={figures.value} names={names} network={network.value} />}
     </section>
   );
@@ -125,13 +125,22 @@ function useStill(): boolean {
   return isStill.value;
 }
 
-function described(network: Network | undefined): string {
+/** The picture in words, as it is now. */
+function described(network: Network | undefined, figures: Figures | undefined, names: Names): string {
   if (!network) {
     return "The network";
   }
   const { nodes, links, flows, more } = network;
   const count = nodes.length + more.nodes;
-  return `The network: ${count} nodes, ${links.length + more.links} link directions, ${flows.length + more.flows} flows. The table below tells the queues.`;
+  const parts = `The network: ${count} nodes, ${links.length + more.links} link directions, ${flows.length + more.flows} flows.`;
+  if (!figures) {
+    return parts;
+  }
+  const [fullest] = [...figures.links].sort((a, b) => b.queue - a.queue);
+  const queue = fullest?.queue
+    ? `the longest queue is that of ${names.links[fullest.link]} with ${counted(fullest.queue, "packet")}`
+    : "no packet waits in a queue";
+  return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}. The table below has the others.`;
 }
 
 /** What the marks mean, and what is shown now. */
@@ -183,7 +192,11 @@ function says({ figures, isStill, hasPackets }: Now): string {
     return `${at}: too fast to follow a packet; lower the speed`;
   }
   const some = figures.oneOf > 1 ? `, one of ${figures.oneOf}` : "";
-  return `${at}: ${figures.packets.toLocaleString("en")} ${figures.packets === 1 ? "packet" : "packets"} drawn${some}`;
+  return `${at}: ${counted(figures.packets, "packet")} drawn${some}`;
+}
+
+function counted(number: number, word: string): string {
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** The links with the fullest queues, in numbers. */
@@ -200,7 +213,7 @@ function Links({ figures, names, network }: { figures: Figures; names: Names; ne
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
         tabIndex={0}
       >
-        <table>
+        <table aria-label="Queues in numbers">
           <thead>
             <tr>
               <th scope="col">link direction</th>

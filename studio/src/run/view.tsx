@@ -10,6 +10,7 @@ import { saved } from "./figures.ts";
 import { prepare } from "./open.ts";
 import { Pictures } from "./pictures.tsx";
 import { isStale, isStarting, refusal, run } from "./running.ts";
+import { keepSaid } from "./said.ts";
 import { Side } from "./side.tsx";
 
 const charts = () => import("./charts.tsx");
@@ -18,6 +19,7 @@ const charts = () => import("./charts.tsx");
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();
+    const endSaid = keepSaid();
     there.figures.value = saved;
     document.addEventListener("keydown", onKey);
     const endReady = effect(() => {
@@ -30,6 +32,7 @@ export default function RunView() {
     }
     return () => {
       end();
+      endSaid();
       endReady();
       there.figures.value = undefined;
       document.removeEventListener("keydown", onKey);
@@ -74,7 +77,7 @@ function Why() {
     return null;
   }
   return (
-    <section class="why panel" aria-live="polite" aria-labelledby="why">
+    <section class="why panel" aria-labelledby="why">
       <h2 id="why">Why is it slow?</h2>
       <p class="headline">{account.headline}</p>
       {account.flows.map(([name, sentences], at) => (

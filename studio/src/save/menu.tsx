@@ -37,6 +37,9 @@ export function SaveMenu({ account }: Props) {
   const doing = useSignal<{ name: string; ends: AbortController } | undefined>(undefined);
   const said = useSignal("");
   const save = async ({ name, make }: Item) => {
+    if (doing.peek()) {
+      return;
+    }
     const ends = new AbortController();
     doing.value = { name, ends };
     said.value = `${name} …`;
@@ -53,10 +56,11 @@ export function SaveMenu({ account }: Props) {
   };
   return (
     <>
-      <button type="button" popoverTarget="save" aria-haspopup="true">
+      <button type="button" popoverTarget="save" aria-haspopup="dialog">
         Save
       </button>
-      <section id="save" class="save" popover="auto" aria-label="Save">
+      {/* It takes the focus itself, so that readers tell that it has opened; Escape gives it back to the button. */}
+      <div id="save" class="save" popover="auto" role="dialog" aria-label="Save" tabIndex={-1} autofocus>
         {groups(account).map(({ name, items }) => (
           <section key={name} aria-label={name}>
             <h2>{name}</h2>
@@ -64,7 +68,9 @@ export function SaveMenu({ account }: Props) {
               <button
                 type="button"
                 key={`${item.name} ${item.says}`}
-                disabled={doing.value !== undefined || (item.name !== "Scenario" && !isSound.value)}
+                // A button that is disabled while it works would lose the focus.
+                aria-disabled={doing.value !== undefined}
+                disabled={item.name !== "Scenario" && !isSound.value}
                 onClick={() => void save(item)}
               >
                 <span>{item.name}</span>
@@ -81,7 +87,7 @@ export function SaveMenu({ account }: Props) {
             Cancel
           </button>
         )}
-      </section>
+      </div>
     </>
   );
 }

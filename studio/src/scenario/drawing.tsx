@@ -48,7 +48,7 @@ export default function Drawing() {
   const isEditable = isListed.value;
   return (
     <div class="drawing">
-      <div class="drawing-tools" role="toolbar" aria-label="Drawing">
+      <fieldset class="drawing-tools" aria-label="Drawing">
         {isEditable ? (
           <>
             {[false, true].map((isOn) => (
@@ -78,7 +78,7 @@ export default function Drawing() {
         <button type="button" onClick={() => canvas.current?.fit()}>
           Fit
         </button>
-      </div>
+      </fieldset>
       <p class="quiet small hint" aria-live="polite">
         {hint(isEditable, isConnecting.value)}
       </p>

@@ -77,7 +77,11 @@ export function Imports() {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        title="A scenario (TOML), a trace of a link (CSV, Mahimahi), a capture (pcap), or a file that the scenario names"
+        onClick={() => input.current?.click()}
+      >
         Open file …
       </button>
       <input
@@ -85,7 +89,7 @@ export function Imports() {
         type="file"
         class="unseen"
         tabIndex={-1}
-        aria-label="A scenario (TOML), a trace of a link (CSV, Mahimahi), a capture (pcap), or a file that the scenario names"
+        aria-hidden="true"
         multiple
         onChange={(event) => {
           void takeAll(event.currentTarget.files);

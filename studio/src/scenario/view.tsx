@@ -63,10 +63,10 @@ export default function ScenarioView() {
       <div class="bar">
         <Standing />
         <span class="gap" />
-        <button type="button" class="icon" aria-label="Undo" title="Undo" disabled={!canUndo.value} onClick={undo}>
+        <button type="button" class="icon" aria-label="Undo" title="Undo" aria-disabled={!canUndo.value} onClick={undo}>
           ↶
         </button>
-        <button type="button" class="icon" aria-label="Redo" title="Redo" disabled={!canRedo.value} onClick={redo}>
+        <button type="button" class="icon" aria-label="Redo" title="Redo" aria-disabled={!canRedo.value} onClick={redo}>
           ↷
         </button>
         <Imports />

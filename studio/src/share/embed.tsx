@@ -175,7 +175,7 @@ function Numbers({ run }: { run: WholeRun }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard
     <section class="wide" tabIndex={0} aria-label="Numbers">
-      <table>
+      <table aria-label="Flows">
         <thead>
           <tr>
             {heads.map((head) => (

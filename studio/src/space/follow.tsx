@@ -3,6 +3,9 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Watched } from "../app/watched.ts";
 
+/** The id of the time in words. */
+export const SAYS = "space-time-says";
+
 export interface Shown {
   /** The time that was chosen; undefined follows the run. */
   chosen: Signal<number | undefined>;
@@ -32,7 +35,9 @@ export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown
             chosen.value = Number(currentTarget.value);
           }}
         />
-        <output for="space-time">{says}</output>
+        <output for="space-time" id={SAYS}>
+          {says}
+        </output>
       </div>
       <button
         type="button"

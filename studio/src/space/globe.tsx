@@ -1,10 +1,10 @@
 import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import type { Watched } from "../app/watched.ts";
 import { placeInWords } from "./earth.ts";
-import { shownTime, TimeBar } from "./follow.tsx";
+import { SAYS, shownTime, TimeBar } from "./follow.tsx";
 import { Orbits, type OrbitsNow } from "./orbits.ts";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
@@ -15,6 +15,7 @@ const FOUND = 20;
 /** The Earth with the satellites of a scenario, their links, and the ways of flows. */
 export default function Globe({ live }: { live: Watched }) {
   const shown = useMemo(() => shownTime(live), [live]);
+  const id = useId();
   const now = useSignal<OrbitsNow | undefined>(undefined);
   const hasLinks = useSignal(true);
   const names = live.started;
@@ -61,6 +62,7 @@ export default function Globe({ live }: { live: Watched }) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the globe
         tabIndex={0}
+        aria-describedby={`${SAYS} ${id}`}
         aria-label="The Earth from space. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
         onKeyDown={(event) => {
           if (orbits.current?.key(event.key)) {
@@ -69,7 +71,7 @@ export default function Globe({ live }: { live: Watched }) {
           }
         }}
       />
-      {now.value && orbits.current && <Listed orbits={orbits.current} now={now.value} />}
+      {now.value && orbits.current && <Listed orbits={orbits.current} now={now.value} id={id} />}
     </section>
   );
 }
@@ -83,15 +85,16 @@ function timeSays(orbits: Orbits | undefined, time_s: number): string {
 }
 
 /** What the picture shows, in words. */
-function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
+function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: string }) {
   const wanted = useSignal("");
   const { satellites, stations } = orbits.sky;
   const word = wanted.value.trim().toLowerCase();
   const found = word ? satellites.map((name, node) => ({ name, node })).filter(({ name }) => name.includes(word)) : [];
   return (
     <div class="space-list">
-      <p class="quiet">
-        {satellites.length.toLocaleString("en")} satellites, {now.isls.toLocaleString("en")} links between them are up.
+      <p class="quiet" id={id}>
+        {satellites.length.toLocaleString("en")} satellites, {now.isls.toLocaleString("en")} links between them are up;{" "}
+        {now.ways.filter(({ nodes }) => nodes.length > 0).length} of {now.ways.length} flows have a way.
       </p>
       <h3>Ways of flows</h3>
       <section
@@ -100,7 +103,7 @@ function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
         tabIndex={0}
       >
-        <table>
+        <table aria-label="Ways of flows">
           <thead>
             <tr>
               <th scope="col">flow</th>
@@ -146,14 +149,18 @@ function Listed({ orbits, now }: { orbits: Orbits; now: OrbitsNow }) {
             }}
           />
         </label>
-        <ul aria-live="polite">
+        <p class="quiet" role="status">
+          {word === ""
+            ? ""
+            : `${found.length.toLocaleString("en")} found${found.length > FOUND ? `, the first ${FOUND} of them here` : ""}`}
+        </p>
+        <ul>
           {found.slice(0, FOUND).map(({ name, node }) => (
             <li key={node}>
               <Face orbits={orbits} node={node} name={name} />
             </li>
           ))}
         </ul>
-        {found.length > FOUND && <p class="quiet">and {found.length - FOUND} more</p>}
       </details>
     </div>
   );

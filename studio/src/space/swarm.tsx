@@ -1,11 +1,11 @@
 import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
-import { shownTime, TimeBar } from "./follow.tsx";
+import { SAYS, shownTime, TimeBar } from "./follow.tsx";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
@@ -13,6 +13,7 @@ import { NoWebGL } from "./webgl.tsx";
 /** The flight of nodes with radios in three dimensions, and the ways of flows over them. */
 export default function Swarm({ live }: { live: Watched }) {
   const shown = useMemo(() => shownTime(live), [live]);
+  const id = useId();
   const now = useSignal<FlockNow | undefined>(undefined);
   const hasTracks = useSignal(true);
   const names = live.started;
@@ -58,6 +59,7 @@ export default function Swarm({ live }: { live: Watched }) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the flight
         tabIndex={0}
+        aria-describedby={`${SAYS} ${id}`}
         aria-label="The area of the flight. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
         onKeyDown={(event) => {
           if (flock.current?.key(event.key)) {
@@ -66,16 +68,16 @@ export default function Swarm({ live }: { live: Watched }) {
           }
         }}
       />
-      {now.value && flock.current && <Listed flock={flock.current} now={now.value} flows={names.flows} />}
+      {now.value && flock.current && <Listed flock={flock.current} now={now.value} id={id} flows={names.flows} />}
     </section>
   );
 }
 
 /** What the picture shows, in words. */
-function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: string[] }) {
+function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: string; flows: string[] }) {
   return (
     <div class="space-list">
-      <p class="quiet">
+      <p class="quiet" id={id}>
         {flock.names.length} nodes with radios;{" "}
         {now.ways.length > 0
           ? `the ways of ${now.ways.length} of ${flows.length} flows are known so far.`
@@ -89,7 +91,7 @@ function Listed({ flock, now, flows }: { flock: Flock; now: FlockNow; flows: str
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
           tabIndex={0}
         >
-          <table>
+          <table aria-label="Ways of flows">
             <thead>
               <tr>
                 <th scope="col">flow</th>
