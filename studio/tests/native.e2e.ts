@@ -261,6 +261,38 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
+  test("shows the newest list of results, whichever answer comes last", async () => {
+    const { page } = await opened();
+    let release = () => {};
+    const held = new Promise<void>((settle) => {
+      release = settle;
+    });
+    let count = 0;
+    await page.route("**/api/results", async (route) => {
+      count++;
+      if (count > 1) {
+        return route.continue();
+      }
+      const response = await route.fetch();
+      await held;
+      return route.fulfill({ response });
+    });
+    await page.getByRole("link", { name: "This machine" }).click();
+    await page.getByLabel("Duration").fill("7 s");
+    await page.getByRole("button", { name: "Run on this machine" }).click();
+    const card = page.locator(".task.done");
+    await card.waitFor();
+    const name = (await card.locator(".written strong").textContent()) ?? "";
+    const row = page.getByRole("table", { name: "Results" }).getByRole("rowheader", { name, exact: true });
+    await row.waitFor();
+    const late = page.waitForResponse("**/api/results");
+    release();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((settle) => requestAnimationFrame(settle)));
+    expect(await row.count()).toBe(1);
+    await page.context().close();
+  });
+
   test("filters and sorts the table", async () => {
     const { page } = await native();
     await row(page, "traced.toml").waitFor();

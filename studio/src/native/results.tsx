@@ -28,12 +28,21 @@ const rows = computed(() => arranged(found.value?.entries ?? [], words.value, ki
 /** How many results tasks have written: when there is another, the table is read again. */
 const written = computed(() => work().all.value.reduce((sum, task) => sum + task.written.value.length, 0));
 
+let asked = 0;
+
+/** Reads the table. An answer that comes after that to a later request is of an older list. */
 async function load(): Promise<void> {
+  const number = ++asked;
   try {
-    found.value = await server().results();
-    fault.value = "";
+    const now = await server().results();
+    if (number === asked) {
+      found.value = now;
+      fault.value = "";
+    }
   } catch (error) {
-    fault.value = said(error);
+    if (number === asked) {
+      fault.value = said(error);
+    }
   }
 }
 
@@ -84,7 +93,7 @@ export function Results() {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard */}
       <section class="scroll" tabIndex={0} aria-label="The table of results">
-        <table>
+        <table aria-label="Results">
           <thead>
             <tr>
               {COLUMNS.map(([key, name]) => (
