@@ -62,17 +62,22 @@ function missing(lines: string[], wanted: (string | RegExp)[]): string | RegExp 
   });
 }
 
-function expectInOrder(lines: string[], wanted: (string | RegExp)[]): void {
-  expect(missing(lines, wanted), lines.join("\n")).toBeUndefined();
-  expect(nameless(lines)).toEqual([]);
+/** The tree follows the page a moment later. */
+async function expectInOrder(page: Page, wanted: (string | RegExp)[]): Promise<void> {
+  await expect
+    .poll(async () => {
+      const lines = await spoken(page);
+      const want = missing(lines, wanted);
+      return { nameless: nameless(lines), ...(want ? { want, lines } : {}) };
+    })
+    .toEqual({ nameless: [] });
 }
 
 describe("a screen reader says", () => {
   test("the scenario: landmarks, presets by name, fields with values in units", async () => {
     const { page } = await studio.page();
     await page.getByRole("slider").first().waitFor();
-    const lines = await spoken(page);
-    expectInOrder(lines, [
+    await expectInOrder(page, [
       'link "To the content"',
       "banner",
       /^heading "geo" level 1/,
@@ -98,7 +103,7 @@ describe("a screen reader says", () => {
     const page = await pair();
     await run(page);
     await page.locator(".why .headline").waitFor();
-    expectInOrder(await spoken(page), [
+    await expectInOrder(page, [
       'main "Run"',
       /^button "Run"/,
       /^button "Next loss" unavailable/,
@@ -125,12 +130,7 @@ describe("a screen reader says", () => {
       /^cell "[\d.]+ Mbit\/s"/,
     ]);
     await page.locator(".chart.cwnd summary").click();
-    expectInOrder(await spoken(page), [
-      'columnheader "least"',
-      'columnheader "at the end"',
-      'rowheader "cwnd"',
-      /^cell "/,
-    ]);
+    await expectInOrder(page, ['columnheader "least"', 'columnheader "at the end"', 'rowheader "cwnd"', /^cell "/]);
   });
 
   test("the comparison: variants, progress, answer, table, means of each measure", async () => {
@@ -138,7 +138,7 @@ describe("a screen reader says", () => {
     await page.getByRole("link", { name: "Compare" }).click();
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.getByText("Compared").waitFor();
-    expectInOrder(await spoken(page), [
+    await expectInOrder(page, [
       'main "Compare"',
       'region "Variants"',
       'button "newreno" pressed',
@@ -165,7 +165,7 @@ describe("a screen reader says", () => {
       .toMatch(/^The network: 2 nodes, 2 link directions, 1 flows\. At 20\.00 s (the longest|no packet)/);
     await page.getByRole("button", { name: "Space-time" }).click();
     await page.getByText(/packets, \d+ sent again/).waitFor();
-    expectInOrder(await spoken(page), [
+    await expectInOrder(page, [
       'region "Space-time diagram"',
       /^combobox "Flow" = a->b/,
       'button "Zoom in"',
@@ -192,7 +192,7 @@ describe("a screen reader says", () => {
     await expect.poll(words, { timeout: 60_000 }).toMatch(sentence);
     await page.getByLabel("Time", { exact: true }).fill("5");
     await expect.poll(words, { timeout: 60_000 }).toMatch(/^(4\.9|5\.0|5\.1)/);
-    expect(nameless(await spoken(page))).toEqual([]);
+    await expectInOrder(page, []);
   });
 });
 
@@ -313,7 +313,7 @@ test("this machine: what can be started, tasks and results, and once how a run e
     await page.locator(".task.done").waitFor();
     await expect.poll(async () => (await heard(page)).filter((said) => said === "Run pair: done.").length).toBe(1);
     await page.getByRole("table", { name: "Results" }).locator("tbody tr").first().waitFor();
-    expectInOrder(await spoken(page), [
+    await expectInOrder(page, [
       'main "This machine"',
       'radio "Run" checked',
       /^textbox "Seeds"/,

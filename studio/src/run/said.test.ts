@@ -10,5 +10,7 @@ test("a run that is over tells its time and why it was slow", () => {
 });
 
 test("a run that failed tells why", () => {
-  expect(ending({ summary, account, failed: "no memory is left" })).toMatch(/^The run failed: no memory is left\. a->b/);
+  expect(ending({ summary, account, failed: "no memory is left" })).toMatch(
+    /^The run failed: no memory is left\. a->b/,
+  );
 });
