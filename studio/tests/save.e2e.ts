@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** What a button of the menu saves: its name and where it lies. */
 async function saved(page: Page, group: string, name: string): Promise<{ name: string; path: string }> {
-  const menu = page.getByRole("region", { name: "Save", exact: true });
+  const menu = page.getByRole("dialog", { name: "Save", exact: true });
   if (!(await menu.isVisible())) {
     await page.getByRole("button", { name: "Save", exact: true }).click();
   }

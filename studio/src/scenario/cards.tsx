@@ -1,6 +1,5 @@
 import "./cards.css";
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import { presets } from "../app/presets.ts";
 import { take, title } from "../app/state.ts";
 import { Picture } from "./picture.tsx";
@@ -38,31 +37,16 @@ export function Cards() {
       <ul class={isWide.value ? "grid" : "strip"}>
         {presets.map(({ name, says, toml: text }) => (
           <li key={name}>
-            <Card name={name} says={says} text={text} />
+            <button type="button" class="card" aria-pressed={title.value === name} onClick={() => take(text)}>
+              <Picture toml={text} />
+              <strong>{name}</strong>
+              <span class="says">
+                <Says text={says} />
+              </span>
+            </button>
           </li>
         ))}
       </ul>
     </section>
-  );
-}
-
-/** The name of a preset is that of its button, and the sentence about it describes the button. */
-function Card({ name, says, text }: { name: string; says: string; text: string }) {
-  const id = useId();
-  return (
-    <button
-      type="button"
-      class="card"
-      aria-label={name}
-      aria-describedby={id}
-      aria-pressed={title.value === name}
-      onClick={() => take(text)}
-    >
-      <Picture toml={text} />
-      <strong>{name}</strong>
-      <span class="says" id={id}>
-        <Says text={says} />
-      </span>
-    </button>
   );
 }
