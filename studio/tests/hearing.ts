@@ -30,7 +30,7 @@ const STATES: Record<string, (value: unknown) => string> = {
   disabled: (value) => (value ? "unavailable" : ""),
 };
 
-/** What a screen reader says from the top to the end: role, name, value, states, description; text stands alone. */
+/** What a screen reader says from the top to the end: role, name, value, states, description. */
 export async function spoken(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send("Accessibility.getFullAXTree")) as unknown as { nodes: AXNode[] };
@@ -63,7 +63,7 @@ function lineOf({ role, name, value, description, properties = [] }: AXNode, aro
     return "";
   }
   if (kind === "StaticText") {
-    return says;
+    return `text ${says}`;
   }
   const states = properties.map((property) => STATES[property.name]?.(property.value.value) ?? "").filter(Boolean);
   const holds = value?.value === undefined || value.value === "" ? [] : [`= ${value.value}`];
