@@ -31,6 +31,7 @@ to = "b"
 async function pair(): Promise<Page> {
   const { page } = await studio.page();
   await openToml(page, PAIR);
+  await expect.poll(() => page.locator(".title").textContent()).toBe("pair");
   await page.locator(".standing:is(.good, .warn)").waitFor();
   return page;
 }
@@ -277,7 +278,7 @@ describe("the focus", () => {
     expect(await focus(page)).toMatch(/^button ScenarioTOML/);
     await page.keyboard.press("Escape");
     expect(await focus(page)).toBe("button Save");
-    await page.getByRole("button", { name: "Share" }).focus();
+    await page.getByRole("button", { name: "Share", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Share pair" }).waitFor();
     expect(await focus(page)).toBe("input");
