@@ -178,7 +178,7 @@ def test_limits_are_shown_with_their_shares() -> None:
 def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "pair")
     # In words of the command line, if this is one.
-    with pytest.raises(FileExistsError, match="replace it with (--force|force=True)"):
+    with pytest.raises(FileExistsError, match=r"replace it with (--force|force=True)"):
         result.save(folder)
     about = json.loads((folder / "run.json").read_text())
     assert set(about["files"]) == {path.name for path in folder.iterdir()}
