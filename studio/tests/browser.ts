@@ -19,6 +19,22 @@ const TYPES: Record<string, string> = {
   wasm: "application/wasm",
 };
 
+/** WebGL by the processor. */
+export const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+
+/** Two nodes and a flow without end. */
+export const PAIR = `name = "pair"
+duration = "20 s"
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = "20 packets"
+[[flows]]
+from = "a"
+to = "b"
+`;
+
 /** A browser, to be closed. */
 export function launch(extra: string[] = []): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";

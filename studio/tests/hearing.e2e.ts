@@ -2,31 +2,19 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launch, openToml, pageOf, Studio } from "./browser.ts";
+import { GL, launch, openToml, PAIR, pageOf, Studio } from "./browser.ts";
 import { focus, heard, listen, nameless, spoken } from "./hearing.ts";
 import { Server } from "./server.ts";
 
 let studio: Studio;
 
 beforeAll(async () => {
-  studio = await Studio.open(["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]);
+  studio = await Studio.open(GL);
 });
 
 afterAll(async () => {
   await studio.close();
 });
-
-const PAIR = `name = "pair"
-duration = "20 s"
-[[links]]
-between = ["a", "b"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = "20 packets"
-[[flows]]
-from = "a"
-to = "b"
-`;
 
 async function pair(): Promise<Page> {
   const { page } = await studio.page();

@@ -2,11 +2,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingers, Studio, violations } from "./browser.ts";
+import { fingers, GL, Studio, violations } from "./browser.ts";
 
 const SHOTS = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
-/** WebGL by the processor. */
-const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 
 let studio: Studio;
 let flat: Studio;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingers, openToml, replacing, Studio, violations } from "./browser.ts";
+import { fingers, openToml, PAIR, replacing, Studio, violations } from "./browser.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const HASHES = new URL("dist/studio/hashes.json", ROOT);
@@ -20,17 +20,7 @@ afterAll(async () => {
   await studio.close();
 });
 
-const PAIR = `name = "pair"
-duration = "20 s"
-[[links]]
-between = ["a", "b"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = "20 packets"
-[[flows]]
-from = "a"
-to = "b"
-[[flows]]
+const BOTH_WAYS = `${PAIR}[[flows]]
 from = "b"
 to = "a"
 `;
@@ -48,7 +38,7 @@ const seconds = async (page: Page) => Number((await page.locator(".time .mono").
 
 /** A page whose run of two flows stands still at its start. */
 async function paused(page: Page): Promise<void> {
-  await go(page, PAIR);
+  await go(page, BOTH_WAYS);
   await page.locator(".hash").waitFor();
   await page.locator(".speed select").selectOption("0.1");
   await page.getByRole("button", { name: "Restart" }).click();
@@ -233,7 +223,7 @@ describe("a run", () => {
         fillText.apply(this, given);
       };
     });
-    await go(page, PAIR.replaceAll('"b"', '"mars-relay-2"'));
+    await go(page, BOTH_WAYS.replaceAll('"b"', '"mars-relay-2"'));
     await page.locator(".hash").waitFor();
     await page.locator(".chart.states").scrollIntoViewIfNeeded();
     const sizes = () =>
@@ -251,7 +241,7 @@ describe("a run", () => {
 
   test("flows are chosen, and numbers stand beside the picture", async () => {
     const { page } = await studio.page();
-    await go(page, PAIR);
+    await go(page, BOTH_WAYS);
     await page.locator(".hash").waitFor();
     await page.getByRole("checkbox", { name: "b->a" }).first().uncheck();
     await page.getByRole("heading", { name: /^cwnd and ssthresh/ }).waitFor();
@@ -274,7 +264,7 @@ describe("a run", () => {
 
   test("a scenario with a mistake does not run, and says why", async () => {
     const { page } = await studio.page();
-    await openToml(page, PAIR.replace("10 Mbit/s", "10"));
+    await openToml(page, BOTH_WAYS.replace("10 Mbit/s", "10"));
     await page.locator(".standing.bad").waitFor();
     await page.getByRole("link", { name: "Run" }).click();
     await page.getByRole("alert").getByText("links[0].rate").waitFor();
@@ -286,7 +276,7 @@ describe("a run", () => {
     ["on a phone", { viewport: { width: 360, height: 740 }, hasTouch: true }],
   ] as const)("axe finds nothing: %s", async (_, options) => {
     const { page } = await studio.page(options);
-    await go(page, PAIR);
+    await go(page, BOTH_WAYS);
     await page.locator(".hash").waitFor();
     await expect.poll(() => page.locator(".charts canvas").count()).toBe(6);
     expect(await violations(page)).toEqual([]);

@@ -32,7 +32,7 @@ PATIENT = {"ns3::WifiMacQueue::MaxDelay": "100s"}
 KEEPING = {"keep-window": 1}
 """A request for a block acknowledgement that fails doubles the contention window, whatever it asked for."""
 OFFERED_MBPS = 130
-"""What stations with A-MPDUs offer together: twice the rate of MCS 7."""
+"""The load that stations with A-MPDUs offer together: twice the rate of MCS 7."""
 SEEDS = (1, 2, 3)
 AGGREGATE_SEEDS = tuple(range(1, 13))
 CHAIN_SEEDS = tuple(range(1, 6))

@@ -28,7 +28,7 @@ class Sides:
         self._kept = read(links.KEPT)
 
     def theirs(self, runs: Iterable[Run]) -> list[Numbers]:
-        """What ns-3 printed for runs."""
+        """The numbers that ns-3 printed for runs."""
         return [self._kept[run.key] for run in runs]
 
     def pair(self, runs: Iterable[Run], of: Callable[[Numbers], float], **changed: Any) -> Pair:

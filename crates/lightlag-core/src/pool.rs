@@ -164,6 +164,17 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn threads_may_run_wherever_the_one_that_asks_may() {
+        use nix::sched::sched_getaffinity;
+        use nix::unistd::Pid;
+        let mut pool = Pool::new(3, Wait::Asleep, |item, (): ()| *item = sched_getaffinity(Pid::from_raw(0)).ok());
+        let mut items = vec![None; 3];
+        pool.pass(&mut items, ());
+        assert!(items[0].is_some() && items.iter().all(|item| *item == items[0]), "{items:?}");
+    }
+
     #[test]
     #[should_panic(expected = "the third")]
     fn a_panic_of_a_worker_is_passed_on() {

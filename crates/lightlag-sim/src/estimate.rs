@@ -37,7 +37,8 @@ const SUMMARY_ROW: f64 = 300.0;
 /// packet, and no flow loses more for long.
 const CHANGES: f64 = 0.25;
 const DROPS: f64 = 0.1;
-/// Packets that a flow of TCP may send before it hears that others fill its links.
+/// Packets that a flow of TCP may send before it hears that others fill its links: four rounds of slow start from ten segments are
+/// 150, and some are sent again.
 const FIRST: f64 = 200.0;
 
 /// Bytes of a block of pcapng around a packet, with its padding and its flags; and bytes of a comment.
@@ -120,7 +121,7 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
 /// Data packets that all flows send together. Flows of TCP share their links: beside what these carry and drop, each sends the
 /// first packets of a connection at most.
 fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
-    let tcp = |(_, load): &(&Flow, &Load)| load.acks.packets > 0.0;
+    let is_tcp = |load: &Load| load.acks.packets > 0.0;
     let way = |flow: &Flow| {
         let links = |hop| match hop {
             Hop::Link(link) => Some(link.0 as usize),
@@ -129,7 +130,7 @@ fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
         network.way(flow.from, flow.to).unwrap_or_default().into_iter().filter_map(links)
     };
     let mut offered = vec![0.0; network.links.len()];
-    for (flow, load) in network.flows.iter().zip(loads).filter(tcp) {
+    for (flow, load) in network.flows.iter().zip(loads).filter(|(_, load)| is_tcp(load)) {
         way(flow).for_each(|link| offered[link] += load.data.bytes);
     }
     let share = |link: usize| {
@@ -138,7 +139,11 @@ fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
     };
     let sent = |(flow, load): (&Flow, &Load)| {
         let all = load.data.packets;
-        if tcp(&(flow, load)) { (way(flow).map(share).fold(1.0, f64::min) * all).max(FIRST.min(all)) } else { all }
+        if !is_tcp(load) {
+            return all;
+        }
+        let least = way(flow).map(share).fold(1.0, f64::min);
+        (least * all).max(FIRST.min(all))
     };
     network.flows.iter().zip(loads).map(sent).sum()
 }

@@ -170,8 +170,8 @@ impl<B: Clone + Default> ComputedLink<B> {
         self
     }
 
-    /// This link with other packets, which takes over what this one has counted and drawn.
-    pub(super) fn with<C>(&mut self, ring: Ring<InFlight<C>>) -> ComputedLink<C> {
+    /// A link with other packets, which takes over the losses, waits and counts of this one.
+    pub(super) fn with_ring<C>(&mut self, ring: Ring<InFlight<C>>) -> ComputedLink<C> {
         let Self { to, departed, busy_until, remainder, frame, max_queue, .. } = *self;
         let Self { transmission, undeparted_bytes, counts, waiting, .. } = *self;
         ComputedLink {

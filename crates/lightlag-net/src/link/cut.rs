@@ -37,13 +37,13 @@ impl<B: Clone + Default> Link<B> {
 }
 
 impl<B: Clone + Default> ComputedLink<B> {
-    /// Near half of this link, which gives it what it has counted.
+    /// Splits off the near half, which takes over the losses, waits and counts. What is left is the far half.
     ///
     /// # Panics
     /// If there are packets.
     pub fn near_half(&mut self) -> ComputedLink<()> {
         assert!(self.ring.is_empty(), "a link is cut before its first packet");
-        self.with(Ring::new())
+        self.with_ring(Ring::new())
     }
 
     /// The whole link again: what its near half knows, and the packets that are still to come out of its far half.
@@ -54,7 +54,7 @@ impl<B: Clone + Default> ComputedLink<B> {
         let arrivals = |known: (&InFlight<()>, &InFlight<B>)| known.0.arrival == known.1.arrival;
         assert_eq!(near.ring.len(), far.ring.len(), "both halves have the same packets");
         debug_assert!(near.ring.iter().zip(far.ring.iter()).all(arrivals), "both halves have the same arrivals");
-        near.with(std::mem::take(&mut far.ring))
+        near.with_ring(std::mem::take(&mut far.ring))
     }
 
     /// The packet that was taken last, and when it arrives.

@@ -67,8 +67,9 @@ impl Pieces {
             let mut sum = 0.0;
             // Packets a second to each neighbour that is free: those of the largest number last, of equal ones the first piece.
             let mut packets: BTreeMap<usize, f64> = BTreeMap::new();
-            let mut border: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
-            while let Some(piece) = border.pop_last().map(|(_, Reverse(piece))| piece).or_else(|| free.first().copied())
+            let mut neighbours: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
+            while let Some(piece) =
+                neighbours.pop_last().map(|(_, Reverse(piece))| piece).or_else(|| free.first().copied())
             {
                 let work = self.work[piece];
                 if sum > 0.0 && sum + work - share > share - sum {
@@ -80,9 +81,9 @@ impl Pieces {
                 for (other, more) in self.near[piece].iter().filter(|(other, _)| free.contains(other)) {
                     let known = packets.entry(*other).or_default();
                     // The bits of positive numbers have their order.
-                    border.remove(&(known.to_bits(), Reverse(*other)));
+                    neighbours.remove(&(known.to_bits(), Reverse(*other)));
                     *known += more;
-                    border.insert((known.to_bits(), Reverse(*other)));
+                    neighbours.insert((known.to_bits(), Reverse(*other)));
                 }
             }
             left -= sum;
