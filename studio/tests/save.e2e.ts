@@ -143,7 +143,7 @@ describe("saving", () => {
     const runs = await saved(page, "The comparison", "Runs CSV");
     const svg = await saved(page, "Figures", "Goodput SVG");
     const png = await saved(page, "Figures", "Goodput PNG");
-    const windows = await saved(page, "Figures", "hybla (segments, seed 1) SVG");
+    const windows = await saved(page, "Figures", "cwnd of hybla (segments, seed 1) SVG");
     expect((await readFile(windows.path, "utf8")).match(/<path /g)).toHaveLength(1);
     expect((await readFile(runs.path, "utf8")).split("\n")).toHaveLength(14);
     expect(await readFile(svg.path, "utf8")).toMatch(/^<svg .*>newreno<\/text>/s);

@@ -114,8 +114,8 @@ describe("pictures", () => {
   test("windows of different sizes have charts of their own", () => {
     expect(titles(1000).map(([title]) => title)).toEqual([
       "Goodput, seed 2",
-      "one (segments, seed 2)",
-      "two (segments, seed 1)",
+      "cwnd of one (segments, seed 2)",
+      "cwnd of two (segments, seed 1)",
     ]);
   });
 });

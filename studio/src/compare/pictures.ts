@@ -34,7 +34,7 @@ export function pictures(comparison: Comparison, seed: number): Picture[] {
 function cwnd(comparison: Comparison, seed: number): Picture[] {
   const panels = windows(comparison, seed);
   if (panels.some(({ series }) => series.length > 1) || areFarApart(panels)) {
-    return panels.map((panel) => ofPanel({ ...panel, series: apart(panel.series) }, panel.title, ""));
+    return panels.map((panel) => ofPanel({ ...panel, series: apart(panel.series) }, `cwnd of ${panel.title}`, ""));
   }
   const names = comparison.contenders.map(({ name }) => name);
   const series = panels.flatMap(({ series: [line] }, at) => (line ? [{ ...line, name: names[at] ?? "", at }] : []));
