@@ -31,6 +31,6 @@ pub use law::Law;
 pub use pool::{Pool, Wait};
 pub use prefetch::{prefetch, prefetch_bytes, prefetch_value};
 pub use random::RandomStream;
-pub use ring::Ring;
+pub use ring::{Ring, Spares};
 pub use time::{Duration, Instant};
 pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, Unit, UnitError};

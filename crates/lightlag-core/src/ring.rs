@@ -24,6 +24,20 @@ pub struct Ring<T> {
     len: u32,
 }
 
+/// Memory of rings that were empty, the last on top: a cache may still have it. To hand it on costs less than to free and
+/// allocate it.
+#[derive(Debug)]
+pub struct Spares<T>(Vec<Box<[T]>>);
+
+impl<T> Default for Spares<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// The most places that are kept in one piece.
+const MOST_SPARE: usize = 16;
+
 /// The places that a ring has at least once it has held something.
 const FEWEST: usize = 2;
 
@@ -155,6 +169,27 @@ impl<T: Default> Ring<T> {
         }
     }
 
+    /// The same, for other rings.
+    #[inline]
+    pub fn release_to(&mut self, spares: &mut Spares<T>) {
+        if self.is_empty() {
+            let Self { places, .. } = std::mem::take(self);
+            if (1..=MOST_SPARE).contains(&places.len()) {
+                spares.0.push(places);
+            }
+        }
+    }
+
+    /// Gives a ring without memory some of the spares, if there are any.
+    #[inline(always)]
+    pub fn furnish(&mut self, spares: &mut Spares<T>) {
+        if self.places.is_empty()
+            && let Some(places) = spares.0.pop()
+        {
+            self.places = places;
+        }
+    }
+
     /// Gives back most of the memory, if no more than a quarter of the places is taken.
     pub fn shrink(&mut self) {
         if self.is_empty() {
@@ -245,6 +280,33 @@ mod tests {
     }
 
     #[test]
+    fn what_an_empty_ring_gives_back_furnishes_the_next() {
+        let (mut spares, mut first, mut second) = (Spares::default(), Ring::new(), Ring::new());
+        *first.push() = 7;
+        first.release_to(&mut spares);
+        second.furnish(&mut spares);
+        assert_eq!((first.front(), second.places.len()), (Some(&7), 0));
+        let place = first.front_place();
+        first.pass();
+        first.release_to(&mut spares);
+        second.furnish(&mut spares);
+        *second.push() = 8;
+        assert_eq!((second.front(), second.front_place(), first.places.len()), (Some(&8), place, 0));
+        first.furnish(&mut spares);
+        *first.push() = 9;
+        assert_eq!((first.front(), second.front()), (Some(&9), Some(&8)));
+    }
+
+    #[test]
+    fn only_small_pieces_of_memory_are_kept() {
+        let (mut spares, mut ring) = (Spares::default(), Ring::<u8>::new());
+        (0..=MOST_SPARE).for_each(|_| _ = ring.push());
+        while ring.pass().is_some() {}
+        ring.release_to(&mut spares);
+        assert_eq!((ring.places.len(), spares.0.len()), (0, 0));
+    }
+
+    #[test]
     fn a_ring_with_few_values_shrinks_to_them() {
         let mut ring = Ring::new();
         (0..16).for_each(|value| *ring.push() = value);
@@ -269,15 +331,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..8, 0..300)) {
+        fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..10, 0..300)) {
             let mut ring = Ring::new();
-            let mut oracle = VecDeque::new();
+            let (mut oracle, mut spares) = (VecDeque::new(), Spares::default());
             for (value, step) in steps.into_iter().enumerate() {
                 match step {
                     0 => prop_assert_eq!(ring.pass().copied(), oracle.pop_front()),
                     1 => prop_assert_eq!(ring.pop(), oracle.pop_front()),
                     2 => ring.release(),
                     3 => ring.shrink(),
+                    4 => ring.release_to(&mut spares),
+                    5 => ring.furnish(&mut spares),
                     _ => {
                         *ring.push() = value;
                         oracle.push_back(value);

@@ -11,7 +11,7 @@ use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
     Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet,
-    QueueFull, QueuedLink, RouteTable, Routes,
+    PacketSpares, QueueFull, QueuedLink, RouteTable, Routes,
 };
 use lightlag_scenario::{LinkDirection, LinkProperties, Network};
 pub(crate) use overhead::{Overhead, Turned};
@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub(crate) struct Fabric<B> {
     /// One for each direction of a link, in the order of the network.
     pub(crate) hops: Vec<Hop<B>>,
+    /// Memory for packets that idle links have given back.
+    spares: PacketSpares<B>,
     /// The routes of now.
     pub(crate) routes: RouteTable,
     /// All routes of the run, and how many epochs have started.
@@ -52,6 +54,7 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
         let hops = network.links.iter().enumerate().map(link).collect();
         let mut fabric = Self {
             hops,
+            spares: PacketSpares::default(),
             routes: network.routes.at_start().clone(),
             plan: network.routes.clone(),
             started: 0,
@@ -135,6 +138,9 @@ impl<B: Clone + Default> Fabric<B> {
         // Numbers behind those of links are of interfaces to media.
         let Some(Hop { link: Link::Computed(link) }) = self.hops.get_mut(on.0 as usize) else { return None };
         let was_idle = link.in_flight() == 0;
+        if was_idle {
+            link.furnish(&mut self.spares);
+        }
         Some(link.send_by(now, packet, copy).map(|()| if was_idle { link.last_arrival() } else { None }))
     }
 
@@ -175,6 +181,14 @@ impl<B: Clone + Default> Fabric<B> {
         let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] else { return None };
         let to = link.to();
         Some((link, to))
+    }
+
+    /// An idle link gives its memory back. Of the links of many ends few carry packets at a time.
+    #[inline(never)]
+    pub(crate) fn rest(&mut self, on: LinkId) {
+        if let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] {
+            link.rest(&mut self.spares);
+        }
     }
 
     /// As [`Self::take`], of a queued link.

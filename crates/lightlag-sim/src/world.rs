@@ -102,7 +102,7 @@ impl<T: Tap, B: Border> World<T, B> {
         self.agenda.settle(Due::Link(on), link.next_arrival());
         if self.is_large() {
             self.fetch_after(on, &packet);
-            self.rest(on);
+            self.fabric.rest(on);
         }
         self.arrive(now, on, node, &mut packet);
     }

@@ -9,7 +9,7 @@
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant, Ring, prefetch};
+use lightlag_core::{Duration, Instant, Ring, Spares, prefetch};
 use std::sync::Arc;
 
 /// What the link counts of every packet.
@@ -67,6 +67,10 @@ pub(super) struct InFlight<B> {
     pub(super) arrival: Instant,
     pub(super) packet: Packet<B>,
 }
+
+/// Memory for packets that links have given back.
+#[derive(Default)]
+pub struct PacketSpares<B>(Spares<InFlight<B>>);
 
 /// One direction of a link with a drop-tail queue.
 // Two cache lines, in the order in which a packet needs them: of ten thousand links that each carry one now and then none is
@@ -246,8 +250,14 @@ impl<B: Clone + Default> ComputedLink<B> {
 
     /// Gives back the memory for packets, if there are none.
     #[inline]
-    pub fn rest(&mut self) {
-        self.ring.release();
+    pub fn rest(&mut self, spares: &mut PacketSpares<B>) {
+        self.ring.release_to(&mut spares.0);
+    }
+
+    /// Takes memory for packets from the spares, if the link has none and there are any.
+    #[inline(always)]
+    pub fn furnish(&mut self, spares: &mut PacketSpares<B>) {
+        self.ring.furnish(&mut spares.0);
     }
 
     /// Takes a copy of a packet into the queue, or refuses it.

@@ -16,9 +16,8 @@ use lightlag_net::{Link, LinkId};
 /// From so many ends on it pays: the connections of fewer stay in the outer caches.
 const MANY: usize = 1024;
 
-/// Packets between the one for which a link is fetched, or its place on that link, and the one that arrives.
+/// Packets between the one for which a link is fetched and the one that arrives.
 const LINK: usize = 8;
-const PLACE: usize = 4;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// Whether there are so many ends that their memory is fetched ahead.
@@ -45,20 +44,6 @@ impl<T: Tap, B: Border> World<T, B> {
         {
             prefetch(hop);
             self.agenda.prefetch(Due::Link(next));
-        }
-        if let Some(next) = link.waiting(PLACE).and_then(|packet| self.next_link(on, packet))
-            && let Some(Hop { link: Link::Computed(link) }) = self.fabric.hops.get(next.0 as usize)
-        {
-            link.prefetch_place();
-        }
-    }
-
-    /// An idle link gives its memory back. Of the links of many ends few carry packets at a time, and the place that one gives
-    /// back is still in a cache when the next one needs it.
-    #[inline(never)]
-    pub(super) fn rest(&mut self, on: LinkId) {
-        if let Hop { link: Link::Computed(link) } = &mut self.fabric.hops[on.0 as usize] {
-            link.rest();
         }
     }
 
