@@ -93,8 +93,9 @@ test-instructions: $(BENCH)
 	@if [ -z "$${CI:-}" ] && ! { command -v valgrind > /dev/null && [ "$$(uname -m)" = x86_64 ]; }; then \
 	  echo "instructions are not counted: that takes valgrind on x86-64"; else $(BENCH) instructions; fi
 
+# The tests of a file stay in one process, because they share networks and runs.
 test-python: $(BIN)/.dev $(BIN)/.engine | chromium
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
 presets: $(BIN)/.engine ## write python/lightlag/presets.json anew, of which the command line reads presets
 	$(BIN)/python -m lightlag._presets
