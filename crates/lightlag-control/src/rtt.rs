@@ -83,7 +83,7 @@ impl VarianceGain {
 }
 
 /// The estimate of one path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
     srtt: Duration,
     variance: Duration,

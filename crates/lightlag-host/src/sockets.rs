@@ -516,7 +516,7 @@ impl Stack {
 
     /// The counters of its connection.
     pub fn statistics(&self, id: SocketId) -> Result<(Statistics, Traffic), SocketError> {
-        self.stream_of(id).map(|stream| (*stream.connection.statistics(), stream.traffic))
+        self.stream_of(id).map(|stream| (stream.connection.statistics(), stream.traffic))
     }
 
     /// Bytes to read, and bytes written that the peer has not acknowledged (SIOCINQ, SIOCOUTQ).

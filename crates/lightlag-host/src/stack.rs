@@ -179,7 +179,7 @@ impl Stack {
         let Some(socket) = self.table.get_mut(id) else { return };
         if matches!(state, State::Closed) && !socket.ended {
             socket.ended = true;
-            let failure = socket.stream().and_then(|stream| stream.connection.statistics().failure);
+            let failure = socket.stream().and_then(|stream| stream.connection.failure());
             let failure = failure.map(SocketError::from);
             let told = if failure == Some(SocketError::TimedOut) { socket.soft_error.or(failure) } else { failure };
             socket.error = socket.error.or(told);

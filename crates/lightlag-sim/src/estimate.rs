@@ -21,7 +21,7 @@ struct Parts {
 }
 
 const WITH_THE_NETWORK: Parts = Parts { link: 610, radio: 5_280, tcp: 210, udp: 210 };
-const WITH_CONNECTIONS: Parts = Parts { link: 390, radio: 5_280, tcp: 2_980, udp: 430 };
+const WITH_CONNECTIONS: Parts = Parts { link: 390, radio: 5_280, tcp: 1_150, udp: 430 };
 
 /// Bytes of a row in the tables of a results folder, compressed: `geo` and `dumbbell` have 39 in `trace`, 6 in `queue`, 26
 /// in `acks` and 22 in `drops`.

@@ -164,6 +164,7 @@ impl Endpoint {
             self.connection.prefetch_to_receive();
         } else {
             prefetch(self);
+            self.connection.prefetch_to_send();
         }
     }
 

@@ -317,7 +317,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, now: Instant, at: usize) {
-        if let Some(failure) = self.hosts.endpoints[at].connection.statistics().failure {
+        if let Some(failure) = self.hosts.endpoints[at].connection.failure() {
             self.flow_fails(now, self.hosts.endpoints[at].flow as usize, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
                 self.flow_fails(now, leader, failure);

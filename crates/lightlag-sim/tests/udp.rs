@@ -177,7 +177,7 @@ fn a_flow_of_datagrams_takes_no_memory_for_connections() {
     let [udp, tcp] = [datagrams, "start = \"1 s\""].map(bytes_a_flow);
     // Its two ends are 128 bytes; a flow of the network with its names, and what results say of it, are the rest.
     assert!(udp < 640.0, "{udp} B a flow of UDP");
-    assert!(tcp > udp + 2_000.0, "{tcp} B a flow of TCP, {udp} B one of UDP");
+    assert!(tcp > udp + 700.0, "{tcp} B a flow of TCP, {udp} B one of UDP");
 }
 
 #[test]

@@ -176,6 +176,40 @@ pub struct Snapshot {
     pub epoch: Option<Epoch>,
 }
 
+/// The counters that most connections need, as in [`Statistics`].
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Counters {
+    pub(crate) sent_segments: u64,
+    pub(crate) rtt_sum: Duration,
+    pub(crate) rtt_count: u64,
+    pub(crate) acks_sent: u64,
+    pub(crate) retransmitted_segments: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) recoveries: u64,
+    pub(crate) duplicate_bytes: u64,
+    pub(crate) tail_probes: u64,
+}
+
+/// What few connections have to report, in part as in [`Statistics`].
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    pub(crate) dsacks: u64,
+    pub(crate) snacks_ignored: u64,
+    pub(crate) probes: u64,
+    pub(crate) undone: u64,
+    pub(crate) mark_reactions: u64,
+    pub(crate) low_priority_sent: u64,
+    pub(crate) low_priority_acked: u64,
+    /// Challenge ACKs sent in the current interval, and its start.
+    challenged: u16,
+    challenged_since: Instant,
+    /// The peer's reports of marks on our packets.
+    pub(crate) delivered: Delivered,
+    /// The outcome of data in the SYN; `None` without fast open.
+    pub(crate) fast_open: Option<Outcome>,
+}
+
 /// The rarely used part of a connection.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -185,40 +219,82 @@ pub(crate) struct Account {
     window_time: Duration,
     /// Time of the last change of the window.
     window_since: Instant,
-    pub(crate) statistics: Statistics,
+    pub(crate) counters: Counters,
     limited: Limited,
     limited_since: Instant,
+    /// `None` while there is nothing.
+    rare: Option<Box<Rare>>,
     opened: bool,
-    /// Challenge ACKs sent in the current interval, and its start.
-    challenged: u16,
-    challenged_since: Instant,
-    /// The peer's reports of marks on our packets; `None` before the first.
-    delivered: Option<Box<Delivered>>,
-    /// The outcome of data in the SYN; `None` without fast open.
-    pub(crate) fast_open: Option<Box<Outcome>>,
+    /// The reason why the connection was given up, if it was.
+    pub(crate) failure: Option<Failure>,
 }
 
 impl Account {
     /// Whether one more challenge ACK may leave (RFC 5961 §7). If so, it is counted.
     pub(crate) fn may_challenge(&mut self, now: Instant, limit: Option<ChallengeAcks>) -> bool {
         let Some(limit) = limit else { return true };
-        if self.challenged == 0 || now.since(self.challenged_since) >= limit.every {
-            (self.challenged, self.challenged_since) = (0, now);
+        let rare = self.rare();
+        if rare.challenged == 0 || now.since(rare.challenged_since) >= limit.every {
+            (rare.challenged, rare.challenged_since) = (0, now);
         }
-        let may = self.challenged < limit.count;
-        self.challenged += u16::from(may);
+        let may = rare.challenged < limit.count;
+        rare.challenged += u16::from(may);
         may
     }
 
-    /// The peer's reports of marks.
+    /// The part that few connections have, to be changed.
     #[cold]
-    pub(crate) fn marks(&mut self) -> &mut Delivered {
-        self.delivered.get_or_insert_default()
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// The peer's reports of marks so far.
     pub(crate) fn delivered(&self) -> Delivered {
-        self.delivered.as_deref().copied().unwrap_or_default()
+        self.rare.as_ref().map_or_else(Delivered::default, |rare| rare.delivered)
+    }
+
+    /// The outcome of data in the SYN; `None` without fast open.
+    pub(crate) fn fast_open(&self) -> Option<&Outcome> {
+        self.rare.as_ref()?.fast_open.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn fast_open_mut(&mut self) -> Option<&mut Outcome> {
+        self.rare.as_mut()?.fast_open.as_mut()
+    }
+
+    /// Segments of low priority that were sent.
+    pub(crate) fn low_priority_sent(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.low_priority_sent)
+    }
+
+    /// All counters.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let counters = &self.counters;
+        let usual = Statistics {
+            sent_segments: counters.sent_segments,
+            rtt_sum: counters.rtt_sum,
+            rtt_count: counters.rtt_count,
+            acks_sent: counters.acks_sent,
+            retransmitted_segments: counters.retransmitted_segments,
+            timeouts: counters.timeouts,
+            recoveries: counters.recoveries,
+            duplicate_bytes: counters.duplicate_bytes,
+            tail_probes: counters.tail_probes,
+            failure: self.failure,
+            ..Statistics::default()
+        };
+        let Some(rare) = &self.rare else { return usual };
+        Statistics {
+            dsacks: rare.dsacks,
+            snacks_ignored: rare.snacks_ignored,
+            probes: rare.probes,
+            undone: rare.undone,
+            mark_reactions: rare.mark_reactions,
+            low_priority_sent: rare.low_priority_sent,
+            low_priority_acked: rare.low_priority_acked,
+            ..usual
+        }
     }
 
     pub(crate) fn open(&mut self, now: Instant) {
@@ -226,6 +302,26 @@ impl Account {
             self.opened = true;
             self.limited_since = now;
         }
+    }
+
+    /// The account of an end that has sent only ACKs. It was `opened` at this time, or never if that is [`Instant::MAX`].
+    pub(crate) fn of_rest(opened: Instant, window_since: Instant, acks_sent: u64, duplicate_bytes: u64) -> Self {
+        let mut account = Self { window_since, ..Self::default() };
+        account.counters = Counters { acks_sent, duplicate_bytes, ..Counters::default() };
+        if opened != Instant::MAX {
+            account.open(opened);
+        }
+        account
+    }
+
+    /// The times of [`Self::of_rest`] that make this account; `None` if it holds more.
+    pub(crate) fn at_rest(&self) -> Option<(Instant, Instant)> {
+        let Counters { acks_sent, duplicate_bytes, .. } = self.counters;
+        let opened = if self.opened { self.limited_since } else { Instant::MAX };
+        let same = Self::of_rest(opened, self.window_since, acks_sent, duplicate_bytes);
+        let is_plain = self.rare.is_none() && self.failure.is_none();
+        let is_same = self.counters == same.counters && self.limited == same.limited;
+        (is_plain && is_same && self.window_time.is_zero()).then_some((opened, self.window_since))
     }
 
     /// The window is valid from now on, and its mean starts.

@@ -3,15 +3,22 @@
 //! The host calls `handle_*` for each input, then [`Connection::poll_segment`] until it returns none, then sets a timer
 //! for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
 
-use crate::account::{Account, Limited, Snapshot, Statistics};
+use crate::account::{Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::ecn::Ecn;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
-use crate::sender::{Expiry, Sender};
+use crate::sender::{Expiry, Rest, Sender};
 use lightlag_control::congestion::{CongestionControl, Needs, Phase};
-use lightlag_core::{Duration, Instant, prefetch_bytes, prefetch_value};
+use lightlag_core::{Duration, Instant, prefetch_value};
 use std::sync::Arc;
+
+/// The sending half, which wakes if it rests.
+macro_rules! awake {
+    ($of:ident) => {
+        $of.sender.get_or_insert_with(|| $of.rest.wake(&$of.config, crate::connection::rest::seed($of.local)))
+    };
+}
 
 mod adjust;
 mod arrivals;
@@ -25,6 +32,7 @@ mod low_priority;
 mod marks;
 mod prediction;
 mod resets;
+mod rest;
 mod scps;
 mod sending;
 #[cfg(test)]
@@ -99,7 +107,6 @@ pub struct Connection {
     /// `None` if segments leave unchanged and without tokens.
     gate: Option<Box<limited::Gate>>,
     config: Arc<Config>,
-    account: Box<Account>,
     receiver: Receiver,
     /// End of TIME-WAIT, or of FIN-WAIT-2 of an orphan; next check of an idle connection, or end of the patience with a
     /// hole.
@@ -108,7 +115,10 @@ pub struct Connection {
     syn_sent: Instant,
     /// A reset that must leave.
     answer: Option<Box<Segment>>,
-    sender: Sender,
+    /// `None` while it rests: the end has sent nothing but ACKs.
+    sender: Option<Box<Sender>>,
+    /// What is left of the sending half while it rests.
+    rest: Rest,
 }
 
 impl Connection {
@@ -134,8 +144,8 @@ impl Connection {
             receiver.set_interval(interval);
         }
         Self {
-            // Connections have different initial sequence numbers, but equal configurations.
-            sender: Sender::new(&config, u64::from(initial.0)),
+            sender: None,
+            rest: Rest::new(&config),
             receiver,
             local: initial.plus(1),
             remote: SeqNumber::default(),
@@ -158,14 +168,13 @@ impl Connection {
             keep_alive: None,
             ecn: Self::ecn_of(&config),
             config,
-            account: Box::default(),
         }
     }
 
     /// Uses this algorithm, with these needs, instead of the configured one. Call it before anything is sent.
     #[must_use]
     pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>, needs: Needs) -> Self {
-        self.sender.set_congestion(congestion, needs);
+        awake!(self).set_congestion(congestion, needs);
         self
     }
 
@@ -174,27 +183,29 @@ impl Connection {
         assert_eq!(self.state, State::Closed, "only a new client opens");
         self.state = State::SynSent;
         self.handshake_due = true;
-        self.account.open(now);
+        awake!(self).account.open(now);
     }
 
     /// The application writes this many more bytes; [`u64::MAX`] means without end.
     pub fn write(&mut self, bytes: u64) {
-        self.sender.begin_event(&self.config);
-        self.sender.write(bytes);
+        self.begin_event();
+        awake!(self).write(bytes);
     }
 
     /// Ends a record: no segment holds bytes from before and after this point (MSG_EOR).
     pub fn end_record(&mut self) {
-        self.sender.cut_here();
+        awake!(self).cut_here();
     }
 
     /// Closes for writing: a FIN follows the data. A connection without an answer and with nothing to send ends at once
     /// (RFC 9293 §3.10.4).
     pub fn close(&mut self) {
-        if matches!(self.state, State::Listen | State::SynSent) && !self.sender.has_data() {
+        if matches!(self.state, State::Listen | State::SynSent)
+            && self.sender.as_ref().is_none_or(|sender| !sender.has_data())
+        {
             return self.finish(None);
         }
-        self.sender.close();
+        awake!(self).close();
     }
 
     /// The state.
@@ -247,7 +258,7 @@ impl Connection {
 
     #[inline(never)]
     fn handle_unpredicted(&mut self, now: Instant, segment: &Segment) {
-        self.sender.begin_event(&self.config);
+        self.begin_event();
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.listen(now, segment),
@@ -258,23 +269,27 @@ impl Connection {
         self.predicts = segment.len > 0 && self.can_predict();
     }
 
-    /// Fetches from memory the parts of the connection that a segment with data needs at an end that only receives: neither
-    /// repair nor the estimates of the sending half.
+    /// Fetches from memory the parts of the connection that a segment with data needs at an end that only receives: all but
+    /// the sending half.
     #[inline]
     pub fn prefetch_to_receive(&self) {
-        prefetch_bytes::<{ std::mem::offset_of!(Self, sender) }>(self);
-        self.sender.prefetch_idle();
+        prefetch_value(self);
     }
 
-    /// Fetches from memory what most segments need beside the connection itself, before one of them is handled.
+    /// Fetches from memory the sending half, where it is known from the connection itself.
+    #[inline]
+    pub fn prefetch_to_send(&self) {
+        if let Some(sender) = &self.sender {
+            sender.prefetch_idle();
+        }
+    }
+
+    /// Fetches from memory what most segments need beside the connection and its sending half, before one of them is handled.
     #[inline]
     pub fn prefetch(&self) {
-        if self.sender.board().is_empty() {
-            return;
-        }
-        self.sender.board().prefetch();
-        prefetch_value(&*self.account);
-        if let Some(congestion) = self.sender.congestion() {
+        let Some(sender) = self.sender.as_ref().filter(|sender| !sender.board().is_empty()) else { return };
+        sender.board().prefetch();
+        if let Some(congestion) = sender.congestion() {
             prefetch_value(congestion);
         }
     }
@@ -282,19 +297,19 @@ impl Connection {
     /// The clock reached [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.predicts = false;
-        self.sender.begin_event(&self.config);
+        self.begin_event();
         if self.linger <= now {
             self.linger_ended(now);
         }
         if self.receiver.deadline() <= now && !self.receiver.timer_waits(now, self.config.timer_granularity) {
             self.receiver.handle_timeout(self.path_times());
         }
-        if self.sender.deadline() <= now {
+        if self.sending_deadline() <= now {
             if matches!(self.state, State::SynSent | State::SynReceived) || self.is_unconfirmed() {
-                self.sender.wake(now);
-                if self.sender.deadline() <= now
-                    && !self.sender.handshake_timer_waits(now, self.linear_timeouts(), &self.config)
-                {
+                let linear = self.linear_timeouts();
+                let sender = awake!(self);
+                sender.wake(now);
+                if sender.deadline() <= now && !sender.handshake_timer_waits(now, linear, &self.config) {
                     self.handshake_timed_out(now);
                 }
             } else if self.timed_out(now) == Expiry::GiveUp {
@@ -304,9 +319,10 @@ impl Connection {
     }
 
     fn timed_out(&mut self, now: Instant) -> Expiry {
-        let (before, timeouts) = (self.sender.retries(), self.account.statistics.timeouts);
-        let expiry = self.sender.handle_timeout(now, &self.config, &mut self.account);
-        if self.account.fast_open.is_some() && self.account.statistics.timeouts > timeouts {
+        let sender = awake!(self);
+        let (before, timeouts) = (sender.retries(), sender.account.counters.timeouts);
+        let expiry = sender.handle_timeout(now, &self.config);
+        if sender.account.fast_open().is_some() && sender.account.counters.timeouts > timeouts {
             self.suspect_path(before, expiry == Expiry::GiveUp);
         }
         expiry
@@ -314,7 +330,7 @@ impl Connection {
 
     /// Time at which [`Self::handle_timeout`] must be called, if at all.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let next = self.sender.deadline().min(self.receiver.deadline()).min(self.linger);
+        let next = self.sending_deadline().min(self.receiver.deadline()).min(self.linger);
         (next != Instant::MAX).then_some(next)
     }
 
@@ -347,7 +363,11 @@ impl Connection {
 
     /// The state of the sending half.
     pub fn snapshot(&self) -> Snapshot {
-        let (sender, rtt) = (&self.sender, self.sender.rtt());
+        self.look(|sender| self.snapshot_of(sender))
+    }
+
+    fn snapshot_of(&self, sender: &Sender) -> Snapshot {
+        let rtt = sender.rtt();
         let congestion = sender.congestion();
         let una = sender.payload(sender.board().una());
         Snapshot {
@@ -370,19 +390,29 @@ impl Connection {
     /// The part of [`Self::snapshot`] whose change a trace records: the window, the threshold and the phase.
     #[inline]
     pub fn course(&self) -> (u64, u64, Phase) {
-        let sender = &self.sender;
-        let ssthresh = sender.congestion().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
-        (sender.window(), ssthresh, sender.phase())
+        self.look(|sender| {
+            let ssthresh = sender.congestion().map_or(u64::MAX, |algorithm| algorithm.ssthresh());
+            (sender.window(), ssthresh, sender.phase())
+        })
     }
 
     /// Whether ACKs report reordered data although nothing is being repaired: the state of disorder of Linux.
     pub fn is_disordered(&self) -> bool {
-        self.sender.disorder()
+        self.sender.as_ref().is_some_and(|sender| sender.disorder())
     }
 
     /// The counters.
-    pub fn statistics(&self) -> &Statistics {
-        &self.account.statistics
+    pub fn statistics(&self) -> Statistics {
+        match &self.sender {
+            Some(sender) => sender.account.statistics(),
+            None => self.rest.statistics(),
+        }
+    }
+
+    /// The reason why it was given up, if it was.
+    #[inline]
+    pub fn failure(&self) -> Option<Failure> {
+        self.sender.as_ref().and_then(|sender| sender.account.failure)
     }
 
     /// Time until now for which each limit held the sender back.
@@ -392,7 +422,7 @@ impl Connection {
 
     /// The smallest round-trip time seen.
     pub fn min_rtt(&self) -> Option<Duration> {
-        Some(self.sender.rtt().min()).filter(|rtt| *rtt != Duration::MAX)
+        Some(self.look(|sender| sender.rtt().min())).filter(|rtt| *rtt != Duration::MAX)
     }
 
     /// Mean of the congestion window over the time since the connection was established, in segments.
@@ -402,7 +432,9 @@ impl Connection {
 
     /// The receiving half's knowledge of the path.
     fn path_times(&self) -> PathTimes {
-        let rtt = self.sender.rtt();
-        PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) }
+        match &self.sender {
+            Some(sender) => PathTimes { srtt: sender.rtt().srtt(), rto: sender.rtt().rto(&self.config.rto) },
+            None => PathTimes { srtt: self.rest.srtt(&self.config), rto: self.rest.rto },
+        }
     }
 }

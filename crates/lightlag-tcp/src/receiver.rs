@@ -68,6 +68,7 @@ pub struct Receiver {
     holes: Option<Box<Reassembly>>,
     /// Time of the next check of the buffer's size; never for a fixed one.
     tune_at: Instant,
+    /// The delay of an ACK; the shortest one by Linux's rules.
     timeout: Duration,
     /// Time at which [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
     coarse: Instant,

@@ -11,7 +11,7 @@ use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
 use lightlag_control::rtt::RttEstimator;
-use lightlag_core::{Duration, Instant, Rate, prefetch_bytes};
+use lightlag_core::{Duration, Instant, Rate, prefetch_value};
 use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;
@@ -31,6 +31,7 @@ mod progress;
 mod rates;
 mod records;
 mod release;
+mod rest;
 mod sending;
 mod tail;
 mod timeouts;
@@ -40,10 +41,8 @@ mod validation;
 
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
+pub(crate) use rest::Rest;
 pub(crate) use timeouts::Expiry;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// The purposes of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,6 +115,7 @@ pub(crate) struct Sender {
     board: Scoreboard,
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
+    pub(crate) account: Account,
     /// Delivery rates, for an algorithm that needs them.
     rates: Option<Box<RateSampler>>,
     /// The use of the window, if it matters (RFC 7661).
@@ -188,6 +188,7 @@ impl Sender {
             recovery: Recovery::new(rules(config, config.recovery, config.sack), segment_size),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
+            account: Account::default(),
             needs: Needs::NONE,
             rates: None,
             validation: (config.idle_restart == IdleRestart::Rfc7661).then(|| Box::new(Validation::new())),
@@ -315,11 +316,10 @@ impl Sender {
         self.written > 0
     }
 
-    /// Fetches from memory what an end that only receives looks at: the timers, and that nothing is in flight.
+    /// Fetches it from memory, before a segment for it is handled.
     #[inline]
     pub(crate) fn prefetch_idle(&self) {
-        prefetch_bytes::<{ std::mem::offset_of!(Self, board) + LINE }>(self);
-        prefetch_bytes::<LINE>(&self.recovery);
+        prefetch_value(self);
     }
 
     pub(crate) fn board(&self) -> &Scoreboard {
@@ -453,17 +453,17 @@ impl Sender {
     }
 
     /// Sets the window and the pacing rate of a steered congestion control. Returns whether there is one.
-    pub(crate) fn steer(&mut self, now: Instant, window: u64, rate: Option<Rate>, account: &mut Account) -> bool {
+    pub(crate) fn steer(&mut self, now: Instant, window: u64, rate: Option<Rate>) -> bool {
         let Some(steering) = self.steering() else { return false };
         steering.steer(window, rate);
-        self.copy_window(now, account);
+        self.copy_window(now);
         true
     }
 
-    fn copy_window(&mut self, now: Instant, account: &mut Account) {
+    fn copy_window(&mut self, now: Instant) {
         let window = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
         if window != self.cwnd {
-            account.window_was(self.cwnd, now);
+            self.account.window_was(self.cwnd, now);
             self.cwnd = window;
             // An algorithm with its own window may go below the deflation.
             self.recovery.limit_deflation(window);

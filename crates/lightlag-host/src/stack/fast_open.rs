@@ -97,7 +97,7 @@ impl Stack {
         if connection.is_unconfirmed() && !closed {
             return;
         }
-        let reset = closed && connection.statistics().failure == Some(Failure::Reset);
+        let reset = closed && connection.failure() == Some(Failure::Reset);
         socket.fast_parent = None;
         if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
             queue.fast.waiting -= 1;

@@ -78,7 +78,7 @@ impl Relay {
             }
             Stage::Open | Stage::Closing => {}
         }
-        if let Some(failure) = entry.statistics().failure.or(exit.statistics().failure) {
+        if let Some(failure) = entry.failure().or(exit.failure()) {
             for other in [entry, exit].into_iter().filter(|end| end.state() != State::TimeWait) {
                 // The failed connection is gone already: nothing happens to it.
                 other.abort();

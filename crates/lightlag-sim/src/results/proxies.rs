@@ -94,7 +94,7 @@ pub(super) fn proxy_summaries(
             timeouts: statistics.timeouts,
             recoveries: statistics.recoveries,
             min_rtt_s: exit.min_rtt().map(Duration::as_secs_f64),
-            client_failure: entry.statistics().failure.map(Failure::reason),
+            client_failure: entry.failure().map(Failure::reason),
             server_failure: statistics.failure.map(Failure::reason),
         }
     };

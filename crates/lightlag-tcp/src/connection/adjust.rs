@@ -14,9 +14,11 @@ impl Connection {
 
     /// Sets whether small segments are held back while data is in flight (RFC 9293 §3.7.4; TCP_NODELAY).
     pub fn set_nagle(&mut self, on: bool) {
-        self.sender.begin_event(&self.config);
+        self.begin_event();
         self.change().nagle = on;
-        self.sender.set_nagle(on);
+        if let Some(sender) = &mut self.sender {
+            sender.set_nagle(on);
+        }
     }
 
     /// Acknowledges the next `segments` at once, and so ACKs that are delayed now (TCP_QUICKACK).
@@ -47,7 +49,7 @@ impl Connection {
     /// Gives up once data or the handshake was unanswered, or a window stayed closed, for this long (TCP_USER_TIMEOUT).
     /// Zero leaves that to the number of retries.
     pub fn set_user_timeout(&mut self, timeout: Duration) {
-        self.sender.set_user_timeout(timeout);
+        awake!(self).set_user_timeout(timeout);
     }
 
     /// Gives up after this number of repeated SYNs or SYN-ACKs without an answer (TCP_SYNCNT).
@@ -64,11 +66,11 @@ impl Connection {
         }
         let size = self.payload_of(mss);
         let open = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
-        if !open || size >= self.sender.segment_size() {
+        if !open || size >= self.segment_size() {
             return false;
         }
-        self.sender.begin_event(&self.config);
-        self.sender.shrink_segments(now, size, &self.config);
+        self.begin_event();
+        awake!(self).shrink_segments(now, size, &self.config);
         true
     }
 
@@ -85,7 +87,7 @@ impl Connection {
     /// Replaces the congestion control. Returns whether that takes effect, which it does only before the first data
     /// leaves.
     pub fn choose_congestion(&mut self, choice: Choice) -> bool {
-        let possible = self.sender.congestion().is_none();
+        let possible = self.sender.as_ref().is_none_or(|sender| sender.congestion().is_none());
         if possible {
             self.change().congestion = choice;
         }
@@ -95,12 +97,12 @@ impl Connection {
     /// Sets the window in bytes and the pacing rate of a congestion control that is steered. Returns whether there is one: it
     /// starts with the first data.
     pub fn steer(&mut self, now: Instant, window: u64, pacing_rate: Option<Rate>) -> bool {
-        self.sender.begin_event(&self.config);
-        self.sender.steer(now, window, pacing_rate, &mut self.account)
+        self.begin_event();
+        self.sender.as_mut().is_some_and(|sender| sender.steer(now, window, pacing_rate))
     }
 
     /// The report of a congestion control that is steered, since the last one.
     pub fn take_told(&mut self) -> Option<Report> {
-        Some(self.sender.steering()?.take())
+        Some(self.sender.as_mut()?.steering()?.take())
     }
 }

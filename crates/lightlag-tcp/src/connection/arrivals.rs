@@ -22,7 +22,7 @@ impl Connection {
         let Some(start) = segment.seq.expand(self.remote, self.receiver.nxt()) else {
             return self.repeated_syn(now, segment);
         };
-        if self.sender.in_outage() {
+        if self.in_outage() {
             return self.hear_in_outage(now, segment);
         }
         let stamps = if self.timestamps { segment.timestamps() } else { None };
@@ -140,7 +140,7 @@ impl Connection {
         }
         let end = (start + u64::from(segment.len)).min(self.receiver.received());
         self.receiver.note_duplicate(Range { start, end });
-        self.account.statistics.duplicate_bytes += end.saturating_sub(start);
+        self.count_duplicate(end.saturating_sub(start));
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.linger = now + self.config.time_wait;
         }
@@ -154,7 +154,7 @@ impl Connection {
 
     /// Whether the segment acknowledges an offset before the outstanding data.
     fn is_old(&self, segment: &Segment) -> bool {
-        let una = self.sender.board().una();
+        let una = self.una();
         segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
     }
 
@@ -162,20 +162,24 @@ impl Connection {
     /// one.
     #[cold]
     fn acknowledges_before_the_stream(&self, segment: &Segment) -> bool {
-        let una = self.sender.board().una();
+        let una = self.una();
         let behind = u64::from(self.local.plus(una as u32).0.wrapping_sub(segment.ack.0));
         let before = segment.ack.expand(self.local, una).is_none();
-        self.state != State::SynReceived && before && behind <= self.sender.max_window()
+        self.state != State::SynReceived && before && behind <= self.max_window()
     }
 
     /// Whether the rest of the segment is processed.
     // Always inlined: most segments to an end that only receives tell its sending half nothing new, and end here.
     #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
-        let board = self.sender.board();
-        let (una, nxt) = (board.una(), board.nxt());
-        let most = nxt + self.sender.probed();
-        let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.sender.max_window() >= una);
+        let (una, nxt, most) = match &self.sender {
+            Some(sender) => {
+                let (una, nxt) = (sender.board().una(), sender.board().nxt());
+                (una, nxt, nxt + sender.probed())
+            }
+            None => (0, 0, 0),
+        };
+        let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.max_window() >= una);
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
             // Data that was never sent, or that is too old (RFC 5961 §5).
             if self.acknowledges_before_the_stream(segment) {
@@ -203,14 +207,14 @@ impl Connection {
         }
         // An overtaken ACK may still report SACKed data.
         let overtaken = ack < una;
-        if overtaken && (segment.sack().is_empty() || !self.sender.uses_sack()) {
+        if overtaken && (segment.sack().is_empty() || !self.uses_sack()) {
             return true;
         }
         // A byte sent as a probe leaves again with the data after it, whether it was accepted or not.
         let ack = ack.min(nxt);
         let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.reports_nothing() {
-            self.sender.probe_answered();
+            self.probe_answered();
             if self.ecn.is_some() && !greeting {
                 self.note_echo(segment, start);
             }
@@ -233,15 +237,19 @@ impl Connection {
         moved_window: bool,
         greeting: bool,
     ) {
-        let una = self.sender.board().una();
+        let sender = awake!(self);
+        let una = sender.board().una();
         let overtaken = ack < una;
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
-        if self.ecn.is_none() && segment.reports_nothing() && !segment.is_low_priority() && self.sender.expects(ack) {
-            self.sender.advance(now, ack, echo, one_way, &self.config, &mut self.account);
-            return self.look_for_end(now);
+        if self.ecn.is_none() && segment.reports_nothing() && !segment.is_low_priority() && sender.expects(ack) {
+            sender.advance(now, ack, echo, one_way, &self.config);
+            if sender.fin_acknowledged() {
+                self.fin_acknowledged(now);
+            }
+            return;
         }
         let (ece, marks) =
             if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
@@ -260,17 +268,12 @@ impl Connection {
             snack: None,
         };
         if segment.reports_nothing() && !low_priority {
-            self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+            awake!(self).handle_ack(now, arrived, &self.config);
         } else {
             let occupies = arrived.occupies || low_priority;
             self.take_report(now, segment, ack, Acknowledgement { occupies, low_priority, ..arrived });
         }
-        self.look_for_end(now);
-    }
-
-    #[inline(always)]
-    fn look_for_end(&mut self, now: Instant) {
-        if self.sender.fin_acknowledged() {
+        if awake!(self).fin_acknowledged() {
             self.fin_acknowledged(now);
         }
     }
@@ -278,16 +281,18 @@ impl Connection {
     /// Processes an acknowledgement up to `ack` that carries more, in options or by its priority.
     #[inline(never)]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, arrived: Acknowledgement<'_>) {
-        let una = self.sender.board().una();
+        let una = self.una();
         let mut sacked = [Range::default(); MAX_BLOCKS];
-        let reports = !segment.sack().is_empty() && self.sender.uses_sack();
+        let reports = !segment.sack().is_empty() && self.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
         let report = if self.scps.is_some() && ack >= una { self.take_scps(now, segment, ack) } else { None };
         let sacked = report.as_ref().map_or(sacked, |report| &report.received);
-        self.account.statistics.dsacks += u64::from(dsack.is_some());
+        if dsack.is_some() {
+            awake!(self).account.rare().dsacks += 1;
+        }
         let arrived = Acknowledgement { sacked, dsack, snack: report.as_deref(), ..arrived };
-        self.sender.handle_ack(now, arrived, &self.config, &mut self.account);
+        awake!(self).handle_ack(now, arrived, &self.config);
         if report.is_some() {
             self.keep_report(report);
         }
@@ -298,9 +303,7 @@ impl Connection {
     #[cold]
     fn tune_buffer(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
-        let rtt = echo.map_or(self.sender.rtt().srtt(), |echo| {
-            Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo)))
-        });
+        let rtt = echo.map_or(self.srtt(), |echo| Duration::from_millis(u64::from(timestamp(now).wrapping_sub(echo))));
         self.receiver.tune(now, rtt);
     }
 
@@ -311,7 +314,7 @@ impl Connection {
             return false;
         }
         self.window_from = (start, ack);
-        self.sender.set_peer_window(ack, u64::from(segment.window) << self.peer_scale)
+        self.set_peer_window(ack, u32::from(segment.window) << self.peer_scale)
     }
 
     #[inline(never)]
@@ -363,7 +366,7 @@ impl Connection {
         }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
         if duplicate > 0 {
-            self.account.statistics.duplicate_bytes += duplicate;
+            self.count_duplicate(duplicate);
         }
         if self.scps.is_some() {
             self.settle_scps(now);

@@ -26,19 +26,19 @@ impl Connection {
     /// Data that this end has sent as often as it may and no longer repairs. The peer may have received some of it, and
     /// may have skipped more.
     pub fn given_up(&self) -> HoleTotals {
-        self.sender.given_up()
+        self.sender.as_ref().map_or_else(HoleTotals::default, |sender| sender.given_up())
     }
 
     /// The places of that data, in the order of time: the last 50.
     pub fn given_up_places(&self) -> impl Iterator<Item = Hole> + '_ {
-        self.sender.given_up_ranges().map(Hole::from)
+        self.sender.iter().flat_map(|sender| sender.given_up_ranges()).map(Hole::from)
     }
 
     /// Starts partial reliability, which both ends offered.
     #[cold]
     pub(super) fn agree_on_bets(&mut self) {
         if let Some(bets) = self.config.scps.and_then(|scps| scps.bets) {
-            self.sender.set_best_effort(bets);
+            awake!(self).set_best_effort(bets);
         }
     }
 
@@ -75,14 +75,18 @@ impl Connection {
     /// The last number sent, the FIN or a byte. It shows the peer a hole that reaches up to it.
     #[cold]
     pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
-        self.account.statistics.acks_sent += 1;
-        let end = self.sender.board().nxt();
+        self.count_ack();
+        let end = self.nxt();
         let mut segment = self.acknowledging(now, self.local.plus(end as u32).plus(u32::MAX));
-        if self.sender.payload(end) < end {
+        if self.sent() < end {
             segment.flags = segment.flags.with(Flags::FIN);
             return segment;
         }
         segment.len = 1;
-        if self.sender.ends_record(end) { segment.with_record_boundary() } else { segment }
+        if self.sender.as_ref().is_some_and(|sender| sender.ends_record(end)) {
+            segment.with_record_boundary()
+        } else {
+            segment
+        }
     }
 }

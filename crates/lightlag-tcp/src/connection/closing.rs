@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::account::Failure;
 use crate::segment::Segment;
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 
 /// Watches over an idle connection (RFC 9293 §3.8.4).
 #[derive(Debug, Default)]
@@ -76,8 +76,13 @@ impl Connection {
     #[cold]
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
-        self.account.statistics.failure = failure;
-        self.sender.stop();
+        if failure.is_some() {
+            awake!(self).account.failure = failure;
+        }
+        match &mut self.sender {
+            Some(sender) => sender.stop(),
+            None => self.rest.deadline = Instant::MAX,
+        }
         self.receiver.stop();
         self.leave_bucket();
         self.linger = Instant::MAX;
@@ -88,8 +93,8 @@ impl Connection {
     /// Gives up: the retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
     #[cold]
     pub(super) fn give_up(&mut self) {
-        let board = self.sender.board();
-        let probing = board.una() == board.nxt();
+        let (una, nxt) = self.edges();
+        let probing = una == nxt;
         self.finish(Some(if probing { Failure::ProbeTimeout } else { Failure::Timeout }));
     }
 
@@ -97,19 +102,21 @@ impl Connection {
     /// given-up data at the end.
     #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
-        if self.sender.in_outage() {
-            return self.pure_ack(now, self.sender.board().flight() as u32 + 1);
+        let sender = awake!(self);
+        let (flight, probed) = (sender.board().flight() as u32, sender.probed());
+        if sender.in_outage() {
+            return self.pure_ack(now, flight + 1);
         }
-        if self.sender.tells_of_tail() {
+        if sender.tells_of_tail() {
             return self.probe_of_tail(now);
         }
-        if self.sender.probed() == 0 {
+        if probed == 0 {
             return self.pure_ack(now, 1);
         }
-        self.account.statistics.acks_sent += 1;
-        let seq = self.local.plus(self.sender.board().nxt() as u32);
+        self.count_ack();
+        let seq = self.local.plus(self.nxt() as u32);
         let mut segment = self.acknowledging(now, seq);
-        segment.len = self.sender.probed() as u16;
+        segment.len = probed as u16;
         segment
     }
 
@@ -153,7 +160,8 @@ impl Connection {
 
     fn keep_alive_fired(&mut self, now: Instant) {
         // As in Linux, it replaces the number of probes.
-        let user_timeout = self.sender.user_timeout();
+        let user_timeout = self.sender.as_ref().map_or(Duration::ZERO, |sender| sender.user_timeout());
+        let deadline = self.sending_deadline();
         let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
         if now < keep.at {
             // Patience with a hole ended earlier.
@@ -162,7 +170,7 @@ impl Connection {
         let idle_until = keep.heard + timing.idle;
         if keep.unanswered == 0 && now < idle_until {
             keep.at = idle_until;
-        } else if self.sender.deadline() != Instant::MAX {
+        } else if deadline != Instant::MAX {
             // Data in flight, or data that waits for a window, watches the peer better.
             keep.at = now + timing.idle;
         } else if keep.unanswered > 0 && !user_timeout.is_zero() && now.since(keep.heard) >= user_timeout
@@ -197,7 +205,7 @@ impl Connection {
         if !std::mem::take(&mut keep.due) {
             return None;
         }
-        self.account.statistics.probes += 1;
+        awake!(self).account.rare().probes += 1;
         Some(self.pure_ack(now, 1))
     }
 }

@@ -74,7 +74,8 @@ impl Connection {
 
     /// The largest header of a data segment: a FIN costs a second control byte.
     pub(super) fn largest_data_header(&self) -> u32 {
-        let flags = if self.sender.closes() { Flags::FIN } else { Flags::default() };
+        let flags =
+            if self.sender.as_ref().is_some_and(|sender| sender.closes()) { Flags::FIN } else { Flags::default() };
         Segment::usual(1, flags, self.timestamps).compressed(1, true).header_len()
     }
 
@@ -107,7 +108,7 @@ impl Connection {
         if !segment.fits_compressed_header() {
             return segment;
         }
-        let next = self.local.plus(self.sender.board().nxt() as u32);
+        let next = self.local.plus(self.nxt() as u32);
         segment.compressed(id, segment.seq != next)
     }
 
@@ -121,7 +122,7 @@ impl Connection {
         if !agreed {
             return;
         }
-        if self.sender.in_outage() {
+        if self.in_outage() {
             return self.hear_in_outage(now, segment);
         }
         let plain = segment.restored();
@@ -163,9 +164,9 @@ impl Connection {
             let window = self.scps.as_ref().map_or(0, |agreement| agreement.first_window);
             self.establish(now, segment, window.into());
         }
-        let board = self.sender.board();
-        if board.una() == board.nxt() {
-            self.sender.probe_answered();
+        let (una, nxt) = self.edges();
+        if una == nxt {
+            self.probe_answered();
         }
         if let Some(stamps) = stamps {
             self.receiver.note_timestamp(now, start, stamps.value);

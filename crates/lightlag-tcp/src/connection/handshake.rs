@@ -10,7 +10,7 @@ use crate::ecn::Ecn;
 use crate::fast_open::{FastOpen, Jar, Lesson, Outcome, Refusal, Rules};
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
-use crate::sender::{Agreed, Expiry};
+use crate::sender::Expiry;
 use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 
@@ -36,7 +36,7 @@ impl Connection {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::RST) {
             return;
         }
-        self.account.open(now);
+        awake!(self).account.open(now);
         self.take_syn(now, segment);
         self.state = State::SynReceived;
         self.handshake_due = true;
@@ -48,9 +48,10 @@ impl Connection {
             self.establish(now, segment, u64::from(segment.window));
             // The SYN-ACK offers a window, which the data fills.
             self.receiver.acknowledged(true);
-            self.account.fast_open.get_or_insert_default().taken = segment.len > 0;
+            awake!(self).account.rare().fast_open.get_or_insert_default().taken = segment.len > 0;
             self.take_early(now, segment);
         }
+        self.rest();
     }
 
     /// Shares the jar of fast open between two hosts (RFC 7413), which learns the configured knowledge here. Call it
@@ -78,19 +79,19 @@ impl Connection {
 
     /// The lesson of the SYN-ACK, returned once. It belongs in the [jar](Jar::take) of the host.
     pub fn take_lesson(&mut self) -> Option<Lesson> {
-        self.account.fast_open.as_mut()?.lesson.take()
+        self.sender.as_mut()?.account.fast_open_mut()?.lesson.take()
     }
 
     /// The outcome of data in the SYN.
     pub fn fast_open_outcome(&self) -> Outcome {
-        self.account.fast_open.as_deref().copied().unwrap_or_default()
+        self.sender.as_ref().and_then(|sender| sender.account.fast_open().copied()).unwrap_or_default()
     }
 
     /// After another timeout, perhaps the last: notes whether the path swallows segments that open fast (Linux,
     /// `tcp_fastopen_active_detect_blackhole`).
     #[cold]
     pub(super) fn suspect_path(&mut self, before: u8, ended: bool) {
-        if let Some(outcome) = &mut self.account.fast_open {
+        if let Some(outcome) = self.sender.as_mut().and_then(|sender| sender.account.fast_open_mut()) {
             outcome.swallowed |= outcome.tried && (before == 2 || before < 2 && ended);
         }
     }
@@ -111,9 +112,9 @@ impl Connection {
         let fast_open = self.opening.take().and_then(|opening| opening.fast_open);
         let confirmed = fast_open.and_then(|mut fast_open| fast_open.confirm());
         let Some((sent, again)) = confirmed else { return };
-        self.sender.confirm_answer(now, &self.config);
+        awake!(self).confirm_answer(now, &self.config);
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
-        self.sender.sample_handshake(now, sent, again.into(), echo, &self.config);
+        awake!(self).sample_handshake(now, sent, again.into(), echo, &self.config);
         if segment.len == 0 && segment.ack == self.local {
             self.take_greeting(segment);
         }
@@ -125,7 +126,7 @@ impl Connection {
         if let Some(fast_open) = self.fast_open() {
             fast_open.answers(now);
         }
-        self.sender.arm_answer(now, &self.config);
+        awake!(self).arm_answer(now, &self.config);
         self.opening_segment(now, true)
     }
 
@@ -149,7 +150,7 @@ impl Connection {
         if !segment.flags.has(Flags::SYN) {
             return;
         }
-        let repeated = self.sender.retries() > 0;
+        let repeated = self.retries() > 0;
         self.take_syn(now, segment);
         if acknowledges {
             self.establish(now, segment, u64::from(segment.window));
@@ -185,13 +186,13 @@ impl Connection {
         let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) else { return };
         let lesson = fast_open.take_answer(segment, repeated);
         let (sent, accepted) = (fast_open.sent(), segment.ack.0.wrapping_sub(self.local.0));
-        let outcome = self.account.fast_open.get_or_insert_default();
+        let outcome = awake!(self).account.rare().fast_open.get_or_insert_default();
         outcome.lesson = lesson;
         outcome.taken = sent > 0 && accepted == sent;
         if sent > accepted {
             outcome.refusal = if repeated { Refusal::Repeated } else { Refusal::NotAcknowledged };
         }
-        self.sender.accept_early(now, sent, accepted, u64::from(segment.window), &self.config);
+        awake!(self).accept_early(now, sent, accepted, u64::from(segment.window), &self.config);
     }
 
     /// Reads the offers of the peer's SYN. Options that only one end offers are not used.
@@ -227,7 +228,8 @@ impl Connection {
             self.receiver.set_first_window(self.config.first_window(), self.payload_of(self.config.mss).into());
         }
         self.receiver.bound_by_scale();
-        self.sender.set_segment_size(self.payload_of(mss));
+        let size = self.payload_of(mss);
+        awake!(self).set_segment_size(size);
     }
 
     /// Payload of a full segment for this MSS in a SYN, which counts the header as 20 bytes. The usual options reduce
@@ -251,51 +253,47 @@ impl Connection {
     fn initial_window(&self) -> u32 {
         let segments = self.config.initial_window;
         let Some(most) = self.config.initial_window_bytes else { return segments };
-        segments.min((most.0 as u32 / self.sender.segment_size()).max(2))
+        segments.min((most.0 as u32 / self.segment_size()).max(2))
     }
 
     /// The SYN is acknowledged: the connection is established.
     #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
-        let retransmissions = self.sender.end_handshake();
+        let retransmissions = awake!(self).end_handshake();
         if self.passive && self.room_for_ecn_bytes() > 0 {
             // The peer's AccECN option came with this segment; a client saw it in the SYN-ACK.
-            let size = self.sender.segment_size().saturating_sub(self.room_for_ecn_bytes()).max(1);
-            self.sender.set_segment_size(size);
+            let size = self.segment_size().saturating_sub(self.room_for_ecn_bytes()).max(1);
+            awake!(self).set_segment_size(size);
         }
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
         if !self.is_unconfirmed() {
-            self.sender.sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
+            awake!(self).sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
         }
-        let agreed = Agreed {
-            // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
-            initial_window: if retransmissions > 1 { 1 } else { self.initial_window() },
-            sack: self.sack,
-            ecn: self.ecn.is_some(),
-            snack: self.agreed_on_snack(),
-            peer_window,
-        };
-        self.sender.establish(now, agreed, &self.config, &mut self.account);
+        // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
+        let initial_window = if retransmissions > 1 { 1 } else { self.initial_window() };
+        let agreed = self.agreed();
+        awake!(self).establish(now, agreed, initial_window, peer_window, &self.config);
         let compressed = self.agreed_on_compression();
         self.start_compression(compressed);
         if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.scps.is_some()) {
-            self.sender.set_record_size(size.0, compressed);
+            awake!(self).set_record_size(size.0, compressed);
         }
         if self.receiver.skips_holes() {
             self.agree_on_bets();
         }
         self.state = State::Established;
         if self.config.receive_buffer_initial.is_some() {
-            self.receiver.start_tuning(now, self.config.receive_buffer.0, self.sender.rtt().srtt());
+            self.receiver.start_tuning(now, self.config.receive_buffer.0, self.srtt());
         }
         if self.sack && self.config.sack_compression {
-            self.receiver.compress(self.sender.rtt().srtt());
+            self.receiver.compress(self.srtt());
         }
         self.start_keep_alive(now);
         if let Some(syn) = self.opening.as_mut().and_then(|opening| opening.early.take()) {
             // RFC 9293 §3.5: the data of the SYN now goes to the application.
             self.take_early(now, &syn);
         }
+        self.rest();
     }
 
     #[cold]
@@ -309,8 +307,11 @@ impl Connection {
         }
         self.handshake_due = false;
         self.syn_sent = self.syn_sent.min(now);
-        self.sender.arm_handshake(now, self.linear_timeouts(), &self.config);
-        Some(self.opening_segment(now, self.state == State::SynReceived))
+        let linear = self.linear_timeouts();
+        awake!(self).arm_handshake(now, linear, &self.config);
+        let segment = self.opening_segment(now, self.state == State::SynReceived);
+        self.rest();
+        Some(segment)
     }
 
     /// A SYN, or a SYN-ACK if it is an `answer`.
@@ -333,9 +334,9 @@ impl Connection {
         }
         segment = self.open_fast(self.stamp(now, segment.with_syn_options(offer)), answer);
         if segment.len > 0 {
-            self.account.statistics.sent_segments += 1;
+            awake!(self).account.counters.sent_segments += 1;
         } else {
-            self.account.statistics.acks_sent += 1;
+            self.count_ack();
         }
         match ecn_bytes.filter(|bytes| segment.has_place_for(bytes)).map(|bytes| segment.with_ecn_bytes(bytes)) {
             Some(with) if with.options_len() <= MOST_OPTIONS => with,
@@ -346,7 +347,7 @@ impl Connection {
     /// Adds cookie and data to the first SYN of a client, or a due cookie to the SYN-ACK. A repeated SYN has neither,
     /// because something on the path may drop them (RFC 7413 §4.2.1; as in Linux).
     fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
-        let waiting = self.sender.unsent();
+        let waiting = self.sender.as_ref().map_or(0, |sender| sender.unsent());
         let mss = self.config.mss;
         let Some(fast_open) = self.fast_open() else { return segment };
         if !segment.has_place_for_cookie() {
@@ -358,7 +359,7 @@ impl Connection {
         let Some(early) = fast_open.offer(waiting, mss) else { return segment };
         let refusal = if fast_open.lacks_cookie() { Refusal::NoCookie } else { Refusal::None };
         let outcome = Outcome { tried: true, sent: early.len, refusal, ..Outcome::default() };
-        self.account.fast_open = Some(Box::new(outcome));
+        awake!(self).account.rare().fast_open = Some(outcome);
         segment.len = early.len as u16;
         early.cookie.map_or(segment, |cookie| segment.with_cookie(cookie))
     }
@@ -370,8 +371,8 @@ impl Connection {
 
     #[cold]
     pub(super) fn handshake_timed_out(&mut self, now: Instant) {
-        let (linear, before) = (self.linear_timeouts(), self.sender.retries());
-        let expiry = self.sender.handshake_timed_out(now, self.syn_sent, linear, &self.config, &mut self.account);
+        let (linear, before) = (self.linear_timeouts(), self.retries());
+        let expiry = awake!(self).handshake_timed_out(now, self.syn_sent, linear, &self.config);
         self.suspect_path(before, expiry == Expiry::GiveUp);
         if expiry == Expiry::GiveUp {
             self.finish(Some(Failure::SynTimeout));
@@ -401,7 +402,7 @@ impl Connection {
         }
         let accepted = segment.ack.0.wrapping_sub(self.local.0);
         if flags.has(Flags::ACK) && accepted <= self.fast_open().map_or(0, |fast_open| fast_open.sent()) {
-            let repeated = self.sender.retries() > 0;
+            let repeated = self.retries() > 0;
             self.establish(now, segment, u64::from(segment.window));
             self.end_early(now, segment, repeated);
             if self.config.profile == Profile::Linux {

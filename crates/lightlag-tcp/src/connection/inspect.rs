@@ -7,6 +7,7 @@ use crate::config::{Config, WindowEdge};
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
 use crate::segment::{Segment, SeqNumber};
+use crate::sender::Sender;
 use lightlag_control::congestion::Phase;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Rate};
@@ -61,7 +62,7 @@ pub struct Details {
 impl Connection {
     /// The failure of its congestion control, if that comes from outside and has failed.
     pub fn fault(&self) -> Option<&Fault> {
-        self.sender.congestion()?.fault()
+        self.sender.as_ref()?.congestion()?.fault()
     }
 
     /// Offset of the payload in a segment of the peer. `None` before the peer's SYN, and for the SYN itself.
@@ -100,7 +101,7 @@ impl Connection {
 
     /// Offset of the payload of a segment from [`Self::poll_segment`].
     pub fn send_offset(&self, seq: SeqNumber) -> u64 {
-        seq.expand(self.local, self.sender.board().una()).unwrap_or(0)
+        seq.expand(self.local, self.una()).unwrap_or(0)
     }
 
     /// Whether it started in LISTEN.
@@ -116,13 +117,13 @@ impl Connection {
     /// Whether a segment with this number is in flight. A router can only have reported an error about such a segment
     /// (RFC 5927 §4.1).
     pub fn is_under_way(&self, seq: SeqNumber) -> bool {
-        let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
+        let (una, nxt) = self.edges();
         seq.expand(self.local, una).is_some_and(|offset| (una..nxt).contains(&offset))
     }
 
     /// Bytes of payload that the peer acknowledged, which never leave again.
     pub fn acknowledged(&self) -> u64 {
-        self.sender.payload(self.sender.board().una())
+        self.sender.as_ref().map_or(0, |sender| sender.payload(sender.board().una()))
     }
 
     /// Bytes of payload that this end acknowledged, which the peer will never send again.
@@ -139,32 +140,32 @@ impl Connection {
 
     /// Bytes of payload that were sent at least once.
     pub fn sent(&self) -> u64 {
-        self.sender.payload(self.sender.board().nxt())
+        self.sender.as_ref().map_or(0, |sender| sender.payload(sender.board().nxt()))
     }
 
     /// The largest window that the peer advertised, in bytes.
     pub fn largest_peer_window(&self) -> u64 {
-        self.sender.max_window()
+        self.max_window()
     }
 
     /// Whether the local FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
-        self.sender.board().is_empty() && self.sender.unsent() == 0
+        self.sender.as_ref().is_none_or(|sender| sender.board().is_empty() && sender.unsent() == 0)
     }
 
     /// Whether the application has closed and all that it wrote has left once.
     pub fn has_sent_everything(&self) -> bool {
-        self.sender.is_closing() && self.sender.unsent() == 0
+        self.sender.as_ref().is_some_and(|sender| sender.is_closing() && sender.unsent() == 0)
     }
 
     /// Its account as it stands until the next thing that happens to it.
     pub fn standing(&self) -> Standing {
-        self.account.standing(self.sender.limit(), self.sender.cwnd(), self.sender.segment_size())
+        self.look(|sender| sender.account.standing(sender.limit(), sender.cwnd(), sender.segment_size()))
     }
 
     /// Payload of a full segment.
     pub fn segment_size(&self) -> u32 {
-        self.sender.segment_size()
+        self.sender.as_ref().map_or(self.rest.segment_size, |sender| sender.segment_size())
     }
 
     /// Its behaviour.
@@ -180,21 +181,25 @@ impl Connection {
 
     /// The peer's reports of marks on our packets.
     pub fn delivered_marks(&self) -> Delivered {
-        self.account.delivered()
+        self.sender.as_ref().map_or_else(Delivered::default, |sender| sender.account.delivered())
     }
 
     /// As `tcpi_delivered` of Linux.
     fn delivered_segments(&self) -> u64 {
-        let board = self.sender.board();
-        let opened = self.sender.max_window() > 0;
+        let opened = self.max_window() > 0;
         let outcome = self.fast_open_outcome();
         let with_syn = u64::from(outcome.sent > 0 && outcome.taken);
-        board.numbers().0 + u64::from(board.sacked()) + u64::from(opened && !self.is_unconfirmed()) - with_syn
+        let delivered = |sender: &Sender| sender.board().numbers().0 + u64::from(sender.board().sacked());
+        self.look(delivered) + u64::from(opened && !self.is_unconfirmed()) - with_syn
     }
 
     /// The fields of TCP_INFO beyond the snapshot.
     pub fn details(&self) -> Details {
-        let (sender, board) = (&self.sender, self.sender.board());
+        self.look(|sender| self.details_with(sender))
+    }
+
+    fn details_with(&self, sender: &Sender) -> Details {
+        let board = sender.board();
         let una = sender.payload(board.una());
         let (ecn_bytes, ce_packets) = self.ecn.as_ref().map_or_else(Default::default, |ecn| ecn.arrived());
         Details {

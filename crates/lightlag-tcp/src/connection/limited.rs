@@ -123,7 +123,7 @@ impl Connection {
     fn poll_with_tokens(&mut self, now: Instant, bucket: &mut Bucket, member: Member) -> Option<Segment> {
         let asked = self.next_len(now);
         if let Some(Err(ready)) = asked.map(|bytes| bucket.ask(now, member, bytes)) {
-            self.sender.wait_for_tokens(now, ready, &self.config, &mut self.account);
+            awake!(self).wait_for_tokens(now, ready, &self.config);
             return None;
         }
         let segment = self.poll_through(now);
@@ -147,7 +147,7 @@ impl Connection {
     fn has_nothing(&self) -> bool {
         let due = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
         let watched = self.ecn.is_some() || self.keep_alive.is_some() || self.answer.is_some();
-        !due && !watched && self.sender.has_nothing() && !self.sender.wants_probe()
+        !due && !watched && self.sender.as_ref().is_none_or(|sender| sender.has_nothing() && !sender.wants_probe())
     }
 
     /// The segment that leaves once there are tokens.
@@ -187,20 +187,21 @@ impl Connection {
         if self.handshake_due || self.receiver.owes_copies() || prior || ack && (reports || compressed) {
             return Some(bare);
         }
-        let boundary = if self.sender.marks_records() { BOUNDARY } else { 0 };
+        let boundary = if self.sender.as_ref().is_some_and(|sender| sender.marks_records()) { BOUNDARY } else { 0 };
         let header = if compressed { self.largest_data_header() } else { HEADER + usual + boundary };
-        if let Some(len) = self.sender.next_len(now, &self.config) {
+        if let Some(len) = self.sender.as_mut().and_then(|sender| sender.next_len(now, &self.config)) {
             // If an idle time has just closed the window, an ACK may leave instead.
             return Some((header + len).max(bare));
         }
-        if self.sender.wants_probe() && self.sender.tells_of_tail() {
+        let wants_probe = self.sender.as_ref().is_some_and(|sender| sender.wants_probe());
+        if wants_probe && self.sender.as_ref().is_some_and(|sender| sender.tells_of_tail()) {
             // The last byte sent.
             return Some((header + 1).max(bare));
         }
-        if ack || self.sender.wants_probe() {
+        if ack || wants_probe {
             return Some(bare);
         }
-        match self.sender.low_priority_len(now, self.account.statistics.low_priority_sent) {
+        match self.sender.as_mut().and_then(|sender| sender.low_priority_len(now)) {
             Some(len) => Some(HEADER + usual + len),
             None => self.keep_alive_due().then_some(bare),
         }

@@ -46,7 +46,7 @@ impl Connection {
             // ACKs).
             let is_heard = self.acceptable(start, 0) || start == self.receiver.edge();
             if is_heard && self.take_ack(now, segment, start, None) {
-                self.sender.low_priority_acknowledged(now, &mut self.account);
+                awake!(self).low_priority_acknowledged(now);
             }
             return;
         }

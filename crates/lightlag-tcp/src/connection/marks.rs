@@ -70,7 +70,7 @@ impl Connection {
     pub(super) fn take_greeting(&mut self, segment: &Segment) {
         let marked = self.ecn.as_mut().is_some_and(|ecn| ecn.take_greeting(segment.flags));
         if marked {
-            self.account.marks().ce_packets += 1;
+            awake!(self).account.rare().delivered.ce_packets += 1;
         }
     }
 
@@ -89,9 +89,10 @@ impl Connection {
     /// at most one gives way, and never one of two (as in Linux).
     #[inline(never)]
     pub(super) fn add_ecn_bytes(&mut self, now: Instant, segment: Segment) -> Segment {
+        let (srtt, size) = (self.srtt(), self.segment_size());
         let Some(ecn) = self.ecn.as_mut().filter(|_| self.scps.is_none()) else { return segment };
-        let Some((bytes, least)) = ecn.bytes_due(now, self.sender.rtt().srtt()) else { return segment };
-        let size = self.sender.segment_size() + if ecn.needs_room() { ECN_BYTES_LEN } else { 0 };
+        let Some((bytes, least)) = ecn.bytes_due(now, srtt) else { return segment };
+        let size = size + if ecn.needs_room() { ECN_BYTES_LEN } else { 0 };
         let most = if self.config.mss_is_payload || segment.len == 0 {
             MOST_OPTIONS
         } else {
@@ -120,7 +121,7 @@ impl Connection {
     /// The echo in an ACK up to `ack`. If that is not `newer`, it was reordered, and its counter is out of date.
     #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
-        let newer = ack > self.sender.board().una() || !segment.sack().is_empty();
+        let newer = ack > self.una() || !segment.sack().is_empty();
         self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
     }
 
@@ -132,7 +133,8 @@ impl Connection {
         if let Some((_, marks)) = self.ecn.as_mut().map(|ecn| ecn.echoed(segment, newer))
             && marks != Marks::None
         {
-            self.account.marks().take(marks, false, 0, u64::from(self.sender.segment_size()));
+            let size = u64::from(self.segment_size());
+            awake!(self).account.rare().delivered.take(marks, false, 0, size);
         }
     }
 
@@ -140,8 +142,8 @@ impl Connection {
     #[inline(never)]
     pub(super) fn prior_ack(&mut self, now: Instant) -> Option<Segment> {
         let (nxt, echo) = self.ecn.as_mut()?.take_prior()?;
-        self.account.statistics.acks_sent += 1;
-        let (seq, ack) = (self.local.plus(self.sender.board().nxt() as u32), self.remote.plus(nxt as u32));
+        self.count_ack();
+        let (seq, ack) = (self.local.plus(self.nxt() as u32), self.remote.plus(nxt as u32));
         let flags = if echo { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
         Some(self.stamp(now, Segment::new(seq, ack, self.receiver.window_from(nxt), flags)))
     }

@@ -20,7 +20,7 @@ impl Connection {
             && self.opening.is_none()
             && self.scps.is_none()
             && self.gate.is_none()
-            && !self.sender.in_outage()
+            && !self.in_outage()
             && self.config.partial_segments
             && self.config.burst_limit.is_none()
     }
@@ -29,19 +29,22 @@ impl Connection {
     #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
         debug_assert!(!self.predicts || self.state != State::Established || self.can_predict());
+        if !self.predicts {
+            return false;
+        }
         let (start, len) = (self.receiver.nxt(), u64::from(segment.len));
-        let (una, nxt) = (self.sender.board().una(), self.sender.board().nxt());
+        let (una, nxt) = self.edges();
         let Some(stamps) = segment.only_timestamps() else { return false };
         let is_next = segment.flags.with(Flags::PSH) == Flags::ACK.with(Flags::PSH)
             && segment.seq == self.remote.plus(start as u32)
             && segment.ack == self.local.plus(una as u32)
             && una == nxt;
-        let is_plain = self.predicts && self.state == State::Established && is_next;
+        let is_plain = self.state == State::Established && is_next;
         if !(is_plain && self.receiver.predicts(now, len, stamps.value)) {
             return false;
         }
         self.take_window(segment, start, una);
-        self.sender.probe_answered();
+        self.probe_answered();
         self.receiver.note_timestamp(now, start, stamps.value);
         if self.receiver.adapts(now) {
             self.receiver.adapt(now, self.path_times());
@@ -54,6 +57,9 @@ impl Connection {
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
-        self.predicts && self.state == State::Established && !owes && self.sender.is_quiet()
+        self.predicts
+            && self.state == State::Established
+            && !owes
+            && self.sender.as_ref().is_none_or(|sender| sender.is_quiet())
     }
 }

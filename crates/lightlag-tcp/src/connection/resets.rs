@@ -37,7 +37,7 @@ impl Connection {
 
     /// Sends a reset at the next number to send.
     pub(super) fn reset_peer(&mut self) {
-        let seq = self.local.plus(self.sender.board().nxt() as u32);
+        let seq = self.local.plus(self.nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let reset = Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK));
         // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
@@ -64,7 +64,7 @@ impl Connection {
     #[cold]
     pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.answer.take()?;
-        self.account.statistics.acks_sent += 1;
+        self.count_ack();
         Some(match reset.timestamps() {
             Some(stamps) => reset.with_timestamps(Timestamps { value: timestamp(now), ..stamps }),
             None => reset,
@@ -73,7 +73,7 @@ impl Connection {
 
     /// Sends a challenge ACK, unless too many left in a short time (RFC 5961 §7).
     pub(super) fn challenge(&mut self, now: Instant) {
-        if self.account.may_challenge(now, self.config.challenge_acks) {
+        if awake!(self).account.may_challenge(now, self.config.challenge_acks) {
             self.receiver.acknowledge_now();
         }
     }
@@ -103,11 +103,11 @@ impl Connection {
 
     /// Returns a server to its start, with this initial sequence number; its counters continue.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
-        let account = std::mem::take(&mut self.account);
+        let account = std::mem::take(&mut awake!(self).account);
         let fast_open = self.opening.take().and_then(|opening| opening.fast_open).map(FastOpen::anew);
         let (id, limiter) = (self.offered_id(), self.gate.take().and_then(|gate| gate.limiter));
         *self = Self::server(self.config.clone(), initial);
-        self.account = account;
+        awake!(self).account = account;
         self.opening = fast_open.map(|fast_open| Box::new(Opening { early: None, fast_open: Some(fast_open) }));
         if limiter.is_some() {
             self.gate.get_or_insert_default().limiter = limiter;
@@ -128,7 +128,7 @@ impl Connection {
 
     /// The first number beyond those of the old connection.
     pub(super) fn next_initial(&self) -> SeqNumber {
-        self.local.plus(self.sender.board().nxt() as u32).plus(BETWEEN_INCARNATIONS)
+        self.local.plus(self.nxt() as u32).plus(BETWEEN_INCARNATIONS)
     }
 
     /// Whether, in TIME-WAIT, the segment is a SYN that certainly opens a new connection.

@@ -100,7 +100,7 @@ impl Connection {
     /// round trips, at least a second.
     #[cold]
     pub fn corruption_experienced(&mut self, now: Instant) {
-        let life = (self.sender.rtt().srtt() * 2).max(CORRUPTION_LIFE);
+        let life = (self.srtt() * 2).max(CORRUPTION_LIFE);
         if let Some(agreement) = &mut self.scps {
             agreement.corrupted_until = now + life;
         }
@@ -109,7 +109,7 @@ impl Connection {
     /// A station reports that packets of this end are corrupted.
     #[cold]
     pub fn corruption_told(&mut self, now: Instant) {
-        self.sender.corruption_told(now, &self.config);
+        awake!(self).corruption_told(now, &self.config);
     }
 
     /// Number of the peer's records that the application has read completely; it reads them at once by default. A
@@ -157,7 +157,7 @@ impl Connection {
     pub fn link_lost(&mut self, now: Instant) {
         self.predicts = false;
         if self.carries_data() {
-            self.sender.outage_told(now);
+            awake!(self).outage_told(now);
         }
     }
 
@@ -167,18 +167,18 @@ impl Connection {
     pub fn route_lost(&mut self, now: Instant) {
         self.predicts = false;
         if self.carries_data() {
-            self.sender.route_lost(now);
+            awake!(self).route_lost(now);
         }
     }
 
     /// A station reports that the link is available again.
     #[cold]
     pub fn link_restored(&mut self, now: Instant) {
-        if !self.sender.in_outage() {
+        if !self.in_outage() {
             return;
         }
-        self.sender.begin_event(&self.config);
-        self.sender.end_outage(now, &self.config);
+        self.begin_event();
+        awake!(self).end_outage(now, &self.config);
     }
 
     /// Takes in a segment during an outage. It need not be acceptable: the probe of an outage is not, and two ends that
@@ -186,10 +186,10 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn hear_in_outage(&mut self, now: Instant, segment: &Segment) {
-        let paused = self.sender.heard_in_outage(now, &self.config);
+        let paused = awake!(self).heard_in_outage(now, &self.config);
         self.handle_segment(now, segment);
         if let Some(paused) = paused.filter(|_| self.carries_data()) {
-            self.sender.go_on_with_outage(now, &paused);
+            awake!(self).go_on_with_outage(now, &paused);
         }
     }
 
@@ -290,7 +290,7 @@ impl Connection {
     /// The holes to report. If holes are skipped, one that no repair can fill in time is reported once: it tells the
     /// cause of a reaction, and then gives way to later ones.
     fn reportable(&self, now: Instant) -> impl Iterator<Item = Range> + '_ {
-        let worthwhile = self.receiver.repairable_from(now + self.sender.rtt().srtt());
+        let worthwhile = self.receiver.repairable_from(now + self.srtt());
         let told = self.scps.as_ref().map_or(0, |agreement| agreement.reported).min(worthwhile);
         self.receiver.holes().skip_while(move |hole| hole.start < told)
     }
@@ -343,7 +343,7 @@ impl Connection {
     #[cold]
     pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<Report>> {
         if segment.experienced_corruption() {
-            self.sender.corruption_told(now, &self.config);
+            awake!(self).corruption_told(now, &self.config);
         }
         segment.snack()?;
         let agreement = self.scps.as_mut()?;
@@ -351,10 +351,11 @@ impl Connection {
         let Report { missing, received, guard } = &mut *report;
         missing.clear();
         received.clear();
-        let (rtt, delay) = (self.sender.rtt(), self.config.scps.map_or(Duration::ZERO, |scps| scps.snack_delay));
+        let sender = awake!(self);
+        let (rtt, delay) = (sender.rtt(), self.config.scps.map_or(Duration::ZERO, |scps| scps.snack_delay));
         *guard = rtt.srtt().max(rtt.latest()).max(delay);
-        let (unit, uses_snack) = (agreement.peer_unit, self.sender.uses_snack());
-        let board = self.sender.board();
+        let (unit, uses_snack) = (agreement.peer_unit, sender.uses_snack());
+        let board = sender.board();
         let (una, nxt) = (board.una(), board.nxt());
         let mut known = None;
         let mut ignored = 0;
@@ -379,7 +380,9 @@ impl Connection {
             let base = ack + (u64::from(hole.offset) + u64::from(hole.size)) * unit;
             read_vector(&segment.snack_vector(), base, unit, nxt, missing, received);
         }
-        self.account.statistics.snacks_ignored += ignored;
+        if ignored > 0 {
+            sender.account.rare().snacks_ignored += ignored;
+        }
         Some(report)
     }
 

@@ -22,19 +22,21 @@ impl Connection {
         if self.receiver.ack_due() && (self.receiver.has_report() || self.ecn.is_some() && self.owes_ecn_bytes()) {
             return Some(self.pure_ack(now, 0));
         }
-        let nxt = self.sender.board().nxt();
-        if let Some(chunk) = self.sender.poll(now, &self.config, &mut self.account) {
-            return Some(self.data(now, chunk, chunk.start >= nxt));
-        }
-        if self.sender.wants_probe() {
-            self.sender.probe_leaves(now, &self.config);
-            self.account.statistics.probes += 1;
-            return Some(self.probe(now));
+        if let Some(sender) = &mut self.sender {
+            let nxt = sender.board().nxt();
+            if let Some(chunk) = sender.poll(now, &self.config) {
+                return Some(self.data(now, chunk, chunk.start >= nxt));
+            }
+            if sender.wants_probe() {
+                sender.probe_leaves(now, &self.config);
+                sender.account.rare().probes += 1;
+                return Some(self.probe(now));
+            }
         }
         if self.receiver.ack_due() {
             return Some(self.pure_ack(now, 0));
         }
-        if let Some(chunk) = self.sender.poll_low_priority(now, &mut self.account) {
+        if let Some(chunk) = self.sender.as_mut().and_then(|sender| sender.poll_low_priority(now)) {
             return Some(self.low_priority(now, chunk));
         }
         self.poll_keep_alive(now)
@@ -52,7 +54,7 @@ impl Connection {
 
     #[inline(always)]
     pub(super) fn data(&mut self, now: Instant, chunk: Chunk, new: bool) -> Segment {
-        let statistics = &mut self.account.statistics;
+        let statistics = &mut awake!(self).account.counters;
         if chunk.len > 0 {
             statistics.sent_segments += 1;
         } else {
@@ -65,12 +67,13 @@ impl Connection {
             && chunk.len > 0
             && let Some(ecn) = &mut self.ecn
         {
-            segment.flags = segment.flags.with(ecn.new_data(self.sender.take_reduced()));
+            segment.flags = segment.flags.with(ecn.new_data(awake!(self).take_reduced()));
         }
-        if self.sender.marks_records() && self.sender.ends_record(chunk.start + u64::from(chunk.len)) && chunk.len > 0 {
+        let sender = awake!(self);
+        if sender.marks_records() && sender.ends_record(chunk.start + u64::from(chunk.len)) && chunk.len > 0 {
             segment = segment.with_record_boundary();
         }
-        if self.config.push && chunk.len > 0 && self.sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
+        if self.config.push && chunk.len > 0 && sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
             segment.flags = segment.flags.with(Flags::PSH);
         }
         if chunk.fin {
@@ -85,8 +88,8 @@ impl Connection {
     }
 
     pub(super) fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
-        self.account.statistics.acks_sent += 1;
-        let seq = self.local.plus(self.sender.board().nxt() as u32).plus(before.wrapping_neg());
+        let nxt = self.count_ack();
+        let seq = self.local.plus(nxt as u32).plus(before.wrapping_neg());
         let advances = before == 0 && self.receiver.acknowledges_more();
         let segment = self.acknowledging(now, seq);
         let reports = self.receiver.has_report();

@@ -40,8 +40,6 @@ pub(super) struct Adaptive {
     ato: Duration,
     /// The delay with its bounds.
     wait: Duration,
-    /// The shortest delay.
-    least: Duration,
     /// More than this many bytes are acknowledged at once.
     pub(super) at_once: u32,
     /// Size of the peer's full segments.
@@ -65,7 +63,6 @@ impl Adaptive {
             ato: Duration::ZERO,
             // An ACK of a FIN alone is not delayed.
             wait: Duration::ZERO,
-            least: policy.timeout,
             at_once: 0,
             segment: 0,
             every: policy.segments,
@@ -97,10 +94,10 @@ impl Adaptive {
         }
     }
 
-    fn set_ato(&mut self, ato: Duration, srtt: Duration) {
+    fn set_ato(&mut self, ato: Duration, srtt: Duration, least: Duration) {
         self.ato = ato;
-        let most = if srtt.is_zero() { LONGEST } else { srtt.max(self.least) };
-        self.wait = if ato > self.least { ato.min(most).min(LONGEST) } else { ato };
+        let most = if srtt.is_zero() { LONGEST } else { srtt.max(least) };
+        self.wait = if ato > least { ato.min(most).min(LONGEST) } else { ato };
     }
 }
 
@@ -117,28 +114,28 @@ impl Receiver {
     /// Whether this much time since the last data changes the delay of ACKs; [`Self::adapt`] then applies it.
     #[inline(always)]
     pub(crate) fn adapts(&self, now: Instant) -> bool {
-        self.adaptive.is_some_and(|adaptive| {
-            adaptive.ato != adaptive.least || now.since(adaptive.last_data) > adaptive.least / 2
-        })
+        self.adaptive
+            .is_some_and(|adaptive| adaptive.ato != self.timeout || now.since(adaptive.last_data) > self.timeout / 2)
     }
 
     /// Adapts to data that arrives after a pause (`tcp_event_data_recv`).
     #[cold]
     pub(crate) fn adapt(&mut self, now: Instant, path: PathTimes) {
+        let least = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         if adaptive.ato.is_zero() {
             // The window was offered for segments of this size.
-            adaptive.ato = adaptive.least;
-            adaptive.wait = adaptive.least;
+            adaptive.ato = least;
+            adaptive.wait = least;
             self.quick_due = true;
             return;
         }
         let pause = now.since(adaptive.last_data);
         let half = adaptive.ato / 2;
-        if pause <= adaptive.least / 2 {
-            adaptive.set_ato(half + adaptive.least / 2, path.srtt);
+        if pause <= least / 2 {
+            adaptive.set_ato(half + least / 2, path.srtt, least);
         } else if pause < adaptive.ato {
-            adaptive.set_ato((half + pause).min(path.rto), path.srtt);
+            adaptive.set_ato((half + pause).min(path.rto), path.srtt, least);
         } else if pause > path.rto {
             // The sender will start slowly.
             self.quick_due = true;
@@ -189,13 +186,14 @@ impl Receiver {
     /// Notes that a pending ACK leaves (`tcp_dec_quickack_mode`).
     #[inline(always)]
     pub(super) fn waits_no_more(&mut self) {
+        let least = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         adaptive.pushed = false;
         adaptive.pushed_twice = false;
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                (adaptive.ato, adaptive.wait) = (adaptive.least, adaptive.least);
+                (adaptive.ato, adaptive.wait) = (least, least);
             }
         }
     }
@@ -234,10 +232,11 @@ impl Receiver {
     /// Sends quick ACKs after duplicates or marks, which the peer must learn of quickly (`tcp_enter_quickack_mode`).
     pub(crate) fn hurry(&mut self, most: u16) {
         self.enter_quick(most);
+        let least = self.timeout;
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.converses = false;
-            adaptive.ato = adaptive.least;
-            adaptive.wait = adaptive.least;
+            adaptive.ato = least;
+            adaptive.wait = least;
         }
     }
 
@@ -274,14 +273,15 @@ impl Receiver {
     /// The delayed ACK was not carried by data in time (`tcp_delack_timer_handler`).
     pub(super) fn missed(&mut self, path: PathTimes) {
         let holes = self.has_holes();
+        let least = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         if holes {
             // A compressed ACK.
         } else if adaptive.converses {
             adaptive.converses = false;
-            adaptive.set_ato(adaptive.least, path.srtt);
+            adaptive.set_ato(least, path.srtt, least);
         } else {
-            adaptive.set_ato((adaptive.ato * 2).min(path.rto), path.srtt);
+            adaptive.set_ato((adaptive.ato * 2).min(path.rto), path.srtt, least);
         }
     }
 

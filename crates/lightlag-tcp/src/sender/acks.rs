@@ -1,7 +1,6 @@
 //! The handling of acknowledgements, and the messages to the congestion control.
 
 use super::{Sender, Tail, Timer};
-use crate::account::Account;
 use crate::config::{Config, Growth, Reductions, RttSamples};
 use crate::ecn::Marks;
 use crate::recovery::{News, Report, Verdict};
@@ -43,13 +42,7 @@ impl Sender {
     // Always inlined, with everything that only it calls: most ACKs carry only a number, and then half of the checks
     // are idle.
     #[inline(always)]
-    pub(crate) fn handle_ack(
-        &mut self,
-        now: Instant,
-        arrived: Acknowledgement<'_>,
-        config: &Config,
-        account: &mut Account,
-    ) {
+    pub(crate) fn handle_ack(&mut self, now: Instant, arrived: Acknowledgement<'_>, config: &Config) {
         // Linux looks only when the application writes (`tcp_sendmsg_locked`).
         if !config.tso {
             self.check_supply();
@@ -67,7 +60,7 @@ impl Sender {
         } else {
             Delivery::default()
         };
-        self.judge_probe(now, &arrived, account);
+        self.judge_probe(now, &arrived);
         if newly_acked > 0 {
             if self.recovery.guesses() {
                 self.acknowledge_guessed(arrived.ack, &mut delivery);
@@ -86,7 +79,7 @@ impl Sender {
             delivery.forget_origin();
         }
         let late = doubtful && self.extra.is_some() && self.may_come_late();
-        let rtt = if late { None } else { self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config, account) };
+        let rtt = if late { None } else { self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config) };
         let duplicate = newly_acked == 0
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
         if duplicate && self.recovery.guesses() {
@@ -121,7 +114,7 @@ impl Sender {
             self.restart_timer(now, config);
         }
         if self.validation.is_some() {
-            self.validate(now, una, phase, account);
+            self.validate(now, una, phase);
         }
         if verdict.began.is_some() {
             self.excused = self.blames_corruption(now, Cause::Loss, self.board.head_sent(), config);
@@ -130,7 +123,7 @@ impl Sender {
         let rate = self.sample_rate(now);
         let newly_marked = if arrived.ece || arrived.marks != Marks::None {
             let size = u64::from(self.segment_size);
-            account.marks().take(arrived.marks, arrived.ece, delivery.bytes, size)
+            self.account.rare().delivered.take(arrived.marks, arrived.ece, delivery.bytes, size)
         } else {
             0
         };
@@ -168,9 +161,9 @@ impl Sender {
                 next_departure: self.pacer.next_departure(),
                 rate,
             };
-            self.inform(&ack, verdict, account);
+            self.inform(&ack, verdict);
             if arrived.ece {
-                self.answer_marks(now, delivery.bytes, config, account);
+                self.answer_marks(now, delivery.bytes, config);
             }
         }
         if self.recovery.reduces() {
@@ -206,7 +199,7 @@ impl Sender {
 
     /// Handles the end of the reordering window without the segment (RFC 8985 §6.3).
     #[cold]
-    pub(super) fn reordering_passed(&mut self, now: Instant, config: &Config, account: &mut Account) {
+    pub(super) fn reordering_passed(&mut self, now: Instant, config: &Config) {
         let nothing = Delivery::default();
         let news = News {
             now,
@@ -225,8 +218,8 @@ impl Sender {
         }
         self.note_lost(now);
         self.resend_head |= verdict.resend_head;
-        self.begin_episode(now, verdict, account);
-        self.copy_window(now, account);
+        self.begin_episode(now, verdict);
+        self.copy_window(now);
         if self.recovery.phase() == Phase::Recovery {
             // Linux, tcp_rack_reo_timeout: if recovery starts with the timer, it proceeds as if a segment had been
             // delivered.
@@ -255,31 +248,31 @@ impl Sender {
 
     /// Tells the congestion control: first the ACK, then the end and the start of episodes.
     #[inline(always)]
-    pub(super) fn inform(&mut self, ack: &Ack, verdict: Verdict, account: &mut Account) {
+    pub(super) fn inform(&mut self, ack: &Ack, verdict: Verdict) {
         let Some(congestion) = &mut self.congestion else { return };
         congestion.on_ack(ack);
         if verdict != Verdict::default() {
-            self.turn_episode(ack.now, ack.phase, verdict, account);
+            self.turn_episode(ack.now, ack.phase, verdict);
         }
-        self.copy_window(ack.now, account);
+        self.copy_window(ack.now);
     }
 
     /// Handles the end of an episode, the start of one, or both.
     #[cold]
-    fn turn_episode(&mut self, now: Instant, phase: Phase, verdict: Verdict, account: &mut Account) {
+    fn turn_episode(&mut self, now: Instant, phase: Phase, verdict: Verdict) {
         let Some(congestion) = &mut self.congestion else { return };
         if verdict.undone {
             if !self.paid {
                 congestion.on_undo(now);
             }
-            account.statistics.undone += 1;
+            self.account.rare().undone += 1;
         }
         if verdict.ended {
             self.board.shrink();
             self.end_episode(now, verdict.undone);
             self.moderate(now, phase);
         }
-        self.begin_episode(now, verdict, account);
+        self.begin_episode(now, verdict);
     }
 
     fn end_episode(&mut self, now: Instant, undone: bool) {
@@ -303,7 +296,7 @@ impl Sender {
         }
     }
 
-    fn begin_episode(&mut self, now: Instant, verdict: Verdict, account: &mut Account) {
+    fn begin_episode(&mut self, now: Instant, verdict: Verdict) {
         if let Some(flight) = verdict.began
             && self.congestion.is_some()
         {
@@ -323,7 +316,7 @@ impl Sender {
             if self.needs.bulk_repeat && self.blames_errors() {
                 self.recovery.repeat_all(&mut self.board);
             }
-            account.statistics.recoveries += 1;
+            self.account.counters.recoveries += 1;
             // RFC 8985 §7.1: the question of a probe in flight is answered now.
             self.tail = Tail::new();
         }
@@ -337,7 +330,7 @@ impl Sender {
 
     /// Reacts to an echoed mark: once a window, and not in addition to a loss (RFC 3168 §6.1.2).
     #[inline(never)]
-    fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config, account: &mut Account) {
+    fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config) {
         self.congestion_told(now, config);
         if self.board.una() < self.marked_until {
             return;
@@ -352,7 +345,7 @@ impl Sender {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
-            account.statistics.mark_reactions += 1;
+            self.account.rare().mark_reactions += 1;
             self.paid_until = self.board.nxt();
         }
         let window = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.window());
@@ -361,7 +354,7 @@ impl Sender {
             self.recovery.reduce_for_mark(&self.board, delivered, window);
         }
         self.settle_mark();
-        self.copy_window(now, account);
+        self.copy_window(now);
     }
 
     /// The count of the ACK for growth, in segments.
@@ -402,7 +395,6 @@ impl Sender {
         newly_acked: u64,
         echo: Option<u32>,
         config: &Config,
-        account: &mut Account,
     ) -> Option<Duration> {
         if config.rtt_samples == RttSamples::Timed && self.board.una() >= self.sample_from {
             self.sample_timed(now, config);
@@ -417,8 +409,8 @@ impl Sender {
         // Without SACK a segment may have waited behind a hole for its ACK, for as long as the repair.
         let oldest = if self.recovery.repairs_at_once() { newest } else { oldest };
         self.rtt.observe(newest);
-        account.statistics.rtt_sum += newest;
-        account.statistics.rtt_count += 1;
+        self.account.counters.rtt_sum += newest;
+        self.account.counters.rtt_count += 1;
         let mut progress = Progress { una: self.board.una(), nxt: self.board.nxt(), expected: 0 };
         if config.rto.scaled_gains && config.rtt_samples != RttSamples::OnePerRound {
             progress.expected = self.expected_samples(newly_acked);

@@ -1,7 +1,6 @@
 //! The sender's part of the handshake: the timer of the SYN, the first sample, the first window.
 
 use super::{Expiry, Sender, Timer, rules};
-use crate::account::Account;
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
 use crate::scoreboard::{Chunk, Delivery};
@@ -15,16 +14,17 @@ const RTO_AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
 /// The agreement of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreed {
-    /// Initial window in segments.
-    pub(crate) initial_window: u32,
     /// Whether SACK is used.
     pub(crate) sack: bool,
     /// Whether ECN is used.
     pub(crate) ecn: bool,
     /// Whether SNACK is used.
     pub(crate) snack: bool,
-    /// The peer's first window in bytes.
-    pub(crate) peer_window: u64,
+}
+
+/// The RTO of data after a SYN that gave no sample.
+pub(super) fn rto_after_syn_loss(config: &Config) -> Duration {
+    RTO_AFTER_SYN_LOSS.max(config.rto.initial)
 }
 
 impl Sender {
@@ -69,16 +69,9 @@ impl Sender {
     }
 
     /// Handles a SYN or SYN-ACK, first sent at `since`, that was not answered in time.
-    pub(crate) fn handshake_timed_out(
-        &mut self,
-        now: Instant,
-        since: Instant,
-        linear: u8,
-        config: &Config,
-        account: &mut Account,
-    ) -> Expiry {
-        account.statistics.timeouts += 1;
-        account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
+    pub(crate) fn handshake_timed_out(&mut self, now: Instant, since: Instant, linear: u8, config: &Config) -> Expiry {
+        self.account.counters.timeouts += 1;
+        self.account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
         self.deadline = Instant::MAX;
         let in_vain = linear > 0 && now.since(since) >= longest_handshake(config);
         let spent = self.retries >= config.syn_retries.saturating_add(linear);
@@ -109,7 +102,7 @@ impl Sender {
             Some(echo) => ticks_since(now, echo),
             None => {
                 // RFC 6298 §5.7.
-                self.rtt.restart(RTO_AFTER_SYN_LOSS.max(config.rto.initial));
+                self.rtt.restart(rto_after_syn_loss(config));
                 return;
             }
         };
@@ -141,8 +134,24 @@ impl Sender {
         }
     }
 
-    /// Completes the handshake.
-    pub(crate) fn establish(&mut self, now: Instant, agreed: Agreed, config: &Config, account: &mut Account) {
+    /// Completes the handshake, with an initial window of so many segments and the peer's first window of so many bytes.
+    pub(crate) fn establish(
+        &mut self,
+        now: Instant,
+        agreed: Agreed,
+        initial_window: u32,
+        peer_window: u64,
+        config: &Config,
+    ) {
+        self.agree(agreed, config);
+        self.initial_window = initial_window;
+        self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
+        self.set_peer_window(0, peer_window);
+        self.account.start_window(now);
+    }
+
+    /// Follows the agreement of the handshake.
+    pub(super) fn agree(&mut self, agreed: Agreed, config: &Config) {
         let scheme = match config.recovery {
             Scheme::Sack | Scheme::Rack | Scheme::Fack if !agreed.sack => Scheme::NewReno,
             Scheme::Snack if !agreed.snack && agreed.sack => Scheme::Sack,
@@ -158,11 +167,7 @@ impl Sender {
         }
         self.recovery = Recovery::new(rules(config, scheme, agreed.sack), self.segment_size);
         self.tell_recovery();
-        self.initial_window = agreed.initial_window;
         self.ecn = agreed.ecn;
-        self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
-        self.set_peer_window(0, agreed.peer_window);
-        account.start_window(now);
     }
 }
 

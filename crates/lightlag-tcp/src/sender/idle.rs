@@ -2,16 +2,15 @@
 //! capacity says little about the present.
 
 use super::Sender;
-use crate::account::Account;
 use crate::config::{Config, IdleRestart};
 use lightlag_core::Instant;
 
 impl Sender {
     /// Restarts the window when new data leaves after an idle time.
     #[cold]
-    pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config, account: &mut Account) {
+    pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
         if self.validation.is_some() {
-            return self.give_up_unused(now, account);
+            return self.give_up_unused(now);
         }
         let idle = now.since(self.last_sent);
         // Nothing was in flight, so a back-off came from probes of a closed window.
@@ -35,6 +34,6 @@ impl Sender {
             congestion.on_idle(now, window, threshold);
         }
         self.last_sent = now;
-        self.copy_window(now, account);
+        self.copy_window(now);
     }
 }

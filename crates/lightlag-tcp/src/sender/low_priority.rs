@@ -4,7 +4,6 @@
 //! acknowledged by an ACK with [`Flags::LOW`](crate::segment::Flags::LOW).
 
 use super::Sender;
-use crate::account::Account;
 use crate::scoreboard::{Chunk, Range};
 use lightlag_control::congestion::{Probes, Probing};
 use lightlag_core::Instant;
@@ -12,29 +11,29 @@ use lightlag_core::Instant;
 impl Sender {
     /// The next segment of low priority that may leave now, once nothing else can.
     #[inline]
-    pub(crate) fn poll_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
-        if self.needs.probes == Probes::None { None } else { self.next_low_priority(now, account) }
+    pub(crate) fn poll_low_priority(&mut self, now: Instant) -> Option<Chunk> {
+        if self.needs.probes == Probes::None { None } else { self.next_low_priority(now) }
     }
 
     #[inline(never)]
-    fn next_low_priority(&mut self, now: Instant, account: &mut Account) -> Option<Chunk> {
-        let range = self.due_low_priority(now, account.statistics.low_priority_sent)?;
+    fn next_low_priority(&mut self, now: Instant) -> Option<Chunk> {
+        let range = self.due_low_priority(now)?;
         self.congestion.as_mut()?.low_priority()?.on_probe_sent();
-        account.statistics.low_priority_sent += 1;
+        self.account.rare().low_priority_sent += 1;
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
 
-    /// Payload of the segment of low priority that would leave now, after this many others; `None` if none would.
-    pub(crate) fn low_priority_len(&mut self, now: Instant, sent: u64) -> Option<u32> {
-        self.due_low_priority(now, sent).map(|range| (range.end - range.start) as u32)
+    /// Payload of the segment of low priority that would leave now, after those that left; `None` if none would.
+    pub(crate) fn low_priority_len(&mut self, now: Instant) -> Option<u32> {
+        self.due_low_priority(now).map(|range| (range.end - range.start) as u32)
     }
 
-    fn due_low_priority(&mut self, now: Instant, sent: u64) -> Option<Range> {
+    fn due_low_priority(&mut self, now: Instant) -> Option<Range> {
         let range = match self.needs.probes {
             _ if self.board.is_empty() => None,
             Probes::None => None,
             Probes::Last => self.last_left(),
-            Probes::Outstanding => self.next_outstanding(sent),
+            Probes::Outstanding => self.next_outstanding(self.account.low_priority_sent()),
         }?;
         let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window };
         let due = self.congestion.as_mut()?.low_priority()?.next_probe(&path)?;
@@ -64,11 +63,11 @@ impl Sender {
     }
 
     /// Handles the acknowledgement of a segment of low priority.
-    pub(crate) fn low_priority_acknowledged(&mut self, now: Instant, account: &mut Account) {
-        account.statistics.low_priority_acked += 1;
+    pub(crate) fn low_priority_acknowledged(&mut self, now: Instant) {
+        self.account.rare().low_priority_acked += 1;
         if let Some(probes) = self.congestion.as_mut().and_then(|congestion| congestion.low_priority()) {
             probes.on_probe_ack(now);
-            self.copy_window(now, account);
+            self.copy_window(now);
         }
     }
 }

@@ -3,7 +3,6 @@
 //! What [`Sender::handle_ack`] asks about losses, repairs, marks and rates has one answer then. What remains is done as there.
 
 use super::Sender;
-use crate::account::Account;
 use crate::config::Config;
 use crate::recovery::Verdict;
 use crate::scoreboard::Delivery;
@@ -31,13 +30,12 @@ impl Sender {
         echo: Option<u32>,
         one_way: Option<Duration>,
         config: &Config,
-        account: &mut Account,
     ) {
         let (prior_inflight, newly_acked) = (self.board.pipe(), ack - self.board.una());
         let mut delivery = Delivery::default();
         self.board.acknowledge(ack, &mut delivery);
         self.retries = 0;
-        let rtt = self.sample_rtt(now, &delivery, newly_acked, echo, config, account);
+        let rtt = self.sample_rtt(now, &delivery, newly_acked, echo, config);
         let duplicates = self.recovery.duplicates();
         let followed = self.recovery.follow(now, &delivery, &self.board);
         debug_assert!(followed, "nothing is out of order");
@@ -73,6 +71,6 @@ impl Sender {
             next_departure: self.pacer.next_departure(),
             rate: None,
         };
-        self.inform(&ack, Verdict::default(), account);
+        self.inform(&ack, Verdict::default());
     }
 }

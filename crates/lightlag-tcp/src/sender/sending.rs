@@ -1,7 +1,7 @@
 //! The choice of the next segment, and the reason why no more leave.
 
 use super::{Sender, Timer};
-use crate::account::{Account, Limit};
+use crate::account::Limit;
 use crate::config::{Config, RttSamples};
 use crate::scoreboard::Chunk;
 use lightlag_control::congestion::Phase;
@@ -31,7 +31,7 @@ pub(super) enum Choice {
 
 impl Sender {
     /// The next segment with data or FIN that may leave now.
-    pub(crate) fn poll(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
+    pub(crate) fn poll(&mut self, now: Instant, config: &Config) -> Option<Chunk> {
         if self.limit == Limit::Application
             && self.board.is_empty()
             && self.written <= self.board.nxt()
@@ -44,16 +44,16 @@ impl Sender {
             return None;
         }
         if self.tail.due
-            && let Some(chunk) = self.probe_tail(now, config, account)
+            && let Some(chunk) = self.probe_tail(now, config)
         {
             return Some(chunk);
         }
         if self.board.is_empty() && self.written > self.board.nxt() {
-            self.restart_after_idle(now, config, account);
+            self.restart_after_idle(now, config);
         }
         let Some(room) = self.room(now) else {
             self.arm_tail_if_stale(now, config);
-            self.note_limit(now, Limit::Pacing, account);
+            self.note_limit(now, Limit::Pacing);
             return None;
         };
         let choice = self.choose(now, room, config);
@@ -68,14 +68,14 @@ impl Sender {
                 // As if the smaller of the two windows were full.
                 let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
                 let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
-                self.rest(now, limit, room, config, account);
+                self.rest(now, limit, room, config);
                 None
             }
             Ok(choice) if self.is_held(now, &choice) => {
                 self.pacer.wait();
                 self.recovery.held_in_test(&self.board);
                 self.arm_tail_if_stale(now, config);
-                self.note_limit(now, Limit::Pacing, account);
+                self.note_limit(now, Limit::Pacing);
                 None
             }
             Ok(Choice::New(chunk)) => {
@@ -92,10 +92,10 @@ impl Sender {
                 if matches!(choice, Choice::Rescue(_)) {
                     self.recovery.rescued();
                 }
-                Some(self.retransmit(now, number, config, account))
+                Some(self.retransmit(now, number, config))
             }
             Err(blocked) => {
-                self.rest(now, blocked, room, config, account);
+                self.rest(now, blocked, room, config);
                 None
             }
         }
@@ -288,7 +288,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    pub(super) fn retransmit(&mut self, now: Instant, number: u64, config: &Config, account: &mut Account) -> Chunk {
+    pub(super) fn retransmit(&mut self, now: Instant, number: u64, config: &Config) -> Chunk {
         let in_flight = self.board.pipe();
         if self.validation.is_some() {
             self.note_resent(number);
@@ -299,7 +299,7 @@ impl Sender {
         let chunk = self.board.retransmit(number, now);
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
-        account.statistics.retransmitted_segments += u64::from(chunk.len > 0);
+        self.account.counters.retransmitted_segments += u64::from(chunk.len > 0);
         let knows = self.recovery.is_selective() || self.recovery.guesses();
         let head_again = knows && chunk.start == self.board.una() && !in_vain;
         if self.deadline == Instant::MAX || head_again {
@@ -311,16 +311,16 @@ impl Sender {
         chunk
     }
 
-    pub(super) fn note_limit(&mut self, now: Instant, limit: Limit, account: &mut Account) {
+    pub(super) fn note_limit(&mut self, now: Instant, limit: Limit) {
         if limit != self.limit {
-            account.was_limited(self.limit, now);
+            self.account.was_limited(self.limit, now);
             self.limit = limit;
         }
     }
 
     /// No more segments leave now: notes the reason, and starts the persist timer if only the peer's window prevents
     /// them.
-    fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config, account: &mut Account) {
+    fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
             self.arm_persist(now, config);
             if self.peer_edge > self.board.nxt() {
@@ -334,7 +334,7 @@ impl Sender {
             Phase::Loss => Limit::Timeout,
             Phase::Open => blocked,
         };
-        self.note_limit(now, limit, account);
+        self.note_limit(now, limit);
         let limited = room < u64::from(self.segment_size);
         let flight = self.board.pipe();
         if limited || self.board.una() >= self.round_end || (!self.cwnd_limited && flight > self.round_flight) {

@@ -1,7 +1,6 @@
 //! Tail loss probes (RFC 8985 §7): when ACKs stop, one segment requests one, long before the timeout.
 
 use super::{Acknowledgement, Sender, Timer};
-use crate::account::Account;
 use crate::config::{Config, TimerGranularity};
 use crate::scoreboard::Chunk;
 use crate::timer;
@@ -92,7 +91,7 @@ impl Sender {
 
     /// Sends the probe at its time (§7.3): new data if there is any, otherwise the last segment again.
     #[cold]
-    pub(super) fn probe_tail(&mut self, now: Instant, config: &Config, account: &mut Account) -> Option<Chunk> {
+    pub(super) fn probe_tail(&mut self, now: Instant, config: &Config) -> Option<Chunk> {
         self.tail.stop();
         let chunk = match self.next_new(u64::MAX) {
             Ok(chunk) => {
@@ -101,19 +100,19 @@ impl Sender {
             }
             Err(_) => {
                 let last = self.board.last_unsacked().filter(|last| self.may_leave_again(*last))?;
-                let chunk = self.retransmit(now, last, config, account);
+                let chunk = self.retransmit(now, last, config);
                 self.tail.probe = Some((self.board.nxt(), true));
                 chunk
             }
         };
-        account.statistics.tail_probes += 1;
+        self.account.counters.tail_probes += 1;
         self.deadline = now + self.rtt.rto(&config.rto);
         Some(chunk)
     }
 
     /// Judges the probe by an ACK (§7.4). A probe that repaired a loss has the cost of a loss.
     #[inline(always)]
-    pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>, account: &mut Account) {
+    pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>) {
         let Some((end, repeated)) = self.tail.probe else { return };
         if arrived.ack < end {
             return;
@@ -124,7 +123,7 @@ impl Sender {
         }
         if arrived.ack > end {
             self.tail.probe = None;
-            self.answer_repaired_tail(now, account);
+            self.answer_repaired_tail(now);
         } else if arrived.ack == self.board.una() && arrived.sacked.is_empty() {
             // A duplicate without a report: both copies arrived.
             self.tail.probe = None;
@@ -133,7 +132,7 @@ impl Sender {
 
     /// More than the probe is acknowledged, and no second copy was reported: the first was lost.
     #[cold]
-    fn answer_repaired_tail(&mut self, now: Instant, account: &mut Account) {
+    fn answer_repaired_tail(&mut self, now: Instant) {
         if self.recovery.phase() != Phase::Open {
             return;
         }
@@ -145,8 +144,8 @@ impl Sender {
         self.settle_tail(now);
         if let Some(congestion) = &mut self.congestion {
             congestion.on_recovered(now);
-            account.statistics.recoveries += 1;
-            self.copy_window(now, account);
+            self.account.counters.recoveries += 1;
+            self.copy_window(now);
         }
     }
 }

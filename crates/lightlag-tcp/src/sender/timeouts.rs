@@ -1,7 +1,7 @@
 //! The actions of the sender's timers (RFC 6298 §5, RFC 9293 §3.8.6.1).
 
 use super::{Sender, Tail, Timer};
-use crate::account::{Account, Limit};
+use crate::account::Limit;
 use crate::config::{Config, RttSamples, TimerGranularity};
 use crate::timer;
 use lightlag_control::congestion::{Cause, Congestion, Phase};
@@ -18,7 +18,7 @@ pub(crate) enum Expiry {
 
 impl Sender {
     /// Handles a timer.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+    pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config) -> Expiry {
         self.pacer.wake(now);
         if config.timer_granularity == TimerGranularity::Linux {
             self.put_off_timers(now, config);
@@ -30,10 +30,10 @@ impl Sender {
             self.deadline = now + self.rtt.rto(&config.rto);
         }
         if self.deadline <= now {
-            return self.time_out(now, config, account);
+            return self.time_out(now, config);
         }
         if self.recovery.timer() <= now {
-            self.reordering_passed(now, config, account);
+            self.reordering_passed(now, config);
         }
         Expiry::Continue
     }
@@ -65,7 +65,7 @@ impl Sender {
     }
 
     #[cold]
-    fn time_out(&mut self, now: Instant, config: &Config, account: &mut Account) -> Expiry {
+    fn time_out(&mut self, now: Instant, config: &Config) -> Expiry {
         if self.in_outage() {
             self.probe = true;
             self.deadline = Instant::MAX;
@@ -95,8 +95,8 @@ impl Sender {
             self.probe = self.board.nxt() >= self.peer_edge;
             return Expiry::Continue;
         }
-        account.statistics.timeouts += 1;
-        account.waited_for_timeout(self.limit, now, waited);
+        self.account.counters.timeouts += 1;
+        self.account.waited_for_timeout(self.limit, now, waited);
         self.limit = Limit::Timeout;
         if self.guesses_outage(config) {
             self.begin_outage(now);
@@ -132,7 +132,7 @@ impl Sender {
             self.sample_from = u64::MAX;
         }
         self.board.shrink();
-        self.copy_window(now, account);
+        self.copy_window(now);
         self.resend_head = true;
         if self.board.head_given_up() {
             self.deadline = now + self.rtt.rto(&config.rto);

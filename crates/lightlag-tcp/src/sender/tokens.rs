@@ -2,7 +2,7 @@
 
 use super::sending::Choice;
 use super::{Sender, Timer};
-use crate::account::{Account, Limit};
+use crate::account::Limit;
 use crate::config::Config;
 use lightlag_control::congestion::Probes;
 use lightlag_core::Instant;
@@ -53,11 +53,11 @@ impl Sender {
     }
 
     /// Waits for tokens, which come at `ready`.
-    pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config, account: &mut Account) {
+    pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config) {
         self.pacer.wait_until(ready);
         self.arm_tail_if_stale(now, config);
         if self.unsent() > 0 {
-            self.note_limit(now, Limit::Pacing, account);
+            self.note_limit(now, Limit::Pacing);
         }
     }
 

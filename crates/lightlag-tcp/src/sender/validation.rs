@@ -14,7 +14,6 @@
 //! The rules are from memory of the RFC, whose text was not available.
 
 use super::Sender;
-use crate::account::Account;
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
@@ -120,7 +119,7 @@ impl Sender {
 
     /// Handles an ACK, with the repair in `phase` before and the first unacknowledged offset at `before`.
     #[inline(never)]
-    pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase, account: &mut Account) {
+    pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase) {
         let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
         let repaired = phase == Phase::Open && self.recovery.phase() == Phase::Open;
         let Some(validation) = &mut self.validation else { return };
@@ -136,12 +135,12 @@ impl Sender {
             // It left the phase with this ACK, too late.
             validation.validated_at = was;
         }
-        self.give_up_unused(now, account);
+        self.give_up_unused(now);
     }
 
     /// Reduces a window that was unused for too long (§4.4.3).
     #[cold]
-    pub(super) fn give_up_unused(&mut self, now: Instant, account: &mut Account) {
+    pub(super) fn give_up_unused(&mut self, now: Instant) {
         let initial = self.initial_cwnd();
         while let Some(validation) = &mut self.validation
             && now.since(validation.validated_at) > KEPT
@@ -156,7 +155,7 @@ impl Sender {
             if let Some(congestion) = &mut self.congestion {
                 congestion.on_idle(now, window, threshold);
             }
-            self.copy_window(now, account);
+            self.copy_window(now);
             if self.cwnd == before {
                 // An algorithm with its own model.
                 return;

@@ -3,6 +3,7 @@ use crate::Profile;
 use crate::config::{Bets, Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
 use crate::ecn::Mode;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
+use crate::sender::Sender;
 use lightlag_control::congestion::{Cause, Choice};
 use lightlag_core::Bytes;
 use proptest::prelude::*;
@@ -96,13 +97,19 @@ fn partial_reliability_counts_if_both_have_its_bit() {
     for (ours, peer) in [(false, 0), (false, 0x80), (true, 0), (true, 0x40), (true, 0x80), (true, 0xf8)] {
         let agreed = ours && peer & Capabilities::BETS != 0;
         let client = client(bets(ours), 1_000, Some(peer));
-        assert_eq!((client.receiver.skips_holes(), client.sender.best_effort().is_some()), (agreed, agreed));
+        assert_eq!(
+            (client.receiver.skips_holes(), client.look(|sender| sender.best_effort().is_some())),
+            (agreed, agreed)
+        );
         let mut server = Connection::server(Arc::new(bets(ours)), LOCAL);
         server.handle_segment(at(0), &syn(Flags::SYN, 1_000, Some(peer)));
         let answer = drain(&mut server, at(0))[0].capabilities().unwrap();
         assert_eq!(answer.bitmap & Capabilities::BETS != 0, ours);
         server.handle_segment(at(100), &Segment::new(REMOTE.plus(1), LOCAL.plus(1), 60_000, Flags::ACK));
-        assert_eq!((server.receiver.skips_holes(), server.sender.best_effort().is_some()), (agreed, agreed));
+        assert_eq!(
+            (server.receiver.skips_holes(), server.look(|sender| sender.best_effort().is_some())),
+            (agreed, agreed)
+        );
     }
     // A plain peer, and a plain end.
     assert!(!client(bets(true), 1_000, None).receiver.skips_holes());
@@ -135,7 +142,7 @@ fn a_hole_that_no_repair_can_fill_gives_way_in_reports() {
 #[test]
 fn a_plain_peer_gets_plain_tcp() {
     let client = client(Config { sack: true, ..form(SnackForm::Short) }, 1_000, None);
-    assert_eq!((client.common_capabilities(), client.sack, client.sender.uses_sack()), (None, true, true));
+    assert_eq!((client.common_capabilities(), client.sack, client.look(Sender::uses_sack)), (None, true, true));
     let mut server = Connection::server(Arc::new(form(SnackForm::Long)), LOCAL);
     server.handle_segment(at(0), &syn(Flags::SYN, 1_000, None));
     let answer = drain(&mut server, at(0))[0];
@@ -149,7 +156,7 @@ fn a_plain_peer_gets_plain_tcp() {
 #[test]
 fn sack_gives_way_to_snack() {
     let client = client(Config { sack: true, ..form(SnackForm::Short) }, 1_000, Some(SHORT));
-    assert_eq!((client.sack, client.sender.uses_sack(), client.sender.uses_snack()), (false, false, true));
+    assert_eq!((client.sack, client.uses_sack(), client.look(Sender::uses_snack)), (false, false, true));
 }
 
 #[test]
@@ -220,7 +227,7 @@ fn what_is_reported_leaves_at_once() {
     end.handle_segment(at(200), &ack(1_000).with_snacks(&[hole(0, 1), hole(3, 2)]));
     assert_eq!(offsets(&drain(&mut end, at(200))), [1_000, 4_000, 5_000]);
     // What lies between two holes was received; above the last one nothing is known.
-    assert_eq!(end.sender.board().sacked_bytes(), 2_000);
+    assert_eq!(awake!(end).board().sacked_bytes(), 2_000);
     assert_eq!(end.snapshot().inflight, 7_000);
     assert_eq!((end.statistics().recoveries, end.statistics().timeouts), (1, 0));
 }
@@ -254,7 +261,7 @@ fn the_unit_is_the_mss_of_the_peers_syn() {
     // No whole number of segments: the hole may end up to a unit later, and what was received begins behind that.
     let mut end = sending(form(SnackForm::Short), 1_500);
     end.handle_segment(at(200), &ack(0).with_snacks(&[hole(0, 1), hole(5, 1)]));
-    assert_eq!(end.sender.board().sacked_bytes(), 4_000);
+    assert_eq!(awake!(end).board().sacked_bytes(), 4_000);
 }
 
 #[test]
@@ -290,7 +297,7 @@ fn a_bit_vector_is_read() {
     let mut end = sending(form(SnackForm::Long), 1_000);
     end.handle_segment(at(200), &ack(1_000).with_snack_vector(hole(0, 2), &[0b1010_0000]));
     assert_eq!(offsets(&drain(&mut end, at(200))), [1_000, 2_000, 4_000]);
-    assert_eq!((end.sender.board().sacked_bytes(), end.snapshot().inflight), (2_000, 7_000));
+    assert_eq!((awake!(end).board().sacked_bytes(), end.snapshot().inflight), (2_000, 7_000));
 }
 
 #[test]
@@ -347,10 +354,10 @@ fn told_corruption_counts_for_a_while_and_a_mark_counts_more() {
     assert_eq!(end.snapshot().cwnd, 4_500);
     let mut end = with_window(LossAssumption::Corruption);
     let config = end.config.clone();
-    assert!(end.sender.blames_corruption(at(220), Cause::Loss, Some(at(100)), &config));
-    end.sender.congestion_told(at(150), &config);
-    assert!(!end.sender.blames_corruption(at(220), Cause::Loss, Some(at(100)), &config));
-    assert!(end.sender.blames_corruption(at(250), Cause::Loss, Some(at(100)), &config));
+    assert!(awake!(end).blames_corruption(at(220), Cause::Loss, Some(at(100)), &config));
+    awake!(end).congestion_told(at(150), &config);
+    assert!(!awake!(end).blames_corruption(at(220), Cause::Loss, Some(at(100)), &config));
+    assert!(awake!(end).blames_corruption(at(250), Cause::Loss, Some(at(100)), &config));
 }
 
 #[test]
@@ -362,9 +369,9 @@ fn what_left_long_before_the_news_is_not_excused() {
         (end.snapshot().srtt, config.ack_interval),
         (Duration::from_millis(100), Some(Duration::from_millis(100)))
     );
-    end.sender.corruption_told(at(500), &config);
-    assert!(end.sender.blames_corruption(at(600), Cause::Loss, Some(at(300)), &config));
-    assert!(!end.sender.blames_corruption(at(600), Cause::Loss, Some(at(299)), &config));
+    awake!(end).corruption_told(at(500), &config);
+    assert!(awake!(end).blames_corruption(at(600), Cause::Loss, Some(at(300)), &config));
+    assert!(!awake!(end).blames_corruption(at(600), Cause::Loss, Some(at(299)), &config));
 }
 
 #[test]
@@ -426,7 +433,7 @@ proptest! {
                 segment = segment.with_corruption();
             }
             end.handle_segment(now, &segment);
-            let una = end.sender.board().una();
+            let una = awake!(end).board().una();
             for sent in drain(&mut end, now).iter().filter(|sent| sent.len > 0) {
                 prop_assert!(u64::from(sent.seq.0 - LOCAL.0 - 1) >= una);
             }
@@ -480,7 +487,7 @@ proptest! {
 #[test]
 fn snack_needs_its_own_recovery() {
     let end = client(Config { recovery: Scheme::NewReno, ..form(SnackForm::Short) }, 1_000, Some(SHORT));
-    assert!(!end.sender.uses_snack());
+    assert!(!end.look(Sender::uses_snack));
 }
 
 #[test]

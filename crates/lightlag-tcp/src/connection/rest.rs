@@ -1,0 +1,126 @@
+//! The sending half while it rests: an end that only receives has none, and answers from what is left of it.
+
+use super::{Connection, State};
+use crate::segment::SeqNumber;
+use crate::sender::{Agreed, Sender};
+use lightlag_core::{Duration, Instant};
+
+/// The seed of a sending half whose first byte has this number: connections have different numbers, but equal
+/// configurations.
+pub(super) fn seed(first: SeqNumber) -> u64 {
+    u64::from(first.plus(u32::MAX).0)
+}
+
+impl Connection {
+    /// Lets the sending half rest if it has nothing to send.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn rest(&mut self) {
+        let before = matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        let agreed = if before { None } else { Some(self.agreed()) };
+        if let Some(rest) = self.sender.as_ref().and_then(|sender| sender.resting(agreed, &self.config)) {
+            self.rest = rest;
+            self.sender = None;
+        }
+    }
+
+    /// The agreement of the handshake, as far as it concerns the sending half.
+    pub(super) fn agreed(&self) -> Agreed {
+        Agreed { sack: self.sack, ecn: self.ecn.is_some(), snack: self.agreed_on_snack() }
+    }
+
+    /// Looks at the sending half, or at one as it would be if it woke now.
+    pub(super) fn look<R>(&self, at: impl FnOnce(&Sender) -> R) -> R {
+        match &self.sender {
+            Some(sender) => at(sender),
+            None => at(&self.rest.wake(&self.config, seed(self.local))),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn begin_event(&mut self) {
+        if let Some(sender) = &mut self.sender {
+            sender.begin_event(&self.config);
+        }
+    }
+
+    /// First offset not acknowledged, and that of the next new byte.
+    #[inline(always)]
+    pub(super) fn edges(&self) -> (u64, u64) {
+        self.sender.as_ref().map_or((0, 0), |sender| (sender.board().una(), sender.board().nxt()))
+    }
+
+    #[inline(always)]
+    pub(super) fn una(&self) -> u64 {
+        self.edges().0
+    }
+
+    #[inline(always)]
+    pub(super) fn nxt(&self) -> u64 {
+        self.edges().1
+    }
+
+    #[inline(always)]
+    pub(super) fn in_outage(&self) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.in_outage())
+    }
+
+    #[inline(always)]
+    pub(super) fn sending_deadline(&self) -> Instant {
+        self.sender.as_ref().map_or(self.rest.deadline, |sender| sender.deadline())
+    }
+
+    pub(super) fn uses_sack(&self) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.uses_sack())
+    }
+
+    pub(super) fn retries(&self) -> u8 {
+        self.sender.as_ref().map_or(0, |sender| sender.retries())
+    }
+
+    pub(super) fn srtt(&self) -> Duration {
+        self.sender.as_ref().map_or_else(|| self.rest.srtt(&self.config), |sender| sender.rtt().srtt())
+    }
+
+    #[inline(always)]
+    pub(super) fn max_window(&self) -> u64 {
+        self.sender.as_ref().map_or(self.rest.max_window.into(), |sender| sender.max_window())
+    }
+
+    /// The peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
+    #[inline(always)]
+    pub(super) fn set_peer_window(&mut self, ack: u64, window: u32) -> bool {
+        match &mut self.sender {
+            Some(sender) => sender.set_peer_window(ack, window.into()),
+            None => self.rest.set_peer_window(window),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn probe_answered(&mut self) {
+        if let Some(sender) = &mut self.sender {
+            sender.probe_answered();
+        }
+    }
+
+    /// A segment without payload leaves. Returns the offset of the next new byte.
+    #[inline(always)]
+    pub(super) fn count_ack(&mut self) -> u64 {
+        match &mut self.sender {
+            Some(sender) => {
+                sender.account.counters.acks_sent += 1;
+                sender.board().nxt()
+            }
+            None => {
+                self.rest.acks_sent += 1;
+                0
+            }
+        }
+    }
+
+    /// So many bytes of payload arrived that were present before.
+    pub(super) fn count_duplicate(&mut self, bytes: u64) {
+        let of_rest = &mut self.rest.duplicate_bytes;
+        *self.sender.as_mut().map_or(of_rest, |sender| &mut sender.account.counters.duplicate_bytes) += bytes;
+    }
+}
