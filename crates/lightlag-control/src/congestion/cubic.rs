@@ -123,9 +123,31 @@ impl Default for Config {
     }
 }
 
+/// The part of the parameters that a connection looks up again and again.
+#[derive(Clone, Copy)]
+struct Rules {
+    beta: f64,
+    c: f64,
+    variant: Variant,
+    fast_convergence: bool,
+    reno_friendly: bool,
+}
+
+impl Rules {
+    fn of(config: &Config) -> Self {
+        let &Config { variant, beta, c, fast_convergence, reno_friendly, .. } = config;
+        Self { beta, c, variant, fast_convergence, reno_friendly }
+    }
+
+    /// Wmax after a loss at `window`: less if the last one was not reached (RFC 9438 §4.7).
+    fn next_w_max(&self, window: f64, last: f64) -> f64 {
+        if self.fast_convergence && window < last { window * (1.0 + self.beta) / 2.0 } else { window }
+    }
+}
+
 /// CUBIC by one of the three texts that share their arithmetic.
 pub struct Cubic {
-    config: Config,
+    rules: Rules,
     window: Window,
     slow_start: SlowStart,
     /// α of Reno's estimate before the window of the last loss is reached.
@@ -162,7 +184,7 @@ impl Cubic {
     /// CUBIC in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
-            config: config.clone(),
+            rules: Rules::of(config),
             window: Window::new(start),
             slow_start: SlowStart::new(&config.hystart),
             alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
@@ -176,7 +198,7 @@ impl Cubic {
     }
 
     fn begin_epoch(&mut self, now: Instant) -> Curve {
-        let Config { variant, beta, c, .. } = self.config;
+        let Rules { variant, beta, c, .. } = self.rules;
         let start = self.window.segments();
         self.unused_since = None;
         if self.prior == 0.0 {
@@ -201,7 +223,7 @@ impl Cubic {
             curve.start += ack.now.since(since);
         }
         let t = ack.now.since(curve.start).as_secs_f64();
-        match self.config.variant {
+        match self.rules.variant {
             Variant::Rfc9438 => self.grow_as_rfc9438(&mut curve, t, ack.srtt.as_secs_f64(), acked),
             Variant::Rfc8312 => self.grow_as_rfc8312(&curve, t, ack.srtt.as_secs_f64(), acked),
             _ => {
@@ -214,38 +236,38 @@ impl Cubic {
     fn grow_as_rfc9438(&mut self, curve: &mut Curve, t: f64, rtt: f64, acked: f64) {
         let window = self.window.segments();
         let share = acked / window;
-        if self.config.reno_friendly {
+        if self.rules.reno_friendly {
             // §4.3: α is 1 once the estimate has reached the window of the last loss.
             curve.reno += share * if curve.reno >= self.prior { 1.0 } else { self.alpha };
-            if curve.at(t, self.config.c) < curve.reno {
+            if curve.at(t, self.rules.c) < curve.reno {
                 self.window.raise_to(curve.reno);
                 return;
             }
         }
         // §4.2: aim at the window one RTT ahead, at most half as much again.
-        let target = curve.at(t + rtt, self.config.c).clamp(window, 1.5 * window);
+        let target = curve.at(t + rtt, self.rules.c).clamp(window, 1.5 * window);
         self.window.grow(share * (target - window));
     }
 
     fn grow_as_rfc8312(&mut self, curve: &Curve, t: f64, rtt: f64, acked: f64) {
         let window = self.window.segments();
-        if self.config.reno_friendly {
+        if self.rules.reno_friendly {
             let reno = curve.reno + self.alpha * rounds(t, rtt);
-            if curve.at(t, self.config.c) < reno {
+            if curve.at(t, self.rules.c) < reno {
                 self.window.raise_to(reno);
                 return;
             }
         }
-        let ahead = curve.at(t + rtt, self.config.c) - window;
+        let ahead = curve.at(t + rtt, self.rules.c) - window;
         self.window.grow(acked / window * ahead.max(0.0));
     }
 
     fn grow_as_paper2008(&mut self, curve: &Curve, t: f64, rtt: f64, acked: f64) {
         let window = self.window.segments();
-        let ahead = curve.at(t + rtt, self.config.c) - window;
+        let ahead = curve.at(t + rtt, self.rules.c) - window;
         // If the curve is below the window, one segment is added in 100 windows.
         self.window.grow(if ahead > 0.0 { acked / window * ahead } else { acked / (100.0 * window) });
-        if self.config.reno_friendly {
+        if self.rules.reno_friendly {
             self.window.raise_to(curve.reno + self.alpha * rounds(t, rtt));
         }
     }
@@ -254,11 +276,6 @@ impl Cubic {
 /// Round trips in `t`; none while the round-trip time is unknown.
 fn rounds(t: f64, rtt: f64) -> f64 {
     if rtt > 0.0 { t / rtt } else { 0.0 }
-}
-
-/// Wmax after a loss at `window`: less if the last one was not reached (RFC 9438 §4.7).
-fn next_w_max(window: f64, last: f64, config: &Config) -> f64 {
-    if config.fast_convergence && window < last { window * (1.0 + config.beta) / 2.0 } else { window }
 }
 
 window_based!(Cubic);
@@ -279,18 +296,18 @@ impl CongestionControl for Cubic {
 
     fn on_congestion(&mut self, event: &Congestion) {
         let window = self.window.segments();
-        let base = if self.config.variant == Variant::Rfc9438 { self.window.in_segments(event.flight) } else { window };
+        let base = if self.rules.variant == Variant::Rfc9438 { self.window.in_segments(event.flight) } else { window };
         if event.cause != Cause::RepeatedTimeout {
             self.before = (self.w_max, self.prior, self.curve);
             self.prior = window;
         }
         self.curve = None;
         self.w_max = match event.cause {
-            Cause::Loss | Cause::Mark => next_w_max(window, self.w_max, &self.config),
+            Cause::Loss | Cause::Mark => self.rules.next_w_max(window, self.w_max),
             // RFC 9438 §4.8; cubic_reset() of 2008.
             Cause::Timeout | Cause::RepeatedTimeout => 0.0,
         };
-        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.config.beta };
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.rules.beta };
         self.window.react(event, kept * base);
     }
 

@@ -18,6 +18,7 @@
 use super::parameters::{Place, Setting};
 use super::{Ack, Window};
 use lightlag_core::{Duration, Instant};
+use std::ops::Deref;
 
 pub mod plus_plus;
 
@@ -73,8 +74,15 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        Self::of(Policy::Standard)
+    }
+}
+
+impl Config {
+    /// The defaults of `policy`.
+    pub const fn of(policy: Policy) -> Self {
         Self {
-            policy: Policy::Standard,
+            policy,
             low_window: 16.0,
             late_rounds: false,
             ack_spacing: Duration::from_millis(2),
@@ -84,13 +92,6 @@ impl Default for Config {
             css_divisor: 4.0,
             css_rounds: 5.0,
         }
-    }
-}
-
-impl Config {
-    /// The defaults of `policy`.
-    pub fn of(policy: Policy) -> Self {
-        Self { policy, ..Self::default() }
     }
 
     /// The rise over `rtt` that counts: an eighth of it, within the two bounds.
@@ -108,9 +109,38 @@ impl Config {
     }
 }
 
+/// The parameters of one connection. The defaults stand in memory once.
+enum Rules {
+    Default(&'static Config),
+    Own(Box<Config>),
+}
+
+impl Rules {
+    fn new(config: &Config) -> Self {
+        static DEFAULTS: [Config; 3] =
+            [Config::of(Policy::Standard), Config::of(Policy::HyStart), Config::of(Policy::PlusPlus)];
+        match DEFAULTS.iter().find(|default| *default == config) {
+            Some(default) => Self::Default(default),
+            None => Self::Own(Box::new(*config)),
+        }
+    }
+}
+
+impl Deref for Rules {
+    type Target = Config;
+
+    #[inline]
+    fn deref(&self) -> &Config {
+        match self {
+            Self::Default(config) => config,
+            Self::Own(config) => config,
+        }
+    }
+}
+
 /// Watches the ACKs of slow start for signs of a full path.
 pub struct HyStart {
-    config: Config,
+    rules: Rules,
     round_end: Option<u64>,
     round_start: Instant,
     last_ack: Instant,
@@ -122,7 +152,7 @@ impl HyStart {
     /// A new watch, before the first ACK.
     pub fn new(config: &Config) -> Self {
         Self {
-            config: *config,
+            rules: Rules::new(config),
             round_end: None,
             round_start: Instant::ZERO,
             last_ack: Instant::ZERO,
@@ -141,9 +171,9 @@ impl HyStart {
     /// Whether slow start should end with this ACK, at a window of `segments`.
     pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        let small = segments < self.config.low_window;
+        let small = segments < self.rules.low_window;
         // Rounds that start at the low window start amid a flight, and see the queue of its second half.
-        if !(small && self.config.late_rounds) && self.round_end.is_none_or(|end| ack.snd_una > end) {
+        if !(small && self.rules.late_rounds) && self.round_end.is_none_or(|end| ack.snd_una > end) {
             self.begin_round(ack);
         }
         if small {
@@ -162,7 +192,7 @@ impl HyStart {
     }
 
     fn sees_train(&mut self, ack: &Ack) -> bool {
-        if ack.now.since(self.last_ack) > self.config.ack_spacing {
+        if ack.now.since(self.last_ack) > self.rules.ack_spacing {
             return false;
         }
         self.last_ack = ack.now;
@@ -175,7 +205,7 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        self.round_rtt > min_rtt + self.config.rise(min_rtt)
+        self.round_rtt > min_rtt + self.rules.rise(min_rtt)
     }
 }
 

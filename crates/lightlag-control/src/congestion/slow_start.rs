@@ -14,7 +14,7 @@ pub enum SlowStart {
     /// That of Linux.
     HyStart(HyStart),
     /// RFC 9406's.
-    PlusPlus(PlusPlus),
+    PlusPlus(Box<PlusPlus>),
 }
 
 impl SlowStart {
@@ -23,7 +23,7 @@ impl SlowStart {
         match config.policy {
             Policy::Standard => Self::Standard,
             Policy::HyStart => Self::HyStart(HyStart::new(config)),
-            Policy::PlusPlus => Self::PlusPlus(PlusPlus::new(config)),
+            Policy::PlusPlus => Self::PlusPlus(Box::new(PlusPlus::new(config))),
         }
     }
 

@@ -25,7 +25,7 @@
 //! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
 
 use super::super::window::window_based;
-use super::{ABE_KEPT, Config, Variant};
+use super::{ABE_KEPT, Config, Rules, Variant};
 use crate::congestion::{Ack, Cause, Congestion, CongestionControl, Epoch, Phase, SlowStart, Start, Window};
 use lightlag_core::{Duration, Instant};
 
@@ -40,7 +40,7 @@ const MOST_IN_100_MS: f64 = 16.0;
 
 /// The window of the kernel.
 pub struct CubicLinux {
-    config: Config,
+    rules: Rules,
     window: Window,
     slow_start: SlowStart,
     /// Zero before a loss and after a timeout.
@@ -79,7 +79,7 @@ impl CubicLinux {
             window.limit_slow_start(config.initial_ssthresh);
         }
         Self {
-            config: config.clone(),
+            rules: Rules::of(config),
             window,
             slow_start: SlowStart::new(&config.hystart),
             last_max: 0,
@@ -96,7 +96,7 @@ impl CubicLinux {
     }
 
     fn is_first(&self) -> bool {
-        self.config.variant == Variant::Linux26
+        self.rules.variant == Variant::Linux26
     }
 
     /// The window in whole segments.
@@ -120,7 +120,7 @@ impl CubicLinux {
         self.taken = (0, now);
         let (k, origin) = if self.last_max > window {
             let distance = (self.last_max - window) as f64;
-            ((TICKS * libm::cbrt(distance / self.config.c)) as u64, self.last_max)
+            ((TICKS * libm::cbrt(distance / self.rules.c)) as u64, self.last_max)
         } else {
             (0, window)
         };
@@ -148,7 +148,7 @@ impl CubicLinux {
         let t = TICKS * (now.since(curve.start) + self.delay_min.unwrap_or_default()).as_secs_f64();
         let t = t as u64;
         let distance = t.abs_diff(curve.k) as f64 / TICKS;
-        let delta = (self.config.c * distance * distance * distance) as u64;
+        let delta = (self.rules.c * distance * distance * distance) as u64;
         let target = if t < curve.k { curve.origin.saturating_sub(delta) } else { curve.origin.saturating_add(delta) };
         let wanted = if target > window { window / (target - window) } else { 100 * window };
         match self.delay_min {
@@ -165,8 +165,8 @@ impl CubicLinux {
         if self.last_max == 0 {
             cnt = if self.is_first() { 50 } else { cnt.min(20) };
         }
-        if self.config.reno_friendly {
-            let beta = self.config.beta;
+        if self.rules.reno_friendly {
+            let beta = self.rules.beta;
             let scale = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u64;
             let each = (window * scale / 8).max(1) as f64;
             while curve.counted > each {
@@ -227,8 +227,8 @@ impl CongestionControl for CubicLinux {
         self.curve = None;
         self.credit = 0.0;
         self.last_max = match event.cause {
-            Cause::Loss | Cause::Mark if self.config.fast_convergence && window < self.last_max => {
-                (window as f64 * (1.0 + self.config.beta) / 2.0) as u64
+            Cause::Loss | Cause::Mark if self.rules.fast_convergence && window < self.last_max => {
+                (window as f64 * (1.0 + self.rules.beta) / 2.0) as u64
             }
             Cause::Loss | Cause::Mark => window,
             Cause::Timeout | Cause::RepeatedTimeout => {
@@ -237,7 +237,7 @@ impl CongestionControl for CubicLinux {
                 0
             }
         };
-        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.config.beta };
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.rules.beta };
         self.window.react(event, libm::floor(kept * window as f64));
     }
 

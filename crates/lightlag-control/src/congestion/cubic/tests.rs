@@ -85,11 +85,11 @@ fn renos_estimate_grows_by_alpha_a_round() {
 #[test]
 fn fast_convergence_aims_lower_after_a_loss_below_the_last() {
     for (beta, lower) in [(0.8, 72.0), (0.7, 68.0)] {
-        assert!((next_w_max(80.0, 100.0, &config(Variant::Rfc9438, beta)) - lower).abs() < 1e-9);
+        assert!((Rules::of(&config(Variant::Rfc9438, beta)).next_w_max(80.0, 100.0) - lower).abs() < 1e-9);
     }
     let off = Config { fast_convergence: false, ..Config::default() };
-    assert_eq!(next_w_max(80.0, 100.0, &off), 80.0);
-    assert_eq!(next_w_max(100.0, 100.0, &Config::default()), 100.0);
+    assert_eq!(Rules::of(&off).next_w_max(80.0, 100.0), 80.0);
+    assert_eq!(Rules::of(&Config::default()).next_w_max(100.0, 100.0), 100.0);
 }
 
 #[test]

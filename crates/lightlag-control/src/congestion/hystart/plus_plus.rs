@@ -11,13 +11,13 @@
 //! A loss or a mark ends both, with the reaction of the algorithm. §4.3: this applies only to the first slow start,
 //! while ssthresh is still infinite. A round ends when the last segment sent at its start is acknowledged.
 
-use super::{Config, SAMPLES};
+use super::{Config, Rules, SAMPLES};
 use crate::congestion::{Ack, Window};
 use lightlag_core::Duration;
 
 /// The round trips of the first slow start.
 pub struct PlusPlus {
-    config: Config,
+    rules: Rules,
     round_end: Option<u64>,
     /// Smallest samples of the last round and of the current one; [`Duration::MAX`] without any.
     last: Duration,
@@ -36,7 +36,7 @@ impl PlusPlus {
     /// A new watch, before the first ACK.
     pub fn new(config: &Config) -> Self {
         Self {
-            config: *config,
+            rules: Rules::new(config),
             round_end: None,
             last: Duration::MAX,
             current: Duration::MAX,
@@ -55,8 +55,8 @@ impl PlusPlus {
         if !window.in_slow_start() {
             return acked;
         }
-        let divisor = if self.conservative.is_some() { self.config.css_divisor } else { 1.0 };
-        window.slow_start(acked.min(self.config.limit), each / divisor)
+        let divisor = if self.conservative.is_some() { self.rules.css_divisor } else { 1.0 };
+        window.slow_start(acked.min(self.rules.limit), each / divisor)
     }
 
     fn sample(&mut self, ack: &Ack) {
@@ -70,7 +70,7 @@ impl PlusPlus {
         match &self.conservative {
             Some(css) if self.current < css.baseline => self.conservative = None,
             Some(_) => {}
-            None if self.last < Duration::MAX && self.current >= self.last + self.config.rise(self.last) => {
+            None if self.last < Duration::MAX && self.current >= self.last + self.rules.rise(self.last) => {
                 self.conservative = Some(Conservative { baseline: self.current, rounds: 0.0 });
             }
             None => {}
@@ -87,7 +87,7 @@ impl PlusPlus {
         self.samples = 0;
         if let Some(css) = &mut self.conservative {
             css.rounds += 1.0;
-            if css.rounds >= self.config.css_rounds {
+            if css.rounds >= self.rules.css_rounds {
                 window.leave_slow_start();
             }
         }

@@ -109,7 +109,7 @@ fn an_ack_counts_for_eight_segments_at_the_most() {
     let mut rounds = Rounds::new(10);
     assert_eq!(rounds.ack(ms(100), 8.0), 8.0);
     assert_eq!(rounds.ack(ms(100), 50.0), 8.0);
-    rounds.policy.config.limit = 1e9;
+    rounds.policy.rules = Rules::new(&Config { limit: 1e9, ..*rounds.policy.rules });
     assert_eq!(rounds.ack(ms(100), 50.0), 50.0);
 }
 
