@@ -462,8 +462,35 @@ pub(crate) enum Parts {
     Go,
 }
 
-/// Summaries of flows that stand together until all are made: so few find room where the state of connections stood.
-const ROWS: usize = 1 << 6;
+/// Rows that come from the last to the first. Until all are there, few stand together: so they find room where the connections
+/// stood that went.
+struct Backward<R> {
+    groups: Vec<Vec<R>>,
+}
+
+/// The rows that stand together.
+const ROWS: usize = 2;
+
+impl<R> Backward<R> {
+    /// As many rows as there will be at most.
+    fn new(most: usize) -> Self {
+        Self { groups: Vec::with_capacity(most.div_ceil(ROWS)) }
+    }
+
+    fn push(&mut self, row: R) {
+        if self.groups.last().is_none_or(|group| group.len() == ROWS) {
+            self.groups.push(Vec::with_capacity(ROWS));
+        }
+        self.groups.last_mut().expect("there is a group").push(row);
+    }
+
+    /// All rows, from the first to the last.
+    fn into_rows(self) -> Vec<R> {
+        let mut rows = Vec::with_capacity(self.groups.iter().map(Vec::len).sum());
+        rows.extend(self.groups.into_iter().rev().flat_map(|group| group.into_iter().rev()));
+        rows
+    }
+}
 
 /// The last first, so that what they are made of goes from the end of its list. The list itself goes as a whole: to make it
 /// shorter would copy it.
@@ -474,14 +501,10 @@ fn flow_summaries(
     end: Instant,
     parts: Parts,
 ) -> Vec<FlowSummary> {
-    let mut groups: Vec<Vec<FlowSummary>> = Vec::with_capacity(origins.len().div_ceil(ROWS));
+    let mut summaries = Backward::new(origins.len());
     while let Some(origin) = origins.pop() {
         let flow = origins.len();
-        if groups.last().is_none_or(|group| group.len() == ROWS) {
-            groups.push(Vec::with_capacity(ROWS.min(flow + 1)));
-        }
-        let summary = flow_summary(world, flow, origin.identity(nodes, links), end);
-        groups.last_mut().expect("there is a group").push(summary);
+        summaries.push(flow_summary(world, flow, origin.identity(nodes, links), end));
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
         }
@@ -489,7 +512,7 @@ fn flow_summaries(
     if parts == Parts::Go {
         world.hosts.endpoints = Vec::new();
     }
-    groups.into_iter().rev().flat_map(|group| group.into_iter().rev()).collect()
+    summaries.into_rows()
 }
 
 /// As [`flow_summaries`].
@@ -500,7 +523,7 @@ fn link_summaries(
     end: Instant,
     parts: Parts,
 ) -> Vec<LinkSummary> {
-    let mut summaries = Vec::with_capacity(origins.len());
+    let mut summaries = Backward::new(origins.len());
     let sky = world.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
     while let Some(origin) = origins.pop() {
         let at = origins.len();
@@ -512,8 +535,10 @@ fn link_summaries(
             world.fabric.hops.truncate(at);
         }
     }
-    summaries.reverse();
-    summaries
+    if parts == Parts::Go {
+        world.fabric.hops = Vec::new();
+    }
+    summaries.into_rows()
 }
 
 fn link_summary<B: Clone + Default>(
