@@ -121,7 +121,7 @@ struct Again {
     resent: VecDeque<(u64, Instant)>,
     lost: VecDeque<u64>,
     /// Repairs in their order, if losses are found by forward acknowledgement.
-    forward: Option<forward::Forward>,
+    forward: Option<Box<forward::Forward>>,
 }
 
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.

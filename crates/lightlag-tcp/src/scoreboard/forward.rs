@@ -66,12 +66,14 @@ impl Forward {
 impl Again {
     /// Forgets the order, as no repair is in flight.
     pub(super) fn forget_order(&mut self) {
-        self.forward = self.forward.take().map(|_| Forward::default());
+        if let Some(forward) = &mut self.forward {
+            **forward = Forward::default();
+        }
     }
 
     /// An empty state of the same kind, if there is one to keep.
     pub(super) fn emptied(&self) -> Option<Box<Self>> {
-        self.forward.as_ref().map(|_| Box::new(Self { forward: Some(Forward::default()), ..Self::default() }))
+        self.forward.as_ref().map(|_| Box::new(Self { forward: Some(Box::default()), ..Self::default() }))
     }
 }
 
@@ -85,7 +87,7 @@ pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
 impl Scoreboard {
     /// Keeps the order of repairs, which [`Self::mark_behind`] needs.
     pub fn keep_order(&mut self) {
-        self.again.get_or_insert_default().forward = Some(Forward::default());
+        self.again.get_or_insert_default().forward = Some(Box::default());
     }
 
     /// Marks segments lost by forward acknowledgement. Returns whether any is new.
