@@ -220,6 +220,15 @@ impl Scoreboard {
         prefetch(self.records.front_place());
     }
 
+    /// Makes room for so many records at once, before the first one: memory that grows step by step leaves gaps behind.
+    pub(crate) fn reserve(&mut self, records: usize) {
+        debug_assert!(self.is_empty());
+        while self.records.len() < records {
+            self.records.push();
+        }
+        while self.records.pass().is_some() {}
+    }
+
     /// Gives back memory that only a larger flight needed.
     pub(crate) fn shrink(&mut self) {
         self.records.shrink();

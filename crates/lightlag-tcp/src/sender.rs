@@ -294,6 +294,10 @@ impl Sender {
             algorithm = Box::new(Responding::new(own, &start, algorithm));
         }
         self.set_congestion(algorithm, needs);
+        if self.board.is_empty() {
+            let segments = self.written.div_ceil(self.segment_size.into()).min(self.initial_window.into());
+            self.board.reserve(segments as usize);
+        }
         self.cwnd = self.congestion.as_ref().map_or(self.cwnd, |congestion| congestion.window());
         if config.tso {
             self.note_first_write();
