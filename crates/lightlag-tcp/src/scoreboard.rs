@@ -51,24 +51,38 @@ const AMBIGUOUS: u8 = 16;
 const GIVEN_UP: u8 = 32;
 /// It left in the burst of the one before, unless that was cut.
 const JOINED: u8 = 64;
+/// The most payload of a segment: a packet counts its bytes in 16 bits.
+pub(crate) const MOST_PAYLOAD: u32 = u16::MAX as u32;
+
 /// It needs no further action.
 const SETTLED: u8 = SACKED | GIVEN_UP;
 
 /// One segment in flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
-    start: u64,
     sent: Instant,
-    /// Sequence numbers: the payload, and one for a FIN.
-    len: u32,
+    /// The lower half of its first offset. The peer's window, of 30 bits, is smaller.
+    start: u32,
+    payload: u16,
     flags: u8,
     /// Number of retransmissions.
     again: u8,
 }
 
 impl Record {
-    fn end(&self) -> u64 {
-        self.start + u64::from(self.len)
+    /// Its first offset, where no outstanding one is below `una`.
+    fn start(&self, una: u64) -> u64 {
+        una + u64::from(self.start.wrapping_sub(una as u32))
+    }
+
+    /// The offset after it.
+    fn end(&self, una: u64) -> u64 {
+        self.start(una) + u64::from(self.len())
+    }
+
+    /// Sequence numbers: the payload, and one for a FIN.
+    fn len(&self) -> u32 {
+        u32::from(self.payload) + u32::from(self.has(FIN))
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -82,16 +96,17 @@ impl Record {
 
     /// Bytes that newly count as lost once the record is marked.
     fn newly_lost(&self) -> u64 {
-        if self.has(LOST) && !self.has(RETRANSMITTED) { 0 } else { u64::from(self.len) }
+        if self.has(LOST) && !self.has(RETRANSMITTED) { 0 } else { u64::from(self.len()) }
     }
 
     /// The record's contribution to the pipe.
     fn in_pipe(&self) -> u64 {
-        if self.has(SETTLED) {
-            return 0;
-        }
-        let copies = u64::from(!self.has(LOST)) + u64::from(self.has(RETRANSMITTED));
-        copies * u64::from(self.len)
+        self.copies() * u64::from(self.len())
+    }
+
+    /// How many copies of it are in the pipe.
+    fn copies(&self) -> u64 {
+        if self.has(SETTLED) { 0 } else { u64::from(!self.has(LOST)) + u64::from(self.has(RETRANSMITTED)) }
     }
 }
 
@@ -186,6 +201,7 @@ impl Scoreboard {
 
     /// Sets the payload of full segments, known after the handshake, before anything is sent.
     pub fn set_segment_size(&mut self, bytes: u32) {
+        assert!(bytes <= MOST_PAYLOAD, "{bytes} B are more than a segment holds");
         self.segment_size = bytes;
     }
 
@@ -245,66 +261,72 @@ impl Scoreboard {
     }
 
     /// Adds new data that left.
-    #[inline]
+    #[inline(always)]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
-        let len = len + u32::from(fin);
+        debug_assert!(len <= MOST_PAYLOAD, "{len} B are more than a segment holds");
         let flags = if fin { FIN } else { 0 };
-        *self.records.push() = Record { start: self.nxt, sent: now, len, flags, again: 0 };
-        self.nxt += u64::from(len);
-        self.pipe += u64::from(len);
+        *self.records.push() = Record { sent: now, start: self.nxt as u32, payload: len as u16, flags, again: 0 };
+        let len = u64::from(len) + u64::from(fin);
+        self.nxt += len;
+        self.pipe += len;
+        debug_assert!(self.flight() <= u64::from(u32::MAX), "a flight is not larger than a window");
     }
 
     /// Handles the advance of the cumulative acknowledgement to `ack`, inside `una..=nxt`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
-        // First copies left in order: the first and the last of them give the times of all.
+        let (una, acked) = (self.una, (ack - self.una) as u32);
+        // First copies left in order, each behind the one before: the first and the last of them give the times of all.
         let mut first = None;
-        let mut last = (Instant::ZERO, 0);
+        let mut sent = Instant::ZERO;
         let mut bytes = 0;
-        while let Some(head) = self.records.front().filter(|head| head.is_fresh() && head.end() <= ack) {
+        while let Some(head) = self.records.front().filter(|head| head.is_fresh() && bytes + head.len() <= acked) {
             count_step!(self);
-            bytes += u64::from(head.len);
-            last = (head.sent, head.end());
-            first.get_or_insert(last);
-            log::delivered(&mut self.log, self.first, head.len);
+            log::delivered(&mut self.log, self.first, head.len());
+            bytes += head.len();
+            sent = head.sent;
+            first.get_or_insert((sent, una + u64::from(bytes)));
             self.records.pass();
             self.first += 1;
         }
-        self.pipe -= bytes;
-        delivery.bytes += bytes;
-        while let Some(head) = self.records.front_mut().filter(|head| head.start < ack) {
+        let mut last = (sent, una + u64::from(bytes));
+        self.pipe -= u64::from(bytes);
+        delivery.bytes += u64::from(bytes);
+        while bytes < acked
+            && let Some(head) = self.records.front_mut().filter(|head| head.start(una) < ack)
+        {
             count_step!(self);
-            if head.end() > ack {
-                // Only a peer that cuts segments acknowledges a part of one.
-                let cut = Record { len: (ack - head.start) as u32, ..*head };
-                self.pipe -= cut.in_pipe();
-                if cut.has(SETTLED) {
-                    self.sacked_bytes -= if cut.has(SACKED) { u64::from(cut.len) } else { 0 };
+            if head.end(una) > ack {
+                // Only a peer that cuts segments acknowledges a part of one, and that is payload.
+                let cut = ack - head.start(una);
+                self.pipe -= head.copies() * cut;
+                if head.has(SETTLED) {
+                    self.sacked_bytes -= if head.has(SACKED) { cut } else { 0 };
                 } else {
-                    delivery.bytes += u64::from(cut.len);
-                    log::delivered(&mut self.log, self.first, cut.len);
+                    delivery.bytes += cut;
+                    log::delivered(&mut self.log, self.first, cut as u32);
                 }
-                head.start = ack;
-                head.len -= cut.len;
+                head.start = ack as u32;
+                head.payload -= cut as u16;
                 break;
             }
             if head.has(SETTLED) {
                 if head.has(SACKED) {
                     self.sacked -= 1;
-                    self.sacked_bytes -= u64::from(head.len);
+                    self.sacked_bytes -= u64::from(head.len());
                 }
             } else {
                 self.pipe -= head.in_pipe();
                 if head.has(AMBIGUOUS) {
-                    delivery.add(head);
+                    delivery.add(head, una);
                     forward::delivered(&mut self.again, self.first);
                 } else {
-                    delivery.bytes += u64::from(head.len);
-                    last = (head.sent, head.end());
+                    delivery.bytes += u64::from(head.len());
+                    last = (head.sent, head.end(una));
                     first.get_or_insert(last);
                 }
-                log::delivered(&mut self.log, self.first, head.len);
+                log::delivered(&mut self.log, self.first, head.len());
             }
             self.records.pass();
             self.first += 1;
@@ -345,35 +367,36 @@ impl Scoreboard {
             return;
         }
         let mut at = self.find(start);
-        let Some(from) = self.records.get(at).map(|record| record.start) else { return };
+        let una = self.una;
+        let Some(from) = self.records.get(at).map(|record| record.start(una)) else { return };
         let mut range = Range { start: from, end: from };
         let mut next = touching;
         while let Some(record) = self.records.get_mut(at) {
             count_step!(self);
             if let Some(known) = self.ranges.get(next)
-                && known.start <= record.start
+                && known.start <= record.start(una)
             {
                 // Steps over known ranges. A range that only touches from below joins, too.
                 range = Range { start: range.start.min(known.start), end: range.end.max(known.end) };
                 next += 1;
-                if known.end > record.start {
+                if known.end > record.start(una) {
                     at = self.find(known.end);
                 }
                 continue;
             }
-            if record.end() > block.end {
+            if record.end(una) > block.end {
                 break;
             }
             self.pipe -= record.in_pipe();
-            delivery.add(record);
+            delivery.add(record, una);
             if record.has(AMBIGUOUS) {
                 forward::delivered(&mut self.again, self.first + at as u64);
             }
-            log::delivered(&mut self.log, self.first + at as u64, record.len);
+            log::delivered(&mut self.log, self.first + at as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
-            self.sacked_bytes += u64::from(record.len);
-            range.end = record.end();
+            self.sacked_bytes += u64::from(record.len());
+            range.end = record.end(una);
             at += 1;
         }
         // A range that starts where the new one ends joins it.
@@ -392,25 +415,26 @@ impl Scoreboard {
     /// Handles the usual news: the highest range grew up to `end`.
     fn extend_top(&mut self, end: u64, delivery: &mut Delivery) {
         let mut at = (self.above_top - self.first) as usize;
+        let una = self.una;
         while let Some(record) = self.records.get_mut(at) {
             count_step!(self);
-            if record.end() > end {
+            if record.end(una) > end {
                 break;
             }
             self.pipe -= record.in_pipe();
-            delivery.add(record);
+            delivery.add(record, una);
             if record.has(AMBIGUOUS) {
                 forward::delivered(&mut self.again, self.first + at as u64);
             }
-            log::delivered(&mut self.log, self.first + at as u64, record.len);
+            log::delivered(&mut self.log, self.first + at as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
-            self.sacked_bytes += u64::from(record.len);
+            self.sacked_bytes += u64::from(record.len());
             at += 1;
         }
         self.above_top = self.first + at as u64;
         if let Some(top) = self.ranges.back_mut() {
-            top.end = self.records.get(at).map_or(self.nxt, |record| record.start);
+            top.end = self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
         }
     }
 
@@ -446,17 +470,17 @@ impl Scoreboard {
     /// division finds it; a head that was cut or small segments leave it to bisection.
     fn find(&self, offset: u64) -> usize {
         let Some(head) = self.records.front() else { return 0 };
-        let distance = offset.saturating_sub(head.start);
+        let distance = offset.saturating_sub(head.start(self.una));
         // A 32-bit division takes half the time, and hardly more than 4 GiB are ever in flight.
         let guess = u32::try_from(distance).map_or(usize::MAX, |distance| (distance / self.segment_size) as usize);
         for at in [guess, guess.saturating_add(1)] {
-            let here = self.records.get(at).map_or(self.nxt, |record| record.start);
-            let before = at.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start);
+            let here = self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
+            let before = at.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start(self.una));
             if here >= offset && before.is_none_or(|before| before < offset) && at <= self.records.len() {
                 return at;
             }
         }
-        self.records.partition_point(|record| record.start < offset)
+        self.records.partition_point(|record| record.start(self.una) < offset)
     }
 
     /// Keeps a log from now on.
@@ -508,7 +532,7 @@ impl Scoreboard {
         if let Some(edge) = edge {
             while let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) {
                 count_step!(self);
-                if record.start >= edge {
+                if record.start(self.una) >= edge {
                     break;
                 }
                 if !record.has(SETTLED) {

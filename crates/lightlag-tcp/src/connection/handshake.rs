@@ -9,6 +9,7 @@ use crate::config::Profile;
 use crate::ecn::Ecn;
 use crate::fast_open::{FastOpen, Jar, Lesson, Outcome, Refusal, Rules};
 use crate::receiver::Receiver;
+use crate::scoreboard::MOST_PAYLOAD;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::Expiry;
 use crate::timestamps::timestamp;
@@ -241,7 +242,7 @@ impl Connection {
         }
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let saved = if self.agreed_on_compression() { Self::saved_by_compression(self.timestamps) } else { 0 };
-        (mss + saved).saturating_sub(options + self.room_for_ecn_bytes()).max(1)
+        (mss + saved).saturating_sub(options + self.room_for_ecn_bytes()).clamp(1, MOST_PAYLOAD)
     }
 
     /// The shift of local windows.

@@ -56,20 +56,20 @@ impl Delivery {
         self.fresh = fresh;
     }
 
-    /// Adds a delivered segment.
+    /// Adds a delivered segment; none that was outstanding lay below `una`.
     #[inline]
-    pub(super) fn add(&mut self, record: &Record) {
-        self.bytes += u64::from(record.len);
+    pub(super) fn add(&mut self, record: &Record, una: u64) {
+        self.bytes += u64::from(record.len());
         if record.has(AMBIGUOUS) {
             self.retransmitted = true;
-            let end = record.end();
+            let end = record.end(una);
             self.ends.1 = self.ends.1.max(end);
             if record.sent < self.fresh {
                 self.newest = self.newest.max((record.sent, end));
                 self.note_last(record.sent, end);
             }
         } else {
-            let copy = (record.sent, record.end());
+            let copy = (record.sent, record.end(una));
             self.note_run(copy, copy);
         }
     }

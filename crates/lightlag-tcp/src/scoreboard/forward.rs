@@ -100,9 +100,9 @@ impl Scoreboard {
         while self.lost_edge + DISTANCE <= fack {
             let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) else { break };
             if !record.has(SETTLED | LOST | RETRANSMITTED) {
-                self.lost_bytes += u64::from(record.len);
-                log::lost(&mut self.log, self.lost_edge, u64::from(record.len));
-                self.pipe -= u64::from(record.len);
+                self.lost_bytes += u64::from(record.len());
+                log::lost(&mut self.log, self.lost_edge, u64::from(record.len()));
+                self.pipe -= u64::from(record.len());
                 record.flags |= LOST;
             }
             self.lost_edge += 1;
@@ -136,8 +136,8 @@ impl Scoreboard {
                 let waiting = |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED);
                 let record = at.and_then(|at| self.records.get_mut(at as usize)).filter(waiting);
                 if let Some(record) = record {
-                    self.lost_bytes += u64::from(record.len);
-                    log::lost(&mut self.log, repair.number, u64::from(record.len));
+                    self.lost_bytes += u64::from(record.len());
+                    log::lost(&mut self.log, repair.number, u64::from(record.len()));
                     self.pipe -= record.in_pipe();
                     record.flags = record.flags & !RETRANSMITTED | LOST;
                     self.pipe += record.in_pipe();

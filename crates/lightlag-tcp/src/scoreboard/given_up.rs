@@ -17,7 +17,7 @@ impl Scoreboard {
         debug_assert!(!record.has(SETTLED | FIN), "only what is missed and not needed is given up");
         self.pipe -= record.in_pipe();
         record.flags = record.flags & AMBIGUOUS | GIVEN_UP;
-        Range { start: record.start, end: record.end() }
+        Range { start: record.start(self.una), end: record.end(self.una) }
     }
 
     /// Whether the first record was given up: then the cumulative acknowledgement waits for the peer's patience.

@@ -7,7 +7,7 @@ impl Scoreboard {
     /// Whether `range` is exactly `count` segments.
     pub fn is_cut_at(&self, range: Range, count: u64) -> bool {
         let (from, to) = (self.find(range.start), self.find(range.end));
-        let start = |at: usize| self.records.get(at).map_or(self.nxt, |record| record.start);
+        let start = |at: usize| self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
         start(from) == range.start && start(to) == range.end && (to - from) as u64 == count
     }
 
@@ -16,12 +16,12 @@ impl Scoreboard {
     pub fn report_missing(&mut self, range: Range, before: Instant) -> bool {
         let mut at = self.find(range.start);
         if let Some(previous) = at.checked_sub(1).and_then(|before| self.records.get(before))
-            && previous.end() > range.start
+            && previous.end(self.una) > range.start
         {
             at -= 1;
         }
-        let mut any = false;
-        while let Some(record) = self.records.get_mut(at).filter(|record| record.start < range.end) {
+        let (mut any, una) = (false, self.una);
+        while let Some(record) = self.records.get_mut(at).filter(|record| record.start(una) < range.end) {
             count_step!(self);
             let waits = record.has(LOST) && !record.has(RETRANSMITTED);
             if !record.has(SETTLED) && !waits && record.sent <= before {

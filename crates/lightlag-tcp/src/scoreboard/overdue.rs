@@ -40,15 +40,15 @@ impl Scoreboard {
     fn mark_overdue_first_copies(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> Instant {
         while let Some(record) = self.records.get_mut((self.lost_edge - self.first) as usize) {
             if !record.has(SETTLED | LOST | RETRANSMITTED) {
-                if (record.sent, record.end()) >= newest {
+                if (record.sent, record.end(self.una)) >= newest {
                     break;
                 }
                 if record.sent + allowance > now {
                     return record.sent + allowance;
                 }
-                self.lost_bytes += u64::from(record.len);
-                log::lost(&mut self.log, self.lost_edge, u64::from(record.len));
-                self.pipe -= u64::from(record.len);
+                self.lost_bytes += u64::from(record.len());
+                log::lost(&mut self.log, self.lost_edge, u64::from(record.len()));
+                self.pipe -= u64::from(record.len());
                 record.flags |= LOST;
             }
             self.lost_edge += 1;
@@ -64,14 +64,14 @@ impl Scoreboard {
             let waiting =
                 |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED) && record.sent == sent;
             if let Some(record) = record.filter(waiting) {
-                if (sent, record.end()) >= newest {
+                if (sent, record.end(self.una)) >= newest {
                     break;
                 }
                 if sent + allowance > now {
                     return (sent + allowance, any);
                 }
-                self.lost_bytes += u64::from(record.len);
-                log::lost(&mut self.log, number, u64::from(record.len));
+                self.lost_bytes += u64::from(record.len());
+                log::lost(&mut self.log, number, u64::from(record.len()));
                 self.pipe -= record.in_pipe();
                 record.flags = record.flags & !RETRANSMITTED | LOST;
                 again.lost.push_back(number);
@@ -95,7 +95,7 @@ impl Scoreboard {
         for record in self.records.iter_mut() {
             if record.has(LOST) && !record.has(RETRANSMITTED) {
                 record.flags &= !LOST;
-                self.pipe += u64::from(record.len);
+                self.pipe += u64::from(record.len());
             }
         }
     }

@@ -34,14 +34,14 @@ impl Scoreboard {
 
 /// The pieces of a segment, all of them lost. The FIN needs no room.
 fn cut(record: Record, size: u32) -> impl Iterator<Item = Record> {
-    let payload = record.len - u32::from(record.has(FIN));
+    let payload = u32::from(record.payload);
     let count = payload.div_ceil(size).max(1);
     (0..count).map(move |piece| {
         let last = piece + 1 == count;
         let from = piece * size;
         Record {
-            start: record.start + u64::from(from),
-            len: if last { record.len - from } else { size },
+            start: record.start.wrapping_add(from),
+            payload: if last { payload - from } else { size } as u16,
             flags: record.flags & (AMBIGUOUS | if last { FIN } else { 0 }) | LOST,
             // The oversized segment had no chance.
             again: 0,

@@ -1,6 +1,6 @@
 //! The choice of the next retransmission: RFC 6675 §4 NextSeg, by running numbers of records.
 
-use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, Record, SETTLED, Scoreboard};
+use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -48,7 +48,7 @@ impl Scoreboard {
         let top = self.ranges.back()?.start;
         while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
             count_step!(self);
-            if record.start >= top {
+            if record.start(self.una) >= top {
                 return None;
             }
             if !record.has(SETTLED | RETRANSMITTED) {
@@ -91,7 +91,7 @@ impl Scoreboard {
 
     /// The offset after the first record.
     pub fn head_end(&self) -> u64 {
-        self.records.front().map_or(self.una, Record::end)
+        self.records.front().map_or(self.una, |head| head.end(self.una))
     }
 
     /// Whether the record was retransmitted since it was last marked lost by a timeout.
@@ -107,7 +107,7 @@ impl Scoreboard {
     /// Whether the record was sent more than once, and its bytes.
     pub fn copies(&self, number: u64) -> (bool, u32) {
         let record = &self.records[(number - self.first) as usize];
-        (record.has(AMBIGUOUS), record.len)
+        (record.has(AMBIGUOUS), record.len())
     }
 
     /// Notes that the last record left in the burst of the one before.
@@ -147,7 +147,6 @@ impl Scoreboard {
         if let Some(forward) = self.again.as_mut().and_then(|again| again.forward.as_mut()) {
             forward.left(number, nxt);
         }
-        let fin = record.has(FIN);
-        Chunk { start: record.start, len: record.len - u32::from(fin), fin }
+        Chunk { start: record.start(self.una), len: record.payload.into(), fin: record.has(FIN) }
     }
 }
