@@ -77,7 +77,7 @@ impl Scoreboard {
 }
 
 #[test]
-fn a_record_is_three_words() {
+fn a_record_is_two_words() {
     assert_eq!(size_of::<Record>(), 16);
 }
 
