@@ -163,9 +163,10 @@ class Server:
 
     @property
     def workers(self) -> list[int]:
-        """Processes of tasks."""
+        """Processes of tasks that have not ended; the server takes a moment to notice that one has."""
         number = self.process.pid
-        return [int(one) for one in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+        all_of_them = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return [int(one) for one in all_of_them if runs(int(one))]
 
     def socket(self, path: str, token: str | None = None, origin: str | None = None) -> ClientConnection:
         found = connect(
@@ -203,6 +204,13 @@ def until(socket: Connection, kind: str) -> dict[str, Any]:
         if event["event"] == kind:
             return event
         assert event["event"] not in ("failed", "end"), event
+
+
+def runs(process: int) -> bool:
+    """Whether a process has not ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def gone(process: int) -> None:

@@ -253,7 +253,8 @@ proptest! {
             prop_assert!(now[0] >= before[0] && now[1] >= before[1] && now[0] <= there && now[1] <= back);
             before = now;
             steps += 1;
-            prop_assert!(steps < 400_000, "no end: {before:?} of {there}, {back}");
+            // Records of one byte are segments of their own, 120,000 of them at most, with copies, losses and ACKs.
+            prop_assert!(steps < 2_000_000, "no end: {before:?} of {there}, {back}");
         }
         prop_assert_eq!(before, [there, back]);
         for end in &path.ends {
