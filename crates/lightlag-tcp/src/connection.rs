@@ -117,7 +117,7 @@ pub struct Connection {
     answer: Option<Box<Segment>>,
     /// `None` while it rests: the end has sent nothing but ACKs.
     sender: Option<Box<Sender>>,
-    /// What is left of the sending half while it rests.
+    /// The remains of the sending half while it rests.
     rest: Rest,
 }
 

@@ -118,7 +118,7 @@ impl Rest {
 }
 
 impl Sender {
-    /// What is left of it at rest; `None` if it has something to do, or had and remembers more. `agreed`: the outcome of
+    /// Its remains at rest; `None` if it has something to do, or had and remembers more. `agreed`: the outcome of
     /// the handshake, if that is over.
     #[cold]
     pub(crate) fn resting(&self, agreed: Option<Agreed>, config: &Config) -> Option<Rest> {
