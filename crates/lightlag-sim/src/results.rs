@@ -1,5 +1,6 @@
 //! Results of a run: a summary, columns, and a hash over every recorded number.
 
+mod backward;
 mod holes;
 mod legs;
 mod messages;
@@ -15,6 +16,7 @@ pub use crate::nodes::Paths;
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
+use backward::Backward;
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
@@ -460,36 +462,6 @@ pub(crate) enum Parts {
     Stay,
     /// They go as their summaries come, so that both never stand in memory together.
     Go,
-}
-
-/// Rows that come from the last to the first. Until all are there, few stand together: so they find room where the connections
-/// stood that went.
-struct Backward<R> {
-    groups: Vec<Vec<R>>,
-}
-
-/// The rows that stand together.
-const ROWS: usize = 2;
-
-impl<R> Backward<R> {
-    /// As many rows as there will be at most.
-    fn new(most: usize) -> Self {
-        Self { groups: Vec::with_capacity(most.div_ceil(ROWS)) }
-    }
-
-    fn push(&mut self, row: R) {
-        if self.groups.last().is_none_or(|group| group.len() == ROWS) {
-            self.groups.push(Vec::with_capacity(ROWS));
-        }
-        self.groups.last_mut().expect("there is a group").push(row);
-    }
-
-    /// All rows, from the first to the last.
-    fn into_rows(self) -> Vec<R> {
-        let mut rows = Vec::with_capacity(self.groups.iter().map(Vec::len).sum());
-        rows.extend(self.groups.into_iter().rev().flat_map(|group| group.into_iter().rev()));
-        rows
-    }
 }
 
 /// The last first, so that what they are made of goes from the end of its list. The list itself goes as a whole: to make it
