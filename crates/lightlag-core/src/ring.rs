@@ -213,9 +213,20 @@ impl<T: Default> Ring<T> {
         self.places.get_mut(place).map(std::mem::take)
     }
 
+    /// Makes room for so many values at once.
+    #[cold]
+    pub fn reserve(&mut self, values: usize) {
+        if values > self.places.len() {
+            self.grow_to(values.next_power_of_two().max(FEWEST));
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
-        let places = (2 * self.places.len()).max(FEWEST);
+        self.grow_to((2 * self.places.len()).max(FEWEST));
+    }
+
+    fn grow_to(&mut self, places: usize) {
         assert!(u32::try_from(places).is_ok(), "a ring has fewer than 2^32 places");
         self.places.rotate_left(self.place(0));
         self.head = 0;
@@ -264,6 +275,18 @@ mod tests {
         assert_eq!(ring.pass(), None);
         *ring.push() = 9;
         assert_eq!((ring.len(), ring.front(), ring.back()), (1, Some(&9), Some(&9)));
+    }
+
+    #[test]
+    fn room_is_made_for_a_number_of_values_at_once() {
+        let mut ring = Ring::new();
+        ring.reserve(0);
+        assert_eq!(ring.places.len(), 0);
+        *ring.push() = 7;
+        ring.reserve(5);
+        assert_eq!((ring.front(), ring.len(), ring.places.len()), (Some(&7), 1, 8));
+        ring.reserve(5);
+        assert_eq!(ring.places.len(), 8);
     }
 
     #[test]

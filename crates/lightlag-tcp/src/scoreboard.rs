@@ -51,11 +51,11 @@ const AMBIGUOUS: u8 = 16;
 const GIVEN_UP: u8 = 32;
 /// It left in the burst of the one before, unless that was cut.
 const JOINED: u8 = 64;
-/// The most payload of a segment: a packet counts its bytes in 16 bits.
-pub(crate) const MOST_PAYLOAD: u32 = u16::MAX as u32;
-
 /// It needs no further action.
 const SETTLED: u8 = SACKED | GIVEN_UP;
+
+/// The most payload of a segment, in bytes: a packet counts them in 16 bits.
+pub(crate) const MOST_PAYLOAD: u32 = u16::MAX as u32;
 
 /// One segment in flight.
 #[derive(Clone, Copy, Debug, Default)]
@@ -236,13 +236,9 @@ impl Scoreboard {
         prefetch(self.records.front_place());
     }
 
-    /// Makes room for so many records at once, before the first one: memory that grows step by step leaves gaps behind.
+    /// Makes room for so many records at once: memory that grows step by step leaves gaps behind.
     pub(crate) fn reserve(&mut self, records: usize) {
-        debug_assert!(self.is_empty());
-        while self.records.len() < records {
-            self.records.push();
-        }
-        while self.records.pass().is_some() {}
+        self.records.reserve(records);
     }
 
     /// Gives back memory that only a larger flight needed.
