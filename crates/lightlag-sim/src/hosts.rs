@@ -4,7 +4,7 @@ use crate::body::Packet;
 use lightlag_control::bucket::Bucket;
 use lightlag_control::congestion::Report;
 use lightlag_control::congestion::own::Fault;
-use lightlag_core::{Instant, prefetch, prefetch_bytes};
+use lightlag_core::{Instant, prefetch};
 use lightlag_net::{LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::{Connection, Failure, Segment, Snapshot};
@@ -159,12 +159,9 @@ impl Endpoint {
     /// Fetches from memory what a packet to it needs.
     #[inline(always)]
     pub(crate) fn prefetch_for(&self, packet: &Packet) {
-        if packet.flags.carries_payload() {
-            prefetch_bytes::<{ std::mem::offset_of!(Self, connection) }>(self);
-            self.connection.prefetch_to_receive();
-        } else {
-            prefetch(self);
-            self.connection.prefetch_to_send();
+        prefetch(self);
+        if !packet.flags.carries_payload() {
+            self.connection.prefetch_sender();
         }
     }
 

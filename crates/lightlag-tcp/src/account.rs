@@ -191,7 +191,7 @@ pub(crate) struct Counters {
     pub(crate) tail_probes: u64,
 }
 
-/// What few connections have to report, in part as in [`Statistics`].
+/// Reports that few connections have to make: counters as in [`Statistics`], and more.
 #[derive(Debug, Default)]
 pub(crate) struct Rare {
     pub(crate) dsacks: u64,

@@ -10,7 +10,7 @@ use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Rest, Sender};
 use lightlag_control::congestion::{CongestionControl, Needs, Phase};
-use lightlag_core::{Duration, Instant, prefetch_value};
+use lightlag_core::{Duration, Instant, prefetch, prefetch_value};
 use std::sync::Arc;
 
 /// The sending half, which wakes if it rests.
@@ -269,18 +269,11 @@ impl Connection {
         self.predicts = segment.len > 0 && self.can_predict();
     }
 
-    /// Fetches from memory the parts of the connection that a segment with data needs at an end that only receives: all but
-    /// the sending half.
+    /// Fetches the sending half from memory, if there is one: an ACK needs it.
     #[inline]
-    pub fn prefetch_to_receive(&self) {
-        prefetch_value(self);
-    }
-
-    /// Fetches from memory the sending half, where it is known from the connection itself.
-    #[inline]
-    pub fn prefetch_to_send(&self) {
+    pub fn prefetch_sender(&self) {
         if let Some(sender) = &self.sender {
-            sender.prefetch_idle();
+            prefetch(&raw const **sender);
         }
     }
 

@@ -11,7 +11,7 @@ use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
 use lightlag_control::rtt::RttEstimator;
-use lightlag_core::{Duration, Instant, Rate, prefetch_value};
+use lightlag_core::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 use tail::Tail;
 use validation::Validation;
@@ -318,12 +318,6 @@ impl Sender {
     /// Whether the application wrote anything.
     pub(crate) fn has_data(&self) -> bool {
         self.written > 0
-    }
-
-    /// Fetches it from memory, before a segment for it is handled.
-    #[inline]
-    pub(crate) fn prefetch_idle(&self) {
-        prefetch_value(self);
     }
 
     pub(crate) fn board(&self) -> &Scoreboard {

@@ -68,7 +68,7 @@ impl Sender {
                 // As if the smaller of the two windows were full.
                 let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
                 let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
-                self.rest(now, limit, room, config);
+                self.note_blocked(now, limit, room, config);
                 None
             }
             Ok(choice) if self.is_held(now, &choice) => {
@@ -95,7 +95,7 @@ impl Sender {
                 Some(self.retransmit(now, number, config))
             }
             Err(blocked) => {
-                self.rest(now, blocked, room, config);
+                self.note_blocked(now, blocked, room, config);
                 None
             }
         }
@@ -320,7 +320,7 @@ impl Sender {
 
     /// No more segments leave now: notes the reason, and starts the persist timer if only the peer's window prevents
     /// them.
-    fn rest(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config) {
+    fn note_blocked(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
             self.arm_persist(now, config);
             if self.peer_edge > self.board.nxt() {
