@@ -7,8 +7,8 @@ use lightlag_scenario::{CapturePlace, Flow, Hop, Network, Scenario, TraceMode, T
 use std::collections::BTreeMap;
 
 /// Bytes of memory of the parts of a world once its flows have started, with nothing recorded and short names.
-/// `tests/estimate.rs` measures them. The most is taken when links stand both as the network describes them and in the world, or later, when
-/// connections stand beside the links of the world.
+/// `tests/estimate.rs` measures them. The most is taken when links stand both as the network describes them and in the world,
+/// or later, when connections stand beside the links of the world.
 struct Parts {
     /// A full-duplex link.
     link: u64,
