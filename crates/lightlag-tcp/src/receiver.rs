@@ -18,7 +18,7 @@ mod window;
 use adaptive::Adaptive;
 pub(crate) use adaptive::{MAX_QUICK, PathTimes};
 use reassembly::Reassembly;
-use window::Tuning;
+use window::Store;
 
 /// Ranges that a SACK option can report beside nothing else (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
@@ -39,6 +39,7 @@ fn coarse(now: Instant) -> u32 {
 pub(crate) struct Held {
     ack_now: bool,
     deadline: Instant,
+    is_put_off: bool,
     window: Option<u16>,
 }
 
@@ -54,42 +55,39 @@ pub struct Receiver {
     last_ack: u64,
     deadline: Instant,
     buffer: u64,
-    /// Payload that the application has read; the largest number if it reads everything at once.
-    consumed: u64,
     fin_at: u64,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     /// Time at which it was noted, in units of 2³² ns (4.3 s).
     ts_noted: u32,
+    holes: Option<Box<Reassembly>>,
+    /// `None` for a buffer of fixed size whose contents are read at once.
+    store: Option<Box<Store>>,
+    /// The delay of an ACK; the shortest one by Linux's rules.
+    timeout: Duration,
+    /// Linux's rules; `None` if ACKs are counted.
+    adaptive: Option<Adaptive>,
+    /// The largest offered window, which grows with arrivals, as Linux's `rcv_ssthresh`. Larger than any window if only
+    /// the buffer counts.
+    limit: u32,
+    /// The longest delay of a duplicate ACK, in nanoseconds; zero if none is delayed.
+    compression: u32,
     /// Segments not acknowledged yet.
     pending: u16,
     /// Segments to be acknowledged together.
     every: u16,
-    holes: Option<Box<Reassembly>>,
-    /// Time of the next check of the buffer's size; never for a fixed one.
-    tune_at: Instant,
-    /// The delay of an ACK; the shortest one by Linux's rules.
-    timeout: Duration,
-    /// Time at which [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
-    coarse: Instant,
-    tuning: Option<Box<Tuning>>,
     /// Segments still acknowledged at once.
     quick: u16,
-    /// The next data causes quick ACKs.
-    quick_due: bool,
-    /// Linux's rules; `None` if ACKs are counted.
-    adaptive: Option<Adaptive>,
-    /// The longest delay of a duplicate ACK; zero if none is delayed.
-    compression: Duration,
-    /// The largest offered window, which grows with arrivals, as Linux's `rcv_ssthresh`; unbounded if only the buffer
-    /// counts.
-    limit: u64,
-    rule: WindowRule,
     /// Bytes of a full segment.
     mss: u16,
+    ack_now: bool,
+    /// The next data causes quick ACKs.
+    quick_due: bool,
+    /// [`Self::deadline`] has come before, and was put off to a tick of the clock.
+    is_put_off: bool,
+    rule: WindowRule,
     /// Shift of advertised windows; `None` without window scaling.
     scale: Option<u8>,
-    ack_now: bool,
     /// The window field sent last, while only an arrival can change it.
     window: Option<u16>,
     /// Whether duplicates are reported (RFC 2883).
@@ -111,13 +109,11 @@ impl Receiver {
             edge: 0,
             last_ack: 0,
             buffer,
-            consumed: u64::MAX,
             deadline: Instant::MAX,
-            coarse: Instant::ZERO,
+            is_put_off: false,
             timeout: delayed.timeout,
             holes: None,
-            tune_at: Instant::MAX,
-            tuning: None,
+            store: None,
             fin_at: NO_FIN,
             ts_recent: 0,
             ts_noted: 0,
@@ -128,8 +124,8 @@ impl Receiver {
             window: None,
             quick_due: false,
             adaptive: delayed.adaptive.then(|| Adaptive::new(&delayed)),
-            compression: Duration::ZERO,
-            limit: u64::MAX,
+            compression: 0,
+            limit: u32::MAX,
             rule: WindowRule::Stevens,
             mss,
             dsack: false,
@@ -344,7 +340,7 @@ impl Receiver {
     pub(crate) fn predicts(&self, now: Instant, len: u64, timestamp: u32) -> bool {
         let fits = len > 0 && self.nxt + len <= self.edge && self.fin_at == NO_FIN && !self.has_holes();
         let recent = timestamp.wrapping_sub(self.ts_recent) as i32 >= 0;
-        fits && recent && now < self.tune_at
+        fits && recent && now < self.tune_at()
     }
 
     /// As [`Self::receive`], for predicted data.
@@ -434,6 +430,12 @@ impl Receiver {
         fin
     }
 
+    /// Lets an ACK wait until then at the latest.
+    #[inline(always)]
+    fn wait_until(&mut self, deadline: Instant) {
+        (self.deadline, self.is_put_off) = (deadline, false);
+    }
+
     /// RFC 9293 §3.8.6.3: an ACK for at least every second segment, and at the latest after the timeout.
     fn count(&mut self, now: Instant, at_once: bool) {
         self.pending = self.pending.saturating_add(1);
@@ -441,7 +443,7 @@ impl Receiver {
             self.quick = self.quick.saturating_sub(1);
             self.ack_now = true;
         } else if self.deadline == Instant::MAX {
-            self.deadline = now + self.timeout;
+            self.wait_until(now + self.timeout);
         }
     }
 
@@ -451,7 +453,7 @@ impl Receiver {
         if !self.fixed || self.edge <= self.nxt {
             self.ack_now = true;
         } else if self.deadline == Instant::MAX {
-            self.deadline = now + self.timeout;
+            self.wait_until(now + self.timeout);
         }
     }
 
@@ -503,7 +505,7 @@ impl Receiver {
         self.deadline = Instant::MAX;
         let window = self.advertise(if syn { 0 } else { self.scale.unwrap_or(0) });
         self.last_ack = self.nxt;
-        self.window = Some(window).filter(|_| !syn && self.consumed == u64::MAX);
+        self.window = Some(window).filter(|_| !syn && self.is_read_at_once());
         window
     }
 
@@ -515,14 +517,15 @@ impl Receiver {
     /// Holds back acknowledgements: segments from now on carry none, and no valid window. Only while no ACK is due, or
     /// for a segment that will not be the last.
     pub(crate) fn hold(&mut self) -> Held {
-        let held = Held { ack_now: self.ack_now, deadline: self.deadline, window: self.window };
+        let Self { ack_now, deadline, is_put_off, window, .. } = *self;
         (self.ack_now, self.deadline, self.window) = (false, Instant::MAX, Some(0));
-        held
+        Held { ack_now, deadline, is_put_off, window }
     }
 
     /// Restores the pending ACKs.
     pub(crate) fn release(&mut self, held: Held) {
-        (self.ack_now, self.deadline, self.window) = (held.ack_now, held.deadline, held.window);
+        let Held { ack_now, deadline, is_put_off, window } = held;
+        (self.ack_now, self.deadline, self.is_put_off, self.window) = (ack_now, deadline, is_put_off, window);
     }
 
     /// The ranges of a SACK option: the duplicate (RFC 2883 §4), then the blocks above the holes, the newest first (RFC

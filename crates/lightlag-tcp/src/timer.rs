@@ -36,6 +36,12 @@ pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
     Instant::from_nanos((((due >> shift) + 1) << shift) * TICK)
 }
 
+/// The firing time of a timer that was set for `wait`, whose exact time is `due`.
+pub(crate) fn after(due: Instant, wait: Duration) -> Instant {
+    let armed = Instant::ZERO + due.since(Instant::ZERO + wait.min(due.since(Instant::ZERO)));
+    fires(armed, wait)
+}
+
 /// Moves a timer whose exact time has come to its actual firing time. Returns whether it has to wait for that. `coarse`
 /// is the last time that this returned.
 #[cold]
@@ -43,8 +49,7 @@ pub(crate) fn put_off(timer: &mut Instant, coarse: &mut Instant, now: Instant, w
     if *timer == *coarse {
         return false;
     }
-    let armed = Instant::ZERO + timer.since(Instant::ZERO + wait.min(timer.since(Instant::ZERO)));
-    *coarse = fires(armed, wait);
+    *coarse = after(*timer, wait);
     *timer = *coarse;
     *timer > now
 }

@@ -40,12 +40,8 @@ pub(super) struct Adaptive {
     ato: Duration,
     /// The delay with its bounds.
     wait: Duration,
-    /// More than this many bytes are acknowledged at once.
-    pub(super) at_once: u32,
     /// Size of the peer's full segments.
     pub(super) segment: u16,
-    /// Segments to be acknowledged together.
-    every: u16,
     /// Quick ACKs at the start.
     most_quick: u16,
     /// Data is answered with data: no quick ACKs.
@@ -58,35 +54,24 @@ pub(super) struct Adaptive {
 
 impl Adaptive {
     pub(super) fn new(policy: &DelayedAck) -> Self {
-        let mut new = Self {
+        Self {
             last_data: Instant::ZERO,
             ato: Duration::ZERO,
             // An ACK of a FIN alone is not delayed.
             wait: Duration::ZERO,
-            at_once: 0,
-            segment: 0,
-            every: policy.segments,
+            segment: FIRST_ESTIMATE,
             most_quick: policy.quick,
             converses: false,
             pushed: false,
             pushed_twice: false,
-        };
-        new.set_segment(FIRST_ESTIMATE);
-        new
-    }
-
-    fn set_segment(&mut self, bytes: u16) {
-        self.segment = bytes;
-        self.at_once = u32::from(self.every - 1) * u32::from(bytes);
+        }
     }
 
     /// Updates the peer's segment size, and whether the segment ended a burst of the peer (`tcp_measure_rcv_mss`).
     #[inline(always)]
     fn measure(&mut self, len: u64, push: bool, largest: u16) {
         if len >= u64::from(self.segment) {
-            if len != u64::from(self.segment) {
-                self.set_segment(len.min(u64::from(largest)) as u16);
-            }
+            self.segment = len.min(u64::from(largest)) as u16;
             self.pushed |= push;
         } else {
             self.pushed_twice = self.pushed;
@@ -159,13 +144,23 @@ impl Receiver {
         if self.fin_consumed() {
             self.await_close();
         }
-        let Some(adaptive) = &self.adaptive else { return };
-        let more = self.nxt - self.last_ack > u64::from(adaptive.at_once) && !self.window_shrank();
-        if more || self.quick > 0 && !adaptive.converses || self.read_to_the_end() {
+        let more = self.nxt - self.last_ack > self.at_once() && !self.window_shrank();
+        if more || self.quick > 0 && !self.converses() || self.read_to_the_end() {
             self.ack_now = true;
         } else {
             self.delay(now);
         }
+    }
+
+    /// More than this many bytes are acknowledged at once.
+    #[inline(always)]
+    pub(super) fn at_once(&self) -> u64 {
+        self.adaptive.as_ref().map_or(u64::MAX, |adaptive| u64::from(self.every - 1) * u64::from(adaptive.segment))
+    }
+
+    #[inline(always)]
+    fn converses(&self) -> bool {
+        self.adaptive.is_some_and(|adaptive| adaptive.converses)
     }
 
     /// Whether the application has read all, and a marked segment waits for its ACK (`__tcp_cleanup_rbuf`).
@@ -218,7 +213,7 @@ impl Receiver {
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.last_data = now;
         }
-        self.deadline = now + LONGEST;
+        self.wait_until(now + LONGEST);
     }
 
     /// Sends as many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
@@ -244,11 +239,11 @@ impl Receiver {
     fn delay(&mut self, now: Instant) {
         let Some(adaptive) = &self.adaptive else { return };
         if self.deadline == Instant::MAX {
-            self.deadline = now + adaptive.wait;
+            self.wait_until(now + adaptive.wait);
         } else if self.deadline <= now + adaptive.wait / 4 {
             self.ack_now = true;
-        } else {
-            self.deadline = self.deadline.min(now + adaptive.wait);
+        } else if self.deadline > now + adaptive.wait {
+            self.wait_until(now + adaptive.wait);
         }
     }
 
@@ -264,10 +259,12 @@ impl Receiver {
 
     /// Whether the timer, whose time has come, fires only with a later tick. The timer of compressed ACKs is exact.
     pub(crate) fn timer_waits(&mut self, now: Instant, granularity: TimerGranularity) -> bool {
+        if granularity != TimerGranularity::Linux || self.has_holes() || self.is_put_off {
+            return false;
+        }
         let wait = self.adaptive.map_or(self.timeout, |adaptive| adaptive.wait);
-        granularity == TimerGranularity::Linux
-            && !self.has_holes()
-            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
+        (self.deadline, self.is_put_off) = (timer::after(self.deadline, wait), true);
+        self.deadline > now
     }
 
     /// The delayed ACK was not carried by data in time (`tcp_delack_timer_handler`).
@@ -292,13 +289,12 @@ impl Receiver {
             return;
         }
         let share = if srtt.is_zero() { COMPRESSION } else { srtt / 20 };
-        self.compression = share.min(COMPRESSION);
+        self.compression = share.min(COMPRESSION).as_nanos() as u32;
     }
 
     /// Whether the ACK of data above a hole waits for others.
     pub(super) fn compresses(&mut self, now: Instant) -> bool {
-        let converses = self.adaptive.is_some_and(|adaptive| adaptive.converses);
-        if self.compression.is_zero() || self.quick > 0 && !converses {
+        if self.compression == 0 || self.quick > 0 && !self.converses() {
             return false;
         }
         let Some(holes) = &mut self.holes else { return false };
@@ -312,7 +308,7 @@ impl Receiver {
         }
         if self.deadline == Instant::MAX {
             holes.compressed = 0;
-            self.deadline = now + self.compression;
+            (self.deadline, self.is_put_off) = (now + Duration::from_nanos(self.compression.into()), false);
         }
         holes.compressed += 1;
         // There are more blocks than an ACK or two repeat, and compression must not lose any.

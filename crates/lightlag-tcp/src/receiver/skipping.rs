@@ -106,7 +106,7 @@ impl Receiver {
         self.nxt = hole.end;
         self.advance();
         self.acknowledge_soon(now);
-        let (nxt, reader) = (self.nxt, self.consumed);
+        let (nxt, reader) = (self.nxt, self.consumed());
         let holes = self.holes.as_mut()?;
         let skipping = holes.skipping.as_mut()?;
         skipping.forget_below(nxt);
@@ -116,8 +116,10 @@ impl Receiver {
             holes.ahead += hole.end - hole.start;
         } else {
             skipping.log.keep(hole);
-            if reader == hole.start {
-                self.consumed = hole.end;
+            if reader == hole.start
+                && let Some(store) = &mut self.store
+            {
+                store.consumed = hole.end;
             }
         }
         Some(hole.into())
@@ -125,13 +127,14 @@ impl Receiver {
 
     /// The application reads this many more bytes, past holes on its way.
     pub(super) fn move_reader(&mut self, bytes: u64) {
-        self.consumed += bytes;
+        let Some(store) = &mut self.store else { return };
+        store.consumed += bytes;
         let Some(holes) = self.holes.as_mut().filter(|holes| holes.ahead > 0) else { return };
         let Some(skipping) = &mut holes.skipping else { return };
-        while let Some(hole) = skipping.ahead.front().copied().filter(|hole| hole.start <= self.consumed) {
+        while let Some(hole) = skipping.ahead.front().copied().filter(|hole| hole.start <= store.consumed) {
             skipping.ahead.pop_front();
             let bytes = hole.end - hole.start;
-            self.consumed += bytes;
+            store.consumed += bytes;
             holes.ahead -= bytes;
             skipping.log.keep(hole);
         }

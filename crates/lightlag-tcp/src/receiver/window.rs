@@ -17,9 +17,25 @@ use super::Receiver;
 use crate::config::WindowRule;
 use lightlag_core::{Duration, Instant};
 
+/// A buffer that grows, or whose contents wait for the application.
+#[derive(Debug)]
+pub(super) struct Store {
+    /// Payload that the application has read; the largest number if it reads everything at once.
+    pub(super) consumed: u64,
+    /// Time of the next check of the buffer's size; never for a fixed one.
+    tune_at: Instant,
+    tuning: Option<Tuning>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { consumed: u64::MAX, tune_at: Instant::MAX, tuning: None }
+    }
+}
+
 /// An automatic receive buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
+struct Tuning {
     /// The largest buffer.
     most: u64,
     /// The data read in the best round, at least the peer's initial window.
@@ -37,14 +53,25 @@ const SLACK: u64 = 16;
 impl Receiver {
     /// The application reads by [`Self::read`] instead of at once.
     pub fn read_later(&mut self) {
-        self.consumed = 0;
+        self.store.get_or_insert_default().consumed = 0;
         self.window = None;
+    }
+
+    /// Payload that the application has read; the largest number if it reads everything at once.
+    #[inline(always)]
+    pub(super) fn consumed(&self) -> u64 {
+        self.store.as_ref().map_or(u64::MAX, |store| store.consumed)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_read_at_once(&self) -> bool {
+        self.consumed() == u64::MAX
     }
 
     /// Bytes that arrived in order and have not been read.
     pub fn unread(&self) -> u64 {
         let ahead = self.holes.as_ref().map_or(0, |holes| holes.ahead);
-        self.received().saturating_sub(self.consumed) - ahead
+        self.received().saturating_sub(self.consumed()) - ahead
     }
 
     /// The application reads up to `bytes`. Returns the number read. A window update leaves if it is worth one.
@@ -67,8 +94,7 @@ impl Receiver {
 
     /// Whether an ACK of more than a segment waits for any reading, because the window got narrower.
     fn held_back(&self) -> bool {
-        let at_once = self.adaptive.as_ref().map_or(u64::MAX, |adaptive| u64::from(adaptive.at_once));
-        self.deadline != Instant::MAX && !self.has_holes() && self.nxt - self.last_ack > at_once
+        self.deadline != Instant::MAX && !self.has_holes() && self.nxt - self.last_ack > self.at_once()
     }
 
     fn marked_and_read(&self) -> bool {
@@ -77,7 +103,7 @@ impl Receiver {
 
     /// The offset up to which the application has read, including the holes that it has passed.
     pub(crate) fn read_so_far(&self) -> u64 {
-        self.received().min(self.consumed)
+        self.received().min(self.consumed())
     }
 
     /// Number of bytes to read until a window update leaves; `None` if no update follows before more data arrives.
@@ -112,12 +138,12 @@ impl Receiver {
     fn missing_to_double(&self) -> Option<u64> {
         let window = self.edge.saturating_sub(self.nxt);
         let wanted = (2 * window).max(self.smallest_window());
-        (2 * window <= self.buffer && wanted <= self.limit).then(|| wanted.saturating_sub(self.free()))
+        (2 * window <= self.buffer && wanted <= self.limit()).then(|| wanted.saturating_sub(self.free()))
     }
 
     /// The smallest window that Linux offers once half the buffer is used.
     fn smallest_window(&self) -> u64 {
-        (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer).min(self.limit)
+        (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer).min(self.limit())
     }
 
     fn segment_seen(&self) -> u16 {
@@ -135,7 +161,9 @@ impl Receiver {
     /// Sets the first window: whole segments of this size in `most` bytes (`tcp_select_initial_window`).
     pub(crate) fn set_first_window(&mut self, most: u64, segment: u64) {
         if self.rule == WindowRule::Linux {
-            self.limit = if most > segment { most / segment * segment } else { most };
+            let window = if most > segment { most / segment * segment } else { most };
+            // No window is larger than 2^30 bytes.
+            self.limit = u32::try_from(window).unwrap_or(u32::MAX);
         }
     }
 
@@ -144,14 +172,14 @@ impl Receiver {
     pub(crate) fn bound_by_scale(&mut self) {
         if self.rule == WindowRule::Linux {
             self.limit = self.limit.min(65_535 << self.scale.unwrap_or(0));
-            self.edge = self.edge.max(self.nxt + self.limit);
+            self.edge = self.edge.max(self.nxt + self.limit());
         }
     }
 
     /// Lets the window grow after an arrival (`tcp_grow_window`), and reports a growth at once.
     #[inline(always)]
     pub(super) fn grow_limit(&mut self, len: u64) {
-        if self.limit < self.buffer {
+        if self.limit() < self.buffer {
             self.widen(len);
         }
     }
@@ -163,9 +191,9 @@ impl Receiver {
         }
         // The largest window that the field can hold.
         let most = 65_535 << self.scale.unwrap_or(0);
-        let room = self.free().min(most).saturating_sub(self.limit);
+        let room = self.free().min(most).saturating_sub(self.limit());
         if room > 0 {
-            self.limit += room.min(2 * len.max(u64::from(self.segment_seen())));
+            self.limit += room.min(2 * len.max(u64::from(self.segment_seen()))) as u32;
             self.quick |= u16::from(!self.fixed);
         }
     }
@@ -173,13 +201,18 @@ impl Receiver {
     /// Whether the window would be narrower than the last one (`__tcp_ack_snd_check`).
     #[inline(always)]
     pub(super) fn window_shrank(&self) -> bool {
-        self.consumed != u64::MAX && self.free().min(self.limit) < self.edge.saturating_sub(self.last_ack)
+        !self.is_read_at_once() && self.free().min(self.limit()) < self.edge.saturating_sub(self.last_ack)
     }
 
     /// The data that narrows the window. If holes are skipped, data above them does not: it lies inside the window, and
     /// several holes at a time, each with its patience, would block the right edge permanently.
     fn held(&self) -> u64 {
         self.unread() + self.holes.as_ref().map_or(0, |holes| if holes.skipping.is_some() { 0 } else { holes.bytes })
+    }
+
+    #[inline(always)]
+    fn limit(&self) -> u64 {
+        self.limit.into()
     }
 
     /// Bytes that wait above a hole.
@@ -196,8 +229,9 @@ impl Receiver {
     pub fn set_buffer(&mut self, bytes: u64) {
         self.buffer = bytes;
         self.window = None;
-        self.tuning = None;
-        self.tune_at = Instant::MAX;
+        if let Some(store) = &mut self.store {
+            (store.tuning, store.tune_at) = (None, Instant::MAX);
+        }
     }
 
     /// Room in the buffer.
@@ -232,8 +266,8 @@ impl Receiver {
     /// The window field by Linux's rule.
     #[inline(always)]
     fn advertise_gradually(&mut self, free: u64, scale: u8) -> u16 {
-        let mut free = free.min(self.limit);
-        if free < self.limit && self.free() < self.buffer / 2 {
+        let mut free = free.min(self.limit());
+        if free < self.limit() && self.free() < self.buffer / 2 {
             self.quick = 0;
             free = free >> scale << scale;
             if free < self.smallest_window() {
@@ -255,11 +289,11 @@ impl Receiver {
     #[cold]
     fn whole_segments(&self, free: u64) -> u64 {
         // The whole limit counts as one segment: such a window would otherwise never open again.
-        let segment = u64::from(self.segment_seen()).min(self.limit).max(1);
+        let segment = u64::from(self.segment_seen()).min(self.limit()).max(1);
         let last = self.edge - self.last_ack;
         if last > free || last + segment <= free {
             free / segment * segment
-        } else if segment == self.limit && free > last + self.limit / 2 {
+        } else if segment == self.limit() && free > last + self.limit() / 2 {
             free
         } else {
             last
@@ -269,19 +303,21 @@ impl Receiver {
     /// Lets the buffer grow to `most` from now on. The first measurement ends after `rtt`.
     pub fn start_tuning(&mut self, now: Instant, most: u64, rtt: Duration) {
         let space = FIRST_ROUND * u64::from(self.mss);
-        self.tuning = Some(Box::new(Tuning { most, space, read: 0 }));
-        self.tune_at = now + rtt;
+        let store = self.store.get_or_insert_default();
+        (store.tuning, store.tune_at) = (Some(Tuning { most, space, read: 0 }), now + rtt);
     }
 
     /// Time at which the current measurement ends; [`Instant::MAX`] for a fixed buffer.
+    #[inline(always)]
     pub fn tune_at(&self) -> Instant {
-        self.tune_at
+        self.store.as_ref().map_or(Instant::MAX, |store| store.tune_at)
     }
 
     /// Adapts the buffer to the data read in a round-trip time. `rtt` is the next round's.
     pub fn tune(&mut self, now: Instant, rtt: Duration) {
         let total = self.received() - self.unread();
-        let Some(tuning) = &mut self.tuning else { return };
+        let Some(store) = &mut self.store else { return };
+        let Some(tuning) = &mut store.tuning else { return };
         let copied = total - tuning.read;
         tuning.read = total;
         if copied > tuning.space {
@@ -290,10 +326,10 @@ impl Receiver {
             tuning.space = copied;
             self.buffer = self.buffer.max(tuning.most.min(target + 2 * growth));
             if self.buffer == tuning.most {
-                self.tune_at = Instant::MAX;
+                store.tune_at = Instant::MAX;
                 return;
             }
         }
-        self.tune_at = now + rtt.max(Duration::from_millis(1));
+        store.tune_at = now + rtt.max(Duration::from_millis(1));
     }
 }
