@@ -5,18 +5,18 @@
 
 use crate::account::{Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
-use crate::ecn::Ecn;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
-use crate::sender::{Expiry, Rest, Sender};
+use crate::sender::{Expiry, Rest, Sender, Sending};
 use lightlag_control::congestion::{CongestionControl, Needs, Phase};
+use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, prefetch, prefetch_value};
 use std::sync::Arc;
 
 /// The sending half, which wakes if it rests.
 macro_rules! awake {
     ($of:ident) => {
-        $of.sender.get_or_insert_with(|| $of.rest.wake(&$of.config, crate::connection::rest::seed($of.local)))
+        $of.sending.wake(&$of.config, crate::connection::rest::seed($of.local))
     };
 }
 
@@ -25,6 +25,7 @@ mod arrivals;
 mod best_effort;
 mod closing;
 mod compressed;
+mod extras;
 mod handshake;
 mod inspect;
 mod limited;
@@ -38,7 +39,7 @@ mod sending;
 #[cfg(test)]
 mod tests;
 
-use closing::KeepAlive;
+use extras::Extras;
 pub use inspect::Details;
 pub use resets::reset_for;
 
@@ -94,18 +95,9 @@ pub struct Connection {
     supersedes: bool,
     /// Whether segments were predictable, with no change since.
     predicts: bool,
-    /// Offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
-    window_from: (u64, u64),
-    /// `None` if ECN is off or the peer lacks it.
-    ecn: Option<Box<Ecn>>,
-    /// `None` if it is off.
-    keep_alive: Option<Box<KeepAlive>>,
-    /// The state of the handshake beyond its flags, if there is any.
-    opening: Option<Box<handshake::Opening>>,
-    /// `None` with a peer without SCPS-TP.
-    scps: Option<Box<scps::Agreement>>,
-    /// `None` if segments leave unchanged and without tokens.
-    gate: Option<Box<limited::Gate>>,
+    /// The lower halves of offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
+    window_from: (u32, u32),
+    extras: Extras,
     config: Arc<Config>,
     receiver: Receiver,
     /// End of TIME-WAIT, or of FIN-WAIT-2 of an orphan; next check of an idle connection, or end of the patience with a
@@ -113,12 +105,7 @@ pub struct Connection {
     linger: Instant,
     /// Time at which the first SYN or SYN-ACK left.
     syn_sent: Instant,
-    /// A reset that must leave.
-    answer: Option<Box<Segment>>,
-    /// `None` while it rests: the end has sent nothing but ACKs.
-    sender: Option<Box<Sender>>,
-    /// The remains of the sending half while it rests.
-    rest: Rest,
+    sending: Sending,
 }
 
 impl Connection {
@@ -144,8 +131,7 @@ impl Connection {
             receiver.set_interval(interval);
         }
         Self {
-            sender: None,
-            rest: Rest::new(&config),
+            sending: Sending::Resting(Rest::new(&config)),
             receiver,
             local: initial.plus(1),
             remote: SeqNumber::default(),
@@ -161,12 +147,7 @@ impl Connection {
             orphan: false,
             supersedes: false,
             predicts: false,
-            answer: None,
-            opening: None,
-            scps: None,
-            gate: Self::gate_of(&config, state == State::Listen),
-            keep_alive: None,
-            ecn: Self::ecn_of(&config),
+            extras: Extras::new(&config, state == State::Listen),
             config,
         }
     }
@@ -201,7 +182,7 @@ impl Connection {
     /// (RFC 9293 §3.10.4).
     pub fn close(&mut self) {
         if matches!(self.state, State::Listen | State::SynSent)
-            && self.sender.as_ref().is_none_or(|sender| !sender.has_data())
+            && self.sending.awake().is_none_or(|sender| !sender.has_data())
         {
             return self.finish(None);
         }
@@ -226,7 +207,7 @@ impl Connection {
     /// The application reads up to `bytes`. Returns the number read. A window update may be due afterwards.
     pub fn read(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read(bytes);
-        if self.scps.is_some() {
+        if self.extras.scps().is_some() {
             self.settle_records();
         }
         read
@@ -272,15 +253,15 @@ impl Connection {
     /// Fetches the sending half from memory, if there is one: an ACK needs it.
     #[inline]
     pub fn prefetch_sender(&self) {
-        if let Some(sender) = &self.sender {
-            prefetch(&raw const **sender);
+        if let Some(sender) = self.sending.awake() {
+            prefetch(&raw const *sender);
         }
     }
 
     /// Fetches from memory what most segments need beside the connection and its sending half, before one of them is handled.
     #[inline]
     pub fn prefetch(&self) {
-        let Some(sender) = self.sender.as_ref().filter(|sender| !sender.board().is_empty()) else { return };
+        let Some(sender) = self.sending.awake().filter(|sender| !sender.board().is_empty()) else { return };
         sender.board().prefetch();
         if let Some(congestion) = sender.congestion() {
             prefetch_value(congestion);
@@ -341,14 +322,14 @@ impl Connection {
     #[inline(never)]
     fn poll_any(&mut self, now: Instant) -> Option<Segment> {
         let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
-        if synchronized && self.gate.is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
+        if synchronized && self.extras.gate().is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
     }
 
     /// Sends before and after a connection, or through a gate.
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
-            _ if self.gate.is_some() => self.poll_gate(now, None),
+            _ if self.extras.gate().is_some() => self.poll_gate(now, None),
             State::Closed | State::Listen => self.poll_answer(now),
             _ => self.poll_syn(now),
         }
@@ -391,21 +372,21 @@ impl Connection {
 
     /// Whether ACKs report reordered data although nothing is being repaired: the state of disorder of Linux.
     pub fn is_disordered(&self) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.disorder())
+        self.sending.awake().is_some_and(|sender| sender.disorder())
     }
 
     /// The counters.
     pub fn statistics(&self) -> Statistics {
-        match &self.sender {
-            Some(sender) => sender.account.statistics(),
-            None => self.rest.statistics(),
+        match &self.sending {
+            Sending::Awake(sender) => sender.account.statistics(),
+            Sending::Resting(rest) => rest.statistics(),
         }
     }
 
     /// The reason why it was given up, if it was.
     #[inline]
     pub fn failure(&self) -> Option<Failure> {
-        self.sender.as_ref().and_then(|sender| sender.account.failure)
+        self.sending.awake().and_then(|sender| sender.account.failure)
     }
 
     /// Time until now for which each limit held the sender back.
@@ -425,9 +406,10 @@ impl Connection {
 
     /// The receiving half's knowledge of the path.
     fn path_times(&self) -> PathTimes {
-        match &self.sender {
-            Some(sender) => PathTimes { srtt: sender.rtt().srtt(), rto: sender.rtt().rto(&self.config.rto) },
-            None => PathTimes { srtt: self.rest.srtt(&self.config), rto: self.rest.rto },
+        let times = |rtt: &RttEstimator| PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) };
+        match &self.sending {
+            Sending::Awake(sender) => times(sender.rtt()),
+            Sending::Resting(rest) => times(&rest.rtt(&self.config)),
         }
     }
 }

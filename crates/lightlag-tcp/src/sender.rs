@@ -41,7 +41,7 @@ mod validation;
 
 pub(crate) use acks::Acknowledgement;
 pub(crate) use handshake::Agreed;
-pub(crate) use rest::Rest;
+pub(crate) use rest::{Rest, Sending};
 pub(crate) use timeouts::Expiry;
 
 /// The purposes of the timer.

@@ -16,7 +16,7 @@ impl Connection {
     pub fn set_nagle(&mut self, on: bool) {
         self.begin_event();
         self.change().nagle = on;
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sending.awake_mut() {
             sender.set_nagle(on);
         }
     }
@@ -87,7 +87,7 @@ impl Connection {
     /// Replaces the congestion control. Returns whether that takes effect, which it does only before the first data
     /// leaves.
     pub fn choose_congestion(&mut self, choice: Choice) -> bool {
-        let possible = self.sender.as_ref().is_none_or(|sender| sender.congestion().is_none());
+        let possible = self.sending.awake().is_none_or(|sender| sender.congestion().is_none());
         if possible {
             self.change().congestion = choice;
         }
@@ -98,11 +98,11 @@ impl Connection {
     /// starts with the first data.
     pub fn steer(&mut self, now: Instant, window: u64, pacing_rate: Option<Rate>) -> bool {
         self.begin_event();
-        self.sender.as_mut().is_some_and(|sender| sender.steer(now, window, pacing_rate))
+        self.sending.awake_mut().is_some_and(|sender| sender.steer(now, window, pacing_rate))
     }
 
     /// The report of a congestion control that is steered, since the last one.
     pub fn take_told(&mut self) -> Option<Report> {
-        Some(self.sender.as_mut()?.steering()?.take())
+        Some(self.sending.awake_mut()?.steering()?.take())
     }
 }

@@ -39,7 +39,7 @@ impl Connection {
             // Noted only now, because a segment with an impossible acknowledgement may be forged (as in Linux).
             self.receiver.note_timestamp(now, start, stamps.value);
         }
-        if self.ecn.is_some() {
+        if self.extras.ecn().is_some() {
             self.take_mark(segment);
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
@@ -93,7 +93,7 @@ impl Connection {
             }
             return false;
         }
-        if self.keep_alive.is_some() {
+        if self.extras.keep_alive().is_some() {
             self.heard(now);
         }
         true
@@ -172,7 +172,7 @@ impl Connection {
     // Always inlined: most segments to an end that only receives tell its sending half nothing new, and end here.
     #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
-        let (una, nxt, most) = match &self.sender {
+        let (una, nxt, most) = match self.sending.awake() {
             Some(sender) => {
                 let (una, nxt) = (sender.board().una(), sender.board().nxt());
                 (una, nxt, nxt + sender.probed())
@@ -193,7 +193,7 @@ impl Connection {
             return false;
         };
         let greeting = self.state == State::SynReceived && segment.len == 0;
-        if self.ecn.is_some() {
+        if self.extras.ecn().is_some() {
             self.look_for_ecn_bytes(segment);
         }
         if self.state == State::SynReceived {
@@ -202,7 +202,7 @@ impl Connection {
         if greeting {
             self.take_greeting(segment);
         }
-        if self.opening.is_some() {
+        if self.extras.opening().is_some() {
             self.confirm_early(now, segment);
         }
         // An overtaken ACK may still report SACKed data.
@@ -215,7 +215,7 @@ impl Connection {
         let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.reports_nothing() {
             self.probe_answered();
-            if self.ecn.is_some() && !greeting {
+            if self.extras.ecn().is_some() && !greeting {
                 self.note_echo(segment, start);
             }
             // Nothing is in flight, as is usual for an end that only receives. A report of duplicates comes late,
@@ -244,15 +244,19 @@ impl Connection {
             // Both clocks tick in milliseconds; their offset is a constant.
             Duration::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo)))
         });
-        if self.ecn.is_none() && segment.reports_nothing() && !segment.is_low_priority() && sender.expects(ack) {
+        if self.extras.ecn().is_none() && segment.reports_nothing() && !segment.is_low_priority() && sender.expects(ack)
+        {
             sender.advance(now, ack, echo, one_way, &self.config);
             if sender.fin_acknowledged() {
                 self.fin_acknowledged(now);
             }
             return;
         }
-        let (ece, marks) =
-            if greeting || overtaken || self.ecn.is_none() { Default::default() } else { self.take_echo(segment, ack) };
+        let (ece, marks) = if greeting || overtaken || self.extras.ecn().is_none() {
+            Default::default()
+        } else {
+            self.take_echo(segment, ack)
+        };
         let low_priority = segment.is_low_priority();
         let arrived = Acknowledgement {
             ack: ack.max(una),
@@ -286,7 +290,7 @@ impl Connection {
         let reports = !segment.sack().is_empty() && self.uses_sack();
         let sacked = if reports { self.expand_sack(segment, una, &mut sacked) } else { &[] };
         let (dsack, sacked) = split_dsack(ack, sacked);
-        let report = if self.scps.is_some() && ack >= una { self.take_scps(now, segment, ack) } else { None };
+        let report = if self.extras.scps().is_some() && ack >= una { self.take_scps(now, segment, ack) } else { None };
         let sacked = report.as_ref().map_or(sacked, |report| &report.received);
         if dsack.is_some() {
             awake!(self).account.rare().dsacks += 1;
@@ -310,10 +314,13 @@ impl Connection {
     /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
     #[inline(always)]
     pub(super) fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
-        if self.window_from > (start, ack) {
+        let from = (start as u32, ack as u32);
+        // Both are at most a window, of 30 bits, away from those before.
+        let newer = (from.0.wrapping_sub(self.window_from.0) as i32, from.1.wrapping_sub(self.window_from.1) as i32);
+        if newer < (0, 0) {
             return false;
         }
-        self.window_from = (start, ack);
+        self.window_from = from;
         self.set_peer_window(ack, u32::from(segment.window) << self.peer_scale)
     }
 
@@ -361,14 +368,14 @@ impl Connection {
         if segment.len > 0 && self.receiver.adapts(now) {
             self.receiver.adapt(now, self.path_times());
         }
-        if self.scps.is_some() && segment.ends_record() {
+        if self.extras.scps().is_some() && segment.ends_record() {
             self.note_record(start + u64::from(segment.len));
         }
         let duplicate = self.receiver.receive(now, start, u64::from(segment.len), segment.flags);
         if duplicate > 0 {
             self.count_duplicate(duplicate);
         }
-        if self.scps.is_some() {
+        if self.extras.scps().is_some() {
             self.settle_scps(now);
         }
         if self.receiver.fin_consumed() {

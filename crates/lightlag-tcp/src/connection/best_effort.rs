@@ -26,12 +26,12 @@ impl Connection {
     /// Data that this end has sent as often as it may and no longer repairs. The peer may have received some of it, and
     /// may have skipped more.
     pub fn given_up(&self) -> HoleTotals {
-        self.sender.as_ref().map_or_else(HoleTotals::default, |sender| sender.given_up())
+        self.sending.awake().map_or_else(HoleTotals::default, |sender| sender.given_up())
     }
 
     /// The places of that data, in the order of time: the last 50.
     pub fn given_up_places(&self) -> impl Iterator<Item = Hole> + '_ {
-        self.sender.iter().flat_map(|sender| sender.given_up_ranges()).map(Hole::from)
+        self.sending.awake().into_iter().flat_map(|sender| sender.given_up_ranges()).map(Hole::from)
     }
 
     /// Starts partial reliability, which both ends offered.
@@ -53,7 +53,7 @@ impl Connection {
 
     fn skip_holes(&mut self, now: Instant) {
         while let Some(hole) = self.receiver.skip(now) {
-            if let Some(agreement) = &mut self.scps {
+            if let Some(agreement) = self.extras.scps_mut() {
                 agreement.records.break_at(hole.start);
             }
         }
@@ -83,7 +83,7 @@ impl Connection {
             return segment;
         }
         segment.len = 1;
-        if self.sender.as_ref().is_some_and(|sender| sender.ends_record(end)) {
+        if self.sending.awake().is_some_and(|sender| sender.ends_record(end)) {
             segment.with_record_boundary()
         } else {
             segment

@@ -3,6 +3,7 @@
 use super::{Connection, State};
 use crate::account::Failure;
 use crate::segment::Segment;
+use crate::sender::Sending;
 use lightlag_core::{Duration, Instant};
 
 /// Watches over an idle connection (RFC 9293 §3.8.4).
@@ -79,15 +80,15 @@ impl Connection {
         if failure.is_some() {
             awake!(self).account.failure = failure;
         }
-        match &mut self.sender {
-            Some(sender) => sender.stop(),
-            None => self.rest.deadline = Instant::MAX,
+        match &mut self.sending {
+            Sending::Awake(sender) => sender.stop(),
+            Sending::Resting(rest) => rest.deadline = Instant::MAX,
         }
         self.receiver.stop();
         self.leave_bucket();
         self.linger = Instant::MAX;
         self.handshake_due = false;
-        self.keep_alive = None;
+        self.extras.put_keep_alive(None);
     }
 
     /// Gives up: the retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
@@ -138,21 +139,22 @@ impl Connection {
     pub(super) fn start_keep_alive(&mut self, now: Instant) {
         if let Some(timing) = self.config.keep_alive {
             let at = now + timing.idle;
-            self.keep_alive = Some(Box::new(KeepAlive { heard: now, at, unanswered: 0, due: false }));
+            let keep = KeepAlive { heard: now, at, unanswered: 0, due: false };
+            self.extras.put_keep_alive(Some(Box::new(keep)));
             self.linger = at.min(self.receiver.patience_ends());
         }
     }
 
     /// Applies new times of keep-alive.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
-        self.keep_alive = None;
+        self.extras.put_keep_alive(None);
         self.watch_holes();
         self.start_keep_alive(now);
     }
 
     /// Notes the arrival of an acceptable segment.
     pub(super) fn heard(&mut self, now: Instant) {
-        if let Some(keep) = &mut self.keep_alive {
+        if let Some(keep) = self.extras.keep_alive_mut() {
             keep.heard = now;
             keep.unanswered = 0;
         }
@@ -160,9 +162,9 @@ impl Connection {
 
     fn keep_alive_fired(&mut self, now: Instant) {
         // As in Linux, it replaces the number of probes.
-        let user_timeout = self.sender.as_ref().map_or(Duration::ZERO, |sender| sender.user_timeout());
+        let user_timeout = self.sending.awake().map_or(Duration::ZERO, |sender| sender.user_timeout());
         let deadline = self.sending_deadline();
-        let (Some(keep), Some(timing)) = (&mut self.keep_alive, self.config.keep_alive) else { return };
+        let (Some(keep), Some(timing)) = (self.extras.keep_alive_mut(), self.config.keep_alive) else { return };
         if now < keep.at {
             // Patience with a hole ended earlier.
             return self.watch_holes();
@@ -188,7 +190,7 @@ impl Connection {
 
     /// Sets the timer for the end of patience with a hole, or for the check of an idle connection.
     pub(super) fn watch_holes(&mut self) {
-        let looked_after = self.keep_alive.as_ref().map_or(Instant::MAX, |keep| keep.at);
+        let looked_after = self.extras.keep_alive().map_or(Instant::MAX, |keep| keep.at);
         // An orphan's data is never read.
         let patience = if self.orphan { Instant::MAX } else { self.receiver.patience_ends() };
         self.linger = looked_after.min(patience);
@@ -196,12 +198,12 @@ impl Connection {
 
     /// Whether a keep-alive probe must leave.
     pub(super) fn keep_alive_due(&self) -> bool {
-        self.keep_alive.as_ref().is_some_and(|keep| keep.due)
+        self.extras.keep_alive().is_some_and(|keep| keep.due)
     }
 
     /// The keep-alive probe that is due, if one is: without data and with an old number, so that the peer answers.
     pub(super) fn poll_keep_alive(&mut self, now: Instant) -> Option<Segment> {
-        let keep = self.keep_alive.as_mut()?;
+        let keep = self.extras.keep_alive_mut()?;
         if !std::mem::take(&mut keep.due) {
             return None;
         }

@@ -32,7 +32,7 @@ impl Connection {
     pub fn set_connection_id(&mut self, id: u8) {
         self.predicts = false;
         if id != 0 && self.config.ecn == Mode::Off && self.config.scps.is_some_and(|scps| scps.compression) {
-            self.gate.get_or_insert_default().compression = Some(Compression { id, is_on: false });
+            self.extras.build_gate().compression = Some(Compression { id, is_on: false });
         }
     }
 
@@ -43,11 +43,11 @@ impl Connection {
 
     /// The id that its SYN offers; 0 without one.
     pub(super) fn offered_id(&self) -> u8 {
-        self.gate.as_ref().and_then(|gate| gate.compression).map_or(0, |compression| compression.id)
+        self.extras.gate().and_then(|gate| gate.compression).map_or(0, |compression| compression.id)
     }
 
     pub(super) fn compresses_with(&self) -> Option<u8> {
-        let compression = self.gate.as_ref()?.compression?;
+        let compression = self.extras.gate()?.compression?;
         compression.is_on.then_some(compression.id)
     }
 
@@ -58,11 +58,11 @@ impl Connection {
 
     /// Starts compression: the SYN is acknowledged, so the peer has the id.
     pub(super) fn start_compression(&mut self, agreed: bool) {
-        let Some(gate) = &mut self.gate else { return };
+        let Some(gate) = self.extras.gate_mut() else { return };
         gate.compression =
             gate.compression.filter(|_| agreed).map(|compression| Compression { is_on: true, ..compression });
         if gate.compression.is_none() && gate.limiter.is_none() {
-            self.gate = None;
+            self.extras.put_gate(None);
         }
     }
 
@@ -75,7 +75,7 @@ impl Connection {
     /// The largest header of a data segment: a FIN costs a second control byte.
     pub(super) fn largest_data_header(&self) -> u32 {
         let flags =
-            if self.sender.as_ref().is_some_and(|sender| sender.closes()) { Flags::FIN } else { Flags::default() };
+            if self.sending.awake().is_some_and(|sender| sender.closes()) { Flags::FIN } else { Flags::default() };
         Segment::usual(1, flags, self.timestamps).compressed(1, true).header_len()
     }
 
@@ -116,8 +116,8 @@ impl Connection {
     #[cold]
     pub(super) fn take_compressed(&mut self, now: Instant, segment: &Segment) {
         let agreed = self
-            .scps
-            .as_ref()
+            .extras
+            .scps()
             .is_some_and(|agreement| agreement.peer_id != 0 && agreement.peer_id == segment.connection_id());
         if !agreed {
             return;
@@ -134,11 +134,16 @@ impl Connection {
         }
     }
 
+    /// Bytes between the next offset expected and the segment that last set the window, if that was a later one.
+    fn ahead(&self) -> u32 {
+        (self.window_from.0.wrapping_sub(self.receiver.nxt() as u32) as i32).max(0) as u32
+    }
+
     /// Takes in an ACK without a sequence number. It is the sender's next number, which is the expected one, or a later
     /// one. The segment is therefore neither too old for its timestamp nor the one with the earliest time to echo,
     /// unless the peer sends no data.
     fn take_ack_alone(&mut self, now: Instant, mut segment: Segment) {
-        let start = self.receiver.nxt().max(self.window_from.0);
+        let start = self.receiver.nxt() + u64::from(self.ahead());
         segment.seq = self.remote.plus(start as u32);
         let stamps = segment.timestamps().filter(|_| self.timestamps);
         let current = stamps.map(|stamps| Timestamps { value: self.receiver.ts_recent(), ..stamps });
@@ -161,7 +166,7 @@ impl Connection {
         }
         if self.state == State::SynReceived {
             // A peer that compresses has our SYN: its ACK was lost. The window is still that of the peer's SYN.
-            let window = self.scps.as_ref().map_or(0, |agreement| agreement.first_window);
+            let window = self.extras.scps().map_or(0, |agreement| agreement.first_window);
             self.establish(now, segment, window.into());
         }
         let (una, nxt) = self.edges();

@@ -43,7 +43,7 @@ impl Connection {
         self.handshake_due = true;
         if self.fast_open().is_some_and(|fast_open| fast_open.take_syn(segment)) {
             // RFC 7413 §4.2.2: the application has the data and may answer before the handshake ends.
-            if let Some(opening) = &mut self.opening {
+            if let Some(opening) = self.extras.opening_mut() {
                 opening.early = None;
             }
             self.establish(now, segment, u64::from(segment.window));
@@ -68,7 +68,7 @@ impl Connection {
 
     /// Opens fast by these rules, whatever the configuration. Call it before anything is sent.
     pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
-        self.opening.get_or_insert_default().fast_open = Some(FastOpen::new(jar, rules));
+        self.extras.start_opening().fast_open = Some(FastOpen::new(jar, rules));
     }
 
     /// Replaces the jar if the SYN has not left: its host may have learned something since.
@@ -80,37 +80,37 @@ impl Connection {
 
     /// The lesson of the SYN-ACK, returned once. It belongs in the [jar](Jar::take) of the host.
     pub fn take_lesson(&mut self) -> Option<Lesson> {
-        self.sender.as_mut()?.account.fast_open_mut()?.lesson.take()
+        self.sending.awake_mut()?.account.fast_open_mut()?.lesson.take()
     }
 
     /// The outcome of data in the SYN.
     pub fn fast_open_outcome(&self) -> Outcome {
-        self.sender.as_ref().and_then(|sender| sender.account.fast_open().copied()).unwrap_or_default()
+        self.sending.awake().and_then(|sender| sender.account.fast_open().copied()).unwrap_or_default()
     }
 
     /// After another timeout, perhaps the last: notes whether the path swallows segments that open fast (Linux,
     /// `tcp_fastopen_active_detect_blackhole`).
     #[cold]
     pub(super) fn suspect_path(&mut self, before: u8, ended: bool) {
-        if let Some(outcome) = self.sender.as_mut().and_then(|sender| sender.account.fast_open_mut()) {
+        if let Some(outcome) = self.sending.awake_mut().and_then(|sender| sender.account.fast_open_mut()) {
             outcome.swallowed |= outcome.tried && (before == 2 || before < 2 && ended);
         }
     }
 
     fn fast_open(&mut self) -> Option<&mut FastOpen> {
-        self.opening.as_mut()?.fast_open.as_mut()
+        self.extras.opening_mut()?.fast_open.as_mut()
     }
 
     /// Whether data came in the SYN of a client whose ACK is still missing.
     pub fn is_unconfirmed(&self) -> bool {
-        let fast_open = self.opening.as_ref().and_then(|opening| opening.fast_open.as_ref());
+        let fast_open = self.extras.opening().and_then(|opening| opening.fast_open.as_ref());
         fast_open.is_some_and(FastOpen::is_unconfirmed)
     }
 
     /// Takes in the first ACK of a client whose data came in the SYN: the handshake is over, and gives its sample.
     #[cold]
     pub(super) fn confirm_early(&mut self, now: Instant, segment: &Segment) {
-        let fast_open = self.opening.take().and_then(|opening| opening.fast_open);
+        let fast_open = self.extras.put_opening(None).and_then(|opening| opening.fast_open);
         let confirmed = fast_open.and_then(|mut fast_open| fast_open.confirm());
         let Some((sent, again)) = confirmed else { return };
         awake!(self).confirm_answer(now, &self.config);
@@ -184,7 +184,7 @@ impl Connection {
     /// §4.2.1).
     #[cold]
     fn end_early(&mut self, now: Instant, segment: &Segment, repeated: bool) {
-        let Some(mut fast_open) = self.opening.take().and_then(|opening| opening.fast_open) else { return };
+        let Some(mut fast_open) = self.extras.put_opening(None).and_then(|opening| opening.fast_open) else { return };
         let lesson = fast_open.take_answer(segment, repeated);
         let (sent, accepted) = (fast_open.sent(), segment.ack.0.wrapping_sub(self.local.0));
         let outcome = awake!(self).account.rare().fast_open.get_or_insert_default();
@@ -213,7 +213,7 @@ impl Connection {
             self.config.syn_data || answers && self.fast_open().is_some_and(|fast_open| fast_open.takes_data());
         if takes_data && segment.sequence_len() > 1 {
             // RFC 9293 §3.10.7.2: queued for later, and not acknowledged yet.
-            self.opening.get_or_insert_default().early = Some(*segment);
+            self.extras.start_opening().early = Some(*segment);
         }
         self.timestamps &= segment.timestamps().is_some();
         if let Some(stamps) = segment.timestamps() {
@@ -276,7 +276,7 @@ impl Connection {
         awake!(self).establish(now, agreed, initial_window, peer_window, &self.config);
         let compressed = self.agreed_on_compression();
         self.start_compression(compressed);
-        if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.scps.is_some()) {
+        if let (Some(size), true) = (self.config.scps.and_then(|scps| scps.record_size), self.extras.scps().is_some()) {
             awake!(self).set_record_size(size.0, compressed);
         }
         if self.receiver.skips_holes() {
@@ -290,7 +290,7 @@ impl Connection {
             self.receiver.compress(self.srtt());
         }
         self.start_keep_alive(now);
-        if let Some(syn) = self.opening.as_mut().and_then(|opening| opening.early.take()) {
+        if let Some(syn) = self.extras.opening_mut().and_then(|opening| opening.early.take()) {
             // RFC 9293 §3.5: the data of the SYN now goes to the application.
             self.take_early(now, &syn);
         }
@@ -299,7 +299,7 @@ impl Connection {
 
     #[cold]
     pub(super) fn poll_syn(&mut self, now: Instant) -> Option<Segment> {
-        if self.answer.is_some() {
+        if self.extras.answer().is_some() {
             return self.poll_answer(now);
         }
         if !self.handshake_due {
@@ -324,13 +324,13 @@ impl Connection {
                 .then(|| self.own_scale()),
             sack_permitted: self.sack,
         };
-        let marks = |ecn: &mut Box<Ecn>| if answer { ecn.answer() } else { (ecn.offer(), None) };
-        let (marks, ecn_bytes) = self.ecn.as_mut().map_or_else(Default::default, marks);
+        let marks = |ecn: &mut Ecn| if answer { ecn.answer() } else { (ecn.offer(), None) };
+        let (marks, ecn_bytes) = self.extras.ecn_mut().map_or_else(Default::default, marks);
         let syn = Flags::SYN.with(marks);
         let ack = if answer { self.remote.plus(self.receiver.nxt() as u32) } else { SeqNumber::default() };
         let flags = if answer { syn.with(Flags::ACK) } else { syn };
         let mut segment = Segment::new(self.local.plus(u32::MAX), ack, window, flags);
-        if self.config.scps.is_some() && (!answer || self.scps.is_some()) {
+        if self.config.scps.is_some() && (!answer || self.extras.scps().is_some()) {
             segment = self.offer_scps(segment);
         }
         segment = self.open_fast(self.stamp(now, segment.with_syn_options(offer)), answer);
@@ -348,7 +348,7 @@ impl Connection {
     /// Adds cookie and data to the first SYN of a client, or a due cookie to the SYN-ACK. A repeated SYN has neither,
     /// because something on the path may drop them (RFC 7413 §4.2.1; as in Linux).
     fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
-        let waiting = self.sender.as_ref().map_or(0, |sender| sender.unsent());
+        let waiting = self.sending.awake().map_or(0, |sender| sender.unsent());
         let mss = self.config.mss;
         let Some(fast_open) = self.fast_open() else { return segment };
         if !segment.has_place_for_cookie() {

@@ -7,7 +7,7 @@ use crate::config::{Config, WindowEdge};
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
 use crate::segment::{Segment, SeqNumber};
-use crate::sender::Sender;
+use crate::sender::{Sender, Sending};
 use lightlag_control::congestion::Phase;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Rate};
@@ -62,7 +62,7 @@ pub struct Details {
 impl Connection {
     /// The failure of its congestion control, if that comes from outside and has failed.
     pub fn fault(&self) -> Option<&Fault> {
-        self.sender.as_ref()?.congestion()?.fault()
+        self.sending.awake()?.congestion()?.fault()
     }
 
     /// Offset of the payload in a segment of the peer. `None` before the peer's SYN, and for the SYN itself.
@@ -123,7 +123,7 @@ impl Connection {
 
     /// Bytes of payload that the peer acknowledged, which never leave again.
     pub fn acknowledged(&self) -> u64 {
-        self.sender.as_ref().map_or(0, |sender| sender.payload(sender.board().una()))
+        self.sending.awake().map_or(0, |sender| sender.payload(sender.board().una()))
     }
 
     /// Bytes of payload that this end acknowledged, which the peer will never send again.
@@ -140,7 +140,7 @@ impl Connection {
 
     /// Bytes of payload that were sent at least once.
     pub fn sent(&self) -> u64 {
-        self.sender.as_ref().map_or(0, |sender| sender.payload(sender.board().nxt()))
+        self.sending.awake().map_or(0, |sender| sender.payload(sender.board().nxt()))
     }
 
     /// The largest window that the peer advertised, in bytes.
@@ -150,12 +150,12 @@ impl Connection {
 
     /// Whether the local FIN, if there is one, and all data are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
-        self.sender.as_ref().is_none_or(|sender| sender.board().is_empty() && sender.unsent() == 0)
+        self.sending.awake().is_none_or(|sender| sender.board().is_empty() && sender.unsent() == 0)
     }
 
     /// Whether the application has closed and all that it wrote has left once.
     pub fn has_sent_everything(&self) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.is_closing() && sender.unsent() == 0)
+        self.sending.awake().is_some_and(|sender| sender.is_closing() && sender.unsent() == 0)
     }
 
     /// Its account as it stands until the next thing that happens to it.
@@ -165,7 +165,10 @@ impl Connection {
 
     /// Payload of a full segment.
     pub fn segment_size(&self) -> u32 {
-        self.sender.as_ref().map_or(self.rest.segment_size, |sender| sender.segment_size())
+        match &self.sending {
+            Sending::Awake(sender) => sender.segment_size(),
+            Sending::Resting(rest) => rest.segment_size.into(),
+        }
     }
 
     /// Its behaviour.
@@ -181,7 +184,7 @@ impl Connection {
 
     /// The peer's reports of marks on our packets.
     pub fn delivered_marks(&self) -> Delivered {
-        self.sender.as_ref().map_or_else(Delivered::default, |sender| sender.account.delivered())
+        self.sending.awake().map_or_else(Delivered::default, |sender| sender.account.delivered())
     }
 
     /// As `tcpi_delivered` of Linux.
@@ -201,7 +204,7 @@ impl Connection {
     fn details_with(&self, sender: &Sender) -> Details {
         let board = sender.board();
         let una = sender.payload(board.una());
-        let (ecn_bytes, ce_packets) = self.ecn.as_ref().map_or_else(Default::default, |ecn| ecn.arrived());
+        let (ecn_bytes, ce_packets) = self.extras.ecn().map_or_else(Default::default, |ecn| ecn.arrived());
         Details {
             ecn_bytes,
             ce_packets,
@@ -214,7 +217,7 @@ impl Connection {
             retries: sender.retries(),
             timestamps: self.timestamps,
             sack: self.sack,
-            ecn: self.ecn.is_some(),
+            ecn: self.extras.ecn().is_some(),
             scales: self.receiver.scale().map(|ours| (self.peer_scale, ours)),
             rtt_variance: sender.rtt().variance(),
             peer_window: sender.peer_edge().saturating_sub(una),

@@ -80,7 +80,7 @@ impl Connection {
     pub fn share(&mut self, bucket: &mut Bucket, network_header: u32) {
         self.predicts = false;
         let limiter = Limiter { member: bucket.join(network_header), own: None, leaves: false };
-        self.gate.get_or_insert_default().limiter = Some(limiter);
+        self.extras.build_gate().limiter = Some(limiter);
     }
 
     /// The next segment to send, until there is none, of a connection that [shares](Self::share) this bucket.
@@ -90,14 +90,14 @@ impl Connection {
 
     /// Gives up its place if it is over, so that others need not wait: for an owner that does not poll it again.
     pub fn vacate(&mut self, bucket: &mut Bucket) {
-        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+        if let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.vacate(bucket);
         }
     }
 
     /// The connection is over: the next poll gives up its place.
     pub(super) fn leave_bucket(&mut self) {
-        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+        if let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.leaves = true;
         }
     }
@@ -106,14 +106,14 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn poll_gate(&mut self, now: Instant, shared: Option<&mut Bucket>) -> Option<Segment> {
-        let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) else {
+        let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) else {
             return if self.has_nothing() { None } else { self.poll_through(now) };
         };
         let mut own = limiter.own.take();
         let bucket = own.as_deref_mut().or(shared).expect("a connection that shares its bucket is polled with it");
         let member = limiter.vacate(bucket);
         let segment = if self.has_nothing() { None } else { self.poll_with_tokens(now, bucket, member) };
-        if let Some(limiter) = self.gate.as_mut().and_then(|gate| gate.limiter.as_mut()) {
+        if let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.own = own;
         }
         segment
@@ -146,20 +146,21 @@ impl Connection {
     /// Whether nothing can want to leave, as is usual for an end that only receives, between two ACKs.
     fn has_nothing(&self) -> bool {
         let due = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
-        let watched = self.ecn.is_some() || self.keep_alive.is_some() || self.answer.is_some();
-        !due && !watched && self.sender.as_ref().is_none_or(|sender| sender.has_nothing() && !sender.wants_probe())
+        let watched =
+            self.extras.ecn().is_some() || self.extras.keep_alive().is_some() || self.extras.answer().is_some();
+        !due && !watched && self.sending.awake().is_none_or(|sender| sender.has_nothing() && !sender.wants_probe())
     }
 
     /// The segment that leaves once there are tokens.
     fn poll_open_gate(&mut self, now: Instant) -> Option<Segment> {
         let id = self.compresses_with();
         // As without a gate: the sending code is compiled once, and stays fast if there is none.
-        let gate = self.gate.take();
+        let gate = self.extras.put_gate(None);
         let segment = match id {
             Some(id) => self.poll_compressed(now, id),
             None => self.poll_segment(now),
         };
-        self.gate = gate;
+        self.extras.put_gate(gate);
         segment
     }
 
@@ -167,7 +168,8 @@ impl Connection {
     /// order in which they leave.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
         let compressed = self.compresses();
-        let usual = if self.timestamps { STAMPS } else { 0 } + if self.ecn.is_some() { ECN_BYTES_LEN } else { 0 };
+        let usual =
+            if self.timestamps { STAMPS } else { 0 } + if self.extras.ecn().is_some() { ECN_BYTES_LEN } else { 0 };
         let reports = self.receiver.has_report();
         let bare = match compressed {
             // A FIN is the longest segment that reports only corruption.
@@ -175,33 +177,33 @@ impl Connection {
             _ => HEADER + if reports || self.handshake_due { OPTIONS } else { usual + BOUNDARY },
         };
         match self.state {
-            State::Closed | State::Listen => return self.answer.as_ref().map(|_| HEADER + STAMPS),
+            State::Closed | State::Listen => return self.extras.answer().map(|_| HEADER + STAMPS),
             State::SynSent | State::SynReceived => {
-                let wants = self.handshake_due || self.answer.is_some() || self.receiver.ack_due();
+                let wants = self.handshake_due || self.extras.answer().is_some() || self.receiver.ack_due();
                 return wants.then_some(HEADER + OPTIONS);
             }
             _ => {}
         }
         let ack = self.receiver.ack_due();
-        let prior = self.ecn.as_ref().is_some_and(|ecn| ecn.owes_prior());
+        let prior = self.extras.ecn().is_some_and(|ecn| ecn.owes_prior());
         if self.handshake_due || self.receiver.owes_copies() || prior || ack && (reports || compressed) {
             return Some(bare);
         }
-        let boundary = if self.sender.as_ref().is_some_and(|sender| sender.marks_records()) { BOUNDARY } else { 0 };
+        let boundary = if self.sending.awake().is_some_and(|sender| sender.marks_records()) { BOUNDARY } else { 0 };
         let header = if compressed { self.largest_data_header() } else { HEADER + usual + boundary };
-        if let Some(len) = self.sender.as_mut().and_then(|sender| sender.next_len(now, &self.config)) {
+        if let Some(len) = self.sending.awake_mut().and_then(|sender| sender.next_len(now, &self.config)) {
             // If an idle time has just closed the window, an ACK may leave instead.
             return Some((header + len).max(bare));
         }
-        let wants_probe = self.sender.as_ref().is_some_and(|sender| sender.wants_probe());
-        if wants_probe && self.sender.as_ref().is_some_and(|sender| sender.tells_of_tail()) {
+        let wants_probe = self.sending.awake().is_some_and(|sender| sender.wants_probe());
+        if wants_probe && self.sending.awake().is_some_and(|sender| sender.tells_of_tail()) {
             // The last byte sent.
             return Some((header + 1).max(bare));
         }
         if ack || wants_probe {
             return Some(bare);
         }
-        match self.sender.as_mut().and_then(|sender| sender.low_priority_len(now)) {
+        match self.sending.awake_mut().and_then(|sender| sender.low_priority_len(now)) {
             Some(len) => Some(HEADER + usual + len),
             None => self.keep_alive_due().then_some(bare),
         }

@@ -12,7 +12,7 @@ impl Connection {
     /// A copy of data sent before. It acknowledges only data already acknowledged, because it may be dropped.
     #[inline(never)]
     pub(super) fn low_priority(&mut self, now: Instant, chunk: Chunk) -> Segment {
-        if let Some(ecn) = &mut self.ecn {
+        if let Some(ecn) = self.extras.ecn_mut() {
             ecn.low_priority();
         }
         let (nxt, seq) = (self.receiver.nxt(), self.local.plus(chunk.start as u32));
@@ -38,7 +38,7 @@ impl Connection {
         if segment.flags.has_any(control) || !segment.flags.has(Flags::ACK) || self.state == State::TimeWait {
             return;
         }
-        if self.keep_alive.is_some() {
+        if self.extras.keep_alive().is_some() {
             self.heard(now);
         }
         if segment.len == 0 {

@@ -34,7 +34,7 @@ impl Connection {
 
     /// Takes in a segment that arrived in a packet with this ECN field.
     pub fn handle_packet(&mut self, now: Instant, segment: &Segment, codepoint: Codepoint) {
-        if let Some(ecn) = &mut self.ecn {
+        if let Some(ecn) = self.extras.ecn_mut() {
             ecn.arrives(codepoint);
         }
         self.handle_segment(now, segment);
@@ -44,31 +44,31 @@ impl Connection {
     /// pure ACKs, retransmissions and probes (RFC 3168 §6.1.4 to 6.1.6), unless the congestion control needs marks on
     /// all packets (RFC 8257), or AccECN is used as in Linux (`ect_control`).
     pub fn codepoint(&self) -> Codepoint {
-        self.ecn.as_ref().map_or(Codepoint::NotEct, |ecn| ecn.leaving())
+        self.extras.ecn().map_or(Codepoint::NotEct, |ecn| ecn.leaving())
     }
 
     /// Reads the ECN offer in the peer's SYN, or the form in its SYN-ACK.
     pub(super) fn agree_on_ecn(&mut self, segment: &Segment) {
-        let Some(ecn) = &mut self.ecn else { return };
+        let Some(ecn) = self.extras.ecn_mut() else { return };
         let flags = segment.flags;
         let agreed = if flags.has(Flags::ACK) { ecn.take_answer(flags) } else { ecn.take_syn(flags) };
         ecn.look_for_bytes(segment, true);
         if !agreed {
-            self.ecn = None;
+            self.extras.put_ecn(None);
         }
     }
 
     /// The peer's first AccECN option may come with any segment.
     #[inline(never)]
     pub(super) fn look_for_ecn_bytes(&mut self, segment: &Segment) {
-        if let Some(ecn) = &mut self.ecn {
+        if let Some(ecn) = self.extras.ecn_mut() {
             ecn.look_for_bytes(segment, self.state == State::SynReceived);
         }
     }
 
     /// Reads from the ACK that ended the handshake how the local SYN-ACK arrived.
     pub(super) fn take_greeting(&mut self, segment: &Segment) {
-        let marked = self.ecn.as_mut().is_some_and(|ecn| ecn.take_greeting(segment.flags));
+        let marked = self.extras.ecn_mut().is_some_and(|ecn| ecn.take_greeting(segment.flags));
         if marked {
             awake!(self).account.rare().delivered.ce_packets += 1;
         }
@@ -76,13 +76,13 @@ impl Connection {
 
     /// The bytes that the AccECN option takes from full segments.
     pub(super) fn room_for_ecn_bytes(&self) -> u32 {
-        let needed = !self.config.mss_is_payload && self.ecn.as_ref().is_some_and(|ecn| ecn.needs_room());
+        let needed = !self.config.mss_is_payload && self.extras.ecn().is_some_and(|ecn| ecn.needs_room());
         if needed { ECN_BYTES_LEN } else { 0 }
     }
 
     /// Whether an ACK has counters to report for which a full segment has no room.
     pub(super) fn owes_ecn_bytes(&self) -> bool {
-        self.ecn.as_ref().is_some_and(|ecn| ecn.demands_bytes()) && self.room_for_ecn_bytes() == 0
+        self.extras.ecn().is_some_and(|ecn| ecn.demands_bytes()) && self.room_for_ecn_bytes() == 0
     }
 
     /// Adds the AccECN option, if one is due and there is room. If SACK blocks leave none for the counters that grew,
@@ -90,7 +90,10 @@ impl Connection {
     #[inline(never)]
     pub(super) fn add_ecn_bytes(&mut self, now: Instant, segment: Segment) -> Segment {
         let (srtt, size) = (self.srtt(), self.segment_size());
-        let Some(ecn) = self.ecn.as_mut().filter(|_| self.scps.is_none()) else { return segment };
+        if self.extras.scps().is_some() {
+            return segment;
+        }
+        let Some(ecn) = self.extras.ecn_mut() else { return segment };
         let Some((bytes, least)) = ecn.bytes_due(now, srtt) else { return segment };
         let size = size + if ecn.needs_room() { ECN_BYTES_LEN } else { 0 };
         let most = if self.config.mss_is_payload || segment.len == 0 {
@@ -111,7 +114,7 @@ impl Connection {
     /// Takes in the mark of an acceptable segment, before its data.
     #[inline(never)]
     pub(super) fn take_mark(&mut self, segment: &Segment) {
-        let Some(ecn) = &mut self.ecn else { return };
+        let Some(ecn) = self.extras.ecn_mut() else { return };
         let delayed = self.receiver.deadline() != Instant::MAX;
         if ecn.received(segment.flags, segment.len, self.receiver.nxt(), delayed) == Urgency::Now {
             self.receiver.acknowledge_now();
@@ -122,7 +125,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
         let newer = ack > self.una() || !segment.sack().is_empty();
-        self.ecn.as_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
+        self.extras.ecn_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
     }
 
     /// Notes counters while nothing is outstanding and new data arrived: they concern our pure ACKs, and demand nothing
@@ -130,7 +133,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn note_echo(&mut self, segment: &Segment, start: u64) {
         let newer = segment.len > 0 && start == self.receiver.nxt();
-        if let Some((_, marks)) = self.ecn.as_mut().map(|ecn| ecn.echoed(segment, newer))
+        if let Some((_, marks)) = self.extras.ecn_mut().map(|ecn| ecn.echoed(segment, newer))
             && marks != Marks::None
         {
             let size = u64::from(self.segment_size());
@@ -141,7 +144,7 @@ impl Connection {
     /// The ACK of data before a change of marks, if one is due (RFC 8257 §3.2).
     #[inline(never)]
     pub(super) fn prior_ack(&mut self, now: Instant) -> Option<Segment> {
-        let (nxt, echo) = self.ecn.as_mut()?.take_prior()?;
+        let (nxt, echo) = self.extras.ecn_mut()?.take_prior()?;
         self.count_ack();
         let (seq, ack) = (self.local.plus(self.nxt() as u32), self.remote.plus(nxt as u32));
         let flags = if echo { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };

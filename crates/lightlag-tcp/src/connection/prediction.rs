@@ -15,11 +15,7 @@ impl Connection {
         self.state == State::Established
             && self.timestamps
             && !self.orphan
-            && self.ecn.is_none()
-            && self.keep_alive.is_none()
-            && self.opening.is_none()
-            && self.scps.is_none()
-            && self.gate.is_none()
+            && self.extras.is_empty()
             && !self.in_outage()
             && self.config.partial_segments
             && self.config.burst_limit.is_none()
@@ -60,6 +56,6 @@ impl Connection {
         self.predicts
             && self.state == State::Established
             && !owes
-            && self.sender.as_ref().is_none_or(|sender| sender.is_quiet())
+            && self.sending.awake().is_none_or(|sender| sender.is_quiet())
     }
 }

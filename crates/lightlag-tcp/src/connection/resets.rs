@@ -1,7 +1,6 @@
 //! Resets and challenges: the answer to a segment without a connection, and the distinction of a mistake from an attack
 //! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
 
-use super::handshake::Opening;
 use super::{Connection, State};
 use crate::account::Failure;
 use crate::fast_open::FastOpen;
@@ -32,7 +31,7 @@ impl Connection {
         if self.state != State::Closed {
             self.finish(Some(Failure::Crashed));
         }
-        self.answer = None;
+        self.extras.put_answer(None);
     }
 
     /// Sends a reset at the next number to send.
@@ -43,10 +42,8 @@ impl Connection {
         // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
         let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
         let reset = if self.timestamps { reset.with_timestamps(stamps) } else { reset };
-        self.answer = Some(Box::new(match self.compresses_with() {
-            Some(id) => self.compress(reset, id),
-            None => reset,
-        }));
+        let reset = self.compresses_with().map_or(reset, |id| self.compress(reset, id));
+        self.extras.put_answer(Some(Box::new(reset)));
     }
 
     /// Answers a segment without a connection by a reset, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
@@ -56,14 +53,14 @@ impl Connection {
             return;
         }
         if let Some(reset) = reset_for(segment) {
-            self.answer = Some(Box::new(reset));
+            self.extras.put_answer(Some(Box::new(reset)));
         }
     }
 
     /// The waiting reset, if there is one.
     #[cold]
     pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
-        let reset = *self.answer.take()?;
+        let reset = *self.extras.put_answer(None)?;
         self.count_ack();
         Some(match reset.timestamps() {
             Some(stamps) => reset.with_timestamps(Timestamps { value: timestamp(now), ..stamps }),
@@ -104,13 +101,15 @@ impl Connection {
     /// Returns a server to its start, with this initial sequence number; its counters continue.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
         let account = std::mem::take(&mut awake!(self).account);
-        let fast_open = self.opening.take().and_then(|opening| opening.fast_open).map(FastOpen::anew);
-        let (id, limiter) = (self.offered_id(), self.gate.take().and_then(|gate| gate.limiter));
+        let fast_open = self.extras.put_opening(None).and_then(|opening| opening.fast_open).map(FastOpen::anew);
+        let (id, limiter) = (self.offered_id(), self.extras.put_gate(None).and_then(|gate| gate.limiter));
         *self = Self::server(self.config.clone(), initial);
         awake!(self).account = account;
-        self.opening = fast_open.map(|fast_open| Box::new(Opening { early: None, fast_open: Some(fast_open) }));
+        if fast_open.is_some() {
+            self.extras.start_opening().fast_open = fast_open;
+        }
         if limiter.is_some() {
-            self.gate.get_or_insert_default().limiter = limiter;
+            self.extras.build_gate().limiter = limiter;
         }
         self.set_connection_id(id);
     }

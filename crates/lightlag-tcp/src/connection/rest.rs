@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::segment::SeqNumber;
-use crate::sender::{Agreed, Sender};
+use crate::sender::{Agreed, Sender, Sending};
 use lightlag_core::{Duration, Instant};
 
 /// The seed of a sending half whose first byte has this number: connections have different numbers, but equal
@@ -18,28 +18,28 @@ impl Connection {
     pub(super) fn rest(&mut self) {
         let before = matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         let agreed = if before { None } else { Some(self.agreed()) };
-        if let Some(rest) = self.sender.as_ref().and_then(|sender| sender.resting(agreed, &self.config)) {
-            self.rest = rest;
-            self.sender = None;
+        if let Some(rest) = self.sending.awake().and_then(|sender| sender.resting(agreed, &self.config)) {
+            self.sending = Sending::Resting(rest);
         }
+        self.extras.tidy();
     }
 
     /// The agreement of the handshake, as far as it concerns the sending half.
     pub(super) fn agreed(&self) -> Agreed {
-        Agreed { sack: self.sack, ecn: self.ecn.is_some(), snack: self.agreed_on_snack() }
+        Agreed { sack: self.sack, ecn: self.extras.ecn().is_some(), snack: self.agreed_on_snack() }
     }
 
     /// Looks at the sending half, or at one as it would be if it woke now.
     pub(super) fn look<R>(&self, at: impl FnOnce(&Sender) -> R) -> R {
-        match &self.sender {
-            Some(sender) => at(sender),
-            None => at(&self.rest.wake(&self.config, seed(self.local))),
+        match &self.sending {
+            Sending::Awake(sender) => at(sender),
+            Sending::Resting(rest) => at(&rest.wake(&self.config, seed(self.local))),
         }
     }
 
     #[inline(always)]
     pub(super) fn begin_event(&mut self) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sending.awake_mut() {
             sender.begin_event(&self.config);
         }
     }
@@ -47,7 +47,7 @@ impl Connection {
     /// First offset not acknowledged, and that of the next new byte.
     #[inline(always)]
     pub(super) fn edges(&self) -> (u64, u64) {
-        self.sender.as_ref().map_or((0, 0), |sender| (sender.board().una(), sender.board().nxt()))
+        self.sending.awake().map_or((0, 0), |sender| (sender.board().una(), sender.board().nxt()))
     }
 
     #[inline(always)]
@@ -62,43 +62,52 @@ impl Connection {
 
     #[inline(always)]
     pub(super) fn in_outage(&self) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.in_outage())
+        self.sending.awake().is_some_and(|sender| sender.in_outage())
     }
 
     #[inline(always)]
     pub(super) fn sending_deadline(&self) -> Instant {
-        self.sender.as_ref().map_or(self.rest.deadline, |sender| sender.deadline())
+        match &self.sending {
+            Sending::Awake(sender) => sender.deadline(),
+            Sending::Resting(rest) => rest.deadline,
+        }
     }
 
     pub(super) fn uses_sack(&self) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.uses_sack())
+        self.sending.awake().is_some_and(|sender| sender.uses_sack())
     }
 
     pub(super) fn retries(&self) -> u8 {
-        self.sender.as_ref().map_or(0, |sender| sender.retries())
+        self.sending.awake().map_or(0, |sender| sender.retries())
     }
 
     pub(super) fn srtt(&self) -> Duration {
-        self.sender.as_ref().map_or_else(|| self.rest.srtt(&self.config), |sender| sender.rtt().srtt())
+        match &self.sending {
+            Sending::Awake(sender) => sender.rtt().srtt(),
+            Sending::Resting(rest) => rest.srtt(&self.config),
+        }
     }
 
     #[inline(always)]
     pub(super) fn max_window(&self) -> u64 {
-        self.sender.as_ref().map_or(self.rest.max_window.into(), |sender| sender.max_window())
+        match &self.sending {
+            Sending::Awake(sender) => sender.max_window(),
+            Sending::Resting(rest) => rest.max_window.into(),
+        }
     }
 
     /// The peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
     #[inline(always)]
     pub(super) fn set_peer_window(&mut self, ack: u64, window: u32) -> bool {
-        match &mut self.sender {
-            Some(sender) => sender.set_peer_window(ack, window.into()),
-            None => self.rest.set_peer_window(window),
+        match &mut self.sending {
+            Sending::Awake(sender) => sender.set_peer_window(ack, window.into()),
+            Sending::Resting(rest) => rest.set_peer_window(window),
         }
     }
 
     #[inline(always)]
     pub(super) fn probe_answered(&mut self) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sending.awake_mut() {
             sender.probe_answered();
         }
     }
@@ -106,13 +115,13 @@ impl Connection {
     /// A segment without payload leaves. Returns the offset of the next new byte.
     #[inline(always)]
     pub(super) fn count_ack(&mut self) -> u64 {
-        match &mut self.sender {
-            Some(sender) => {
+        match &mut self.sending {
+            Sending::Awake(sender) => {
                 sender.account.counters.acks_sent += 1;
                 sender.board().nxt()
             }
-            None => {
-                self.rest.acks_sent += 1;
+            Sending::Resting(rest) => {
+                rest.acks_sent += 1;
                 0
             }
         }
@@ -120,7 +129,9 @@ impl Connection {
 
     /// So many bytes of payload arrived that were present before.
     pub(super) fn count_duplicate(&mut self, bytes: u64) {
-        let of_rest = &mut self.rest.duplicate_bytes;
-        *self.sender.as_mut().map_or(of_rest, |sender| &mut sender.account.counters.duplicate_bytes) += bytes;
+        match &mut self.sending {
+            Sending::Awake(sender) => sender.account.counters.duplicate_bytes += bytes,
+            Sending::Resting(rest) => rest.duplicate_bytes += bytes,
+        }
     }
 }

@@ -93,7 +93,7 @@ impl Records {
 impl Connection {
     /// The capability bits that both ends have; `None` with a peer without SCPS-TP.
     pub fn common_capabilities(&self) -> Option<u8> {
-        self.scps.as_ref().map(|agreement| agreement.common)
+        self.extras.scps().map(|agreement| agreement.common)
     }
 
     /// A packet to this end was corrupted, according to the interface or a station. ACKs report it to the peer for two
@@ -101,7 +101,7 @@ impl Connection {
     #[cold]
     pub fn corruption_experienced(&mut self, now: Instant) {
         let life = (self.srtt() * 2).max(CORRUPTION_LIFE);
-        if let Some(agreement) = &mut self.scps {
+        if let Some(agreement) = self.extras.scps_mut() {
             agreement.corrupted_until = now + life;
         }
     }
@@ -115,14 +115,14 @@ impl Connection {
     /// Number of the peer's records that the application has read completely; it reads them at once by default. A
     /// record with a hole does not count.
     pub fn records(&self) -> u64 {
-        self.scps.as_ref().map_or(0, |agreement| agreement.records.read)
+        self.extras.scps().map_or(0, |agreement| agreement.records.read)
     }
 
     /// Notes that the next accepted segment ends a record with the byte before `end`.
     #[cold]
     pub(super) fn note_record(&mut self, end: u64) {
         let fits = self.receiver.read_so_far() < end && end <= self.receiver.edge();
-        if let Some(agreement) = self.scps.as_mut().filter(|_| fits) {
+        if let Some(agreement) = self.extras.scps_mut().filter(|_| fits) {
             agreement.records.note(end);
         }
     }
@@ -138,7 +138,7 @@ impl Connection {
     #[cold]
     pub(super) fn settle_records(&mut self) {
         let read = self.receiver.read_so_far();
-        if let Some(agreement) = &mut self.scps {
+        if let Some(agreement) = self.extras.scps_mut() {
             agreement.records.settle(read);
         }
     }
@@ -146,7 +146,7 @@ impl Connection {
     /// As [`Self::read`], but at most to the end of a record.
     pub fn read_record(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read_so_far();
-        let end = self.scps.as_ref().and_then(|agreement| agreement.records.ends.front());
+        let end = self.extras.scps().and_then(|agreement| agreement.records.ends.front());
         let left = end.map_or(u64::MAX, |end| end - read);
         self.read(bytes.min(left))
     }
@@ -236,7 +236,7 @@ impl Connection {
         if let Some(bets) = scps.bets.filter(|_| both(Capabilities::BETS)) {
             self.receiver.skip_holes(bets.patience, bets.hold.map(|hold| hold.0));
         }
-        self.scps = Some(Box::new(Agreement {
+        self.extras.put_scps(Some(Box::new(Agreement {
             common,
             form,
             own_unit: 1,
@@ -247,29 +247,29 @@ impl Connection {
             records: Records::default(),
             peer_id: if compressed { peer.connection_id } else { 0 },
             first_window: syn.window,
-        }));
+        })));
         // Computed only now, because the agreement matters.
         let [own_unit, peer_unit] = [self.config.mss, peer_mss].map(|mss| self.payload_of(mss).into());
-        if let Some(agreement) = &mut self.scps {
+        if let Some(agreement) = self.extras.scps_mut() {
             (agreement.own_unit, agreement.peer_unit) = (own_unit, peer_unit);
         }
     }
 
     /// Whether compressed headers were agreed on.
     pub(super) fn agreed_on_compression(&self) -> bool {
-        self.scps.as_ref().is_some_and(|agreement| agreement.peer_id != 0)
+        self.extras.scps().is_some_and(|agreement| agreement.peer_id != 0)
     }
 
     /// Whether SNACK options were agreed on.
     pub(super) fn agreed_on_snack(&self) -> bool {
-        self.scps.as_ref().is_some_and(|agreement| agreement.form != SnackForm::Off)
+        self.extras.scps().is_some_and(|agreement| agreement.form != SnackForm::Off)
     }
 
     /// The ACK with the reports of SCPS-TP.
     #[cold]
     pub(super) fn add_scps(&mut self, now: Instant, segment: Segment) -> Segment {
         let segment = if self.sack { self.add_sack(segment) } else { segment };
-        let Some(agreement) = &self.scps else { return segment };
+        let Some(agreement) = self.extras.scps() else { return segment };
         let unit = agreement.own_unit;
         let segment = match agreement.form {
             _ if !self.receiver.has_holes() => segment,
@@ -277,7 +277,7 @@ impl Connection {
             SnackForm::Short => self.add_holes(now, segment, unit),
             SnackForm::Long => self.add_vector(now, segment, unit),
         };
-        if self.scps.as_ref().is_none_or(|agreement| now >= agreement.corrupted_until) {
+        if self.extras.scps().is_none_or(|agreement| now >= agreement.corrupted_until) {
             return segment;
         }
         let told = segment.with_corruption();
@@ -291,7 +291,7 @@ impl Connection {
     /// cause of a reaction, and then gives way to later ones.
     fn reportable(&self, now: Instant) -> impl Iterator<Item = Range> + '_ {
         let worthwhile = self.receiver.repairable_from(now + self.srtt());
-        let told = self.scps.as_ref().map_or(0, |agreement| agreement.reported).min(worthwhile);
+        let told = self.extras.scps().map_or(0, |agreement| agreement.reported).min(worthwhile);
         self.receiver.holes().skip_while(move |hole| hole.start < told)
     }
 
@@ -309,7 +309,7 @@ impl Connection {
     }
 
     fn note_reported(&mut self, end: u64) {
-        if let Some(agreement) = &mut self.scps {
+        if let Some(agreement) = self.extras.scps_mut() {
             agreement.reported = agreement.reported.max(end);
         }
     }
@@ -346,7 +346,7 @@ impl Connection {
             awake!(self).corruption_told(now, &self.config);
         }
         segment.snack()?;
-        let agreement = self.scps.as_mut()?;
+        let agreement = self.extras.scps_mut()?;
         let mut report = agreement.report.take().unwrap_or_default();
         let Report { missing, received, guard } = &mut *report;
         missing.clear();
@@ -389,7 +389,7 @@ impl Connection {
     /// Returns the report for reuse.
     #[cold]
     pub(super) fn keep_report(&mut self, report: Option<Box<Report>>) {
-        if let Some(agreement) = &mut self.scps {
+        if let Some(agreement) = self.extras.scps_mut() {
             agreement.report = report;
         }
     }

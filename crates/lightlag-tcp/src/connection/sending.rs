@@ -13,16 +13,18 @@ impl Connection {
         if self.handshake_due || self.receiver.owes_copies() {
             return Some(self.owed_ack(now));
         }
-        if self.ecn.is_some()
+        if self.extras.ecn().is_some()
             && let Some(ack) = self.prior_ack(now)
         {
             return Some(ack);
         }
         // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it. So do ECN counters.
-        if self.receiver.ack_due() && (self.receiver.has_report() || self.ecn.is_some() && self.owes_ecn_bytes()) {
+        if self.receiver.ack_due()
+            && (self.receiver.has_report() || self.extras.ecn().is_some() && self.owes_ecn_bytes())
+        {
             return Some(self.pure_ack(now, 0));
         }
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sending.awake_mut() {
             let nxt = sender.board().nxt();
             if let Some(chunk) = sender.poll(now, &self.config) {
                 return Some(self.data(now, chunk, chunk.start >= nxt));
@@ -36,7 +38,7 @@ impl Connection {
         if self.receiver.ack_due() {
             return Some(self.pure_ack(now, 0));
         }
-        if let Some(chunk) = self.sender.as_mut().and_then(|sender| sender.poll_low_priority(now)) {
+        if let Some(chunk) = self.sending.awake_mut().and_then(|sender| sender.poll_low_priority(now)) {
             return Some(self.low_priority(now, chunk));
         }
         self.poll_keep_alive(now)
@@ -65,7 +67,7 @@ impl Connection {
         segment.len = chunk.len as u16;
         if new
             && chunk.len > 0
-            && let Some(ecn) = &mut self.ecn
+            && let Some(ecn) = self.extras.ecn_mut()
         {
             segment.flags = segment.flags.with(ecn.new_data(awake!(self).take_reduced()));
         }
@@ -84,7 +86,7 @@ impl Connection {
                 other => other,
             };
         }
-        if self.ecn.is_some() { self.add_ecn_bytes(now, segment) } else { segment }
+        if self.extras.ecn().is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
     pub(super) fn pure_ack(&mut self, now: Instant, before: u32) -> Segment {
@@ -94,11 +96,11 @@ impl Connection {
         let segment = self.acknowledging(now, seq);
         let reports = self.receiver.has_report();
         self.supersedes = advances && segment.flags == Flags::ACK && !reports;
-        if self.scps.is_some() {
+        if self.extras.scps().is_some() {
             return self.add_scps(now, segment);
         }
         let segment = if reports { self.add_sack(segment) } else { segment };
-        if self.ecn.is_some() { self.add_ecn_bytes(now, segment) } else { segment }
+        if self.extras.ecn().is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
     /// Adds the report of a SACK option to an ACK.
@@ -121,7 +123,7 @@ impl Connection {
     pub(super) fn acknowledging(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         let ack = self.remote.plus(self.receiver.nxt() as u32);
         let window = self.receiver.acknowledged(false);
-        let flags = self.ecn.as_mut().map_or(Flags::ACK, |ecn| Flags::ACK.with(ecn.echo()));
+        let flags = self.extras.ecn_mut().map_or(Flags::ACK, |ecn| Flags::ACK.with(ecn.echo()));
         self.stamp(now, Segment::new(seq, ack, window, flags))
     }
 

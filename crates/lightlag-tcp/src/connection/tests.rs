@@ -270,17 +270,17 @@ fn an_end_that_only_receives_has_no_sender_until_it_writes() {
     server.handle_segment(at(0), &syn);
     assert_eq!(drain(&mut server, at(0)).len(), 1);
     // The SYN-ACK has a timer all the same.
-    assert!(server.sender.is_none() && server.poll_timeout().is_some());
+    assert!(server.sending.awake().is_none() && server.poll_timeout().is_some());
     server.handle_segment(at(80), &segment(1, 1, 0, Flags::ACK, 580));
     server.handle_segment(at(90), &segment(1, 1, 900, Flags::ACK, 590));
     server.handle_segment(at(91), &segment(1, 1, 900, Flags::ACK, 591));
     assert_eq!(drain(&mut server, at(91)).len(), 1);
-    assert!(server.sender.is_none());
+    assert!(server.sending.awake().is_none());
     let (at_rest, counts) = (server.snapshot(), server.statistics());
     assert_eq!((at_rest.srtt, at_rest.peer_window), (Duration::from_millis(80), 60_000));
     assert_eq!((at_rest.segment_size, counts.acks_sent, counts.duplicate_bytes), (900, 2, 900));
     server.write(1);
-    assert!(server.sender.is_some());
+    assert!(server.sending.awake().is_some());
     assert_eq!((server.snapshot(), server.statistics()), (at_rest, counts));
     assert_eq!(drain(&mut server, at(100)).iter().map(|segment| segment.len).collect::<Vec<_>>(), [1]);
 }

@@ -10,13 +10,50 @@ use crate::config::Config;
 use lightlag_control::rtt::{Progress, RttEstimator};
 use lightlag_core::{Duration, Instant};
 
+/// A sending half.
+pub(crate) enum Sending {
+    Awake(Box<Sender>),
+    /// The end has sent nothing but ACKs.
+    Resting(Rest),
+}
+
+impl Sending {
+    /// The sender, unless it rests.
+    #[inline(always)]
+    pub(crate) fn awake(&self) -> Option<&Sender> {
+        match self {
+            Self::Awake(sender) => Some(sender),
+            Self::Resting(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn awake_mut(&mut self) -> Option<&mut Sender> {
+        match self {
+            Self::Awake(sender) => Some(sender),
+            Self::Resting(_) => None,
+        }
+    }
+
+    /// The sender, which wakes with this seed if it rests.
+    #[inline(always)]
+    pub(crate) fn wake(&mut self, config: &Config, seed: u64) -> &mut Sender {
+        if let Self::Resting(rest) = self {
+            *self = Self::Awake(rest.wake(config, seed));
+        }
+        match self {
+            Self::Awake(sender) => sender,
+            Self::Resting(_) => unreachable!("it has just woken"),
+        }
+    }
+}
+
 /// A sending half that has nothing to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rest {
     /// End of the wait for an answer to the SYN-ACK.
     pub(crate) deadline: Instant,
-    /// The retransmission timeout.
-    pub(crate) rto: Duration,
     /// The round-trip time of the handshake; zero if it gave none.
     handshake: Duration,
     /// The account: when the connection was opened, [`Instant::MAX`] before, since when there is a window, and what was
@@ -28,8 +65,8 @@ pub(crate) struct Rest {
     /// The peer's window, and the largest.
     peer_window: u32,
     pub(crate) max_window: u32,
-    pub(crate) segment_size: u32,
-    initial_window: u32,
+    pub(crate) segment_size: u16,
+    initial_window: u16,
     /// The outcome of the handshake, once it is over.
     agreed: Option<Agreed>,
     /// The SYN timed out and gave no sample.
@@ -41,7 +78,6 @@ impl Rest {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             deadline: Instant::MAX,
-            rto: config.rto.initial.min(config.rto.max),
             handshake: Duration::ZERO,
             opened: Instant::MAX,
             window_since: Instant::ZERO,
@@ -49,8 +85,8 @@ impl Rest {
             duplicate_bytes: 0,
             peer_window: 0,
             max_window: 0,
-            segment_size: config.mss.into(),
-            initial_window: config.initial_window,
+            segment_size: config.mss,
+            initial_window: u16::try_from(config.initial_window).expect("it is at most 1000"),
             agreed: None,
             restarted: false,
         }
@@ -102,11 +138,11 @@ impl Rest {
     pub(crate) fn wake(&self, config: &Config, seed: u64) -> Box<Sender> {
         let mut sender = Box::new(Sender::new(config, seed));
         sender.begin_event(config);
-        sender.segment_size = self.segment_size;
+        sender.segment_size = self.segment_size.into();
         if let Some(agreed) = self.agreed {
             sender.agree(agreed, config);
         }
-        sender.initial_window = self.initial_window;
+        sender.initial_window = self.initial_window.into();
         sender.cwnd = self.cwnd(config);
         sender.deadline = self.deadline;
         sender.peer_edge = self.peer_window.into();
@@ -130,7 +166,6 @@ impl Sender {
         let (opened, window_since) = self.account.at_rest()?;
         let rest = Rest {
             deadline: self.deadline,
-            rto: self.rtt.rto(&config.rto),
             handshake: self.rtt.latest(),
             opened,
             window_since,
@@ -138,8 +173,8 @@ impl Sender {
             duplicate_bytes: self.account.counters.duplicate_bytes,
             peer_window: u32::try_from(self.peer_edge).ok()?,
             max_window: u32::try_from(self.max_window).ok()?,
-            segment_size: self.segment_size,
-            initial_window: self.initial_window,
+            segment_size: u16::try_from(self.segment_size).ok()?,
+            initial_window: u16::try_from(self.initial_window).ok()?,
             agreed,
             restarted: false,
         };

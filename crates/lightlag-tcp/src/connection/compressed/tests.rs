@@ -108,7 +108,7 @@ fn both_bits_and_both_ids_make_an_agreement() {
 #[test]
 fn a_peer_without_the_option_gets_plain_headers() {
     let (mut client, first) = client(config(true), OURS, None);
-    assert!(!first.is_compressed() && client.gate.is_none());
+    assert!(!first.is_compressed() && client.extras.gate().is_none());
     client.write(1_000);
     assert_eq!(drain(&mut client, at(100))[0].header_len(), 20);
     // What comes with a compressed header is for somebody else.

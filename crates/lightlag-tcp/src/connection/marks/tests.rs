@@ -96,7 +96,7 @@ fn a_change_of_marks_is_told_before_the_next_segment_is_acknowledged() {
     for end in [&mut client, &mut server] {
         let mut exact = Ecn::new(Mode::Classic, Ect::Ect0, true);
         exact.take_syn(Flags::SYN.with(Flags::ECE).with(Flags::CWR));
-        end.ecn = Some(Box::new(exact));
+        end.extras.put_ecn(Some(Box::new(exact)));
     }
     client.write(3_000);
     let sent = drain(&mut client, at(200));

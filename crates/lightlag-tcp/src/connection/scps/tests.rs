@@ -78,7 +78,7 @@ fn a_capability_counts_if_both_have_its_bit() {
             () => SnackForm::Off,
         };
         let client = client(form(ours), 1_000, Some(peer));
-        let agreement = client.scps.as_ref().unwrap();
+        let agreement = client.extras.scps().unwrap();
         assert_eq!((agreement.common, agreement.form), (own & peer, expected), "{ours:?} {peer:02x}");
         let mut server = Connection::server(Arc::new(form(ours)), LOCAL);
         server.handle_segment(at(0), &syn(Flags::SYN, 1_000, Some(peer)));
