@@ -533,7 +533,7 @@ impl Receiver {
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let Some(holes) = &mut self.holes else { return 0 };
         let duplicates = usize::from(holes.duplicate.is_some());
-        let len = holes.take_report(ranges);
+        let len = holes.take_report(self.nxt, ranges);
         for range in &mut ranges[duplicates..len] {
             // The FIN after it has a number, too.
             range.end += u64::from(range.end == self.fin_at);

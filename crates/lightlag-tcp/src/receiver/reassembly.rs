@@ -5,6 +5,9 @@ use super::skipping::Skipping;
 use crate::scoreboard::Range;
 use std::collections::VecDeque;
 
+/// Ranges for which there is room at first: most episodes have few.
+const FEWEST: usize = 2;
+
 /// Data above a hole.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
@@ -12,9 +15,9 @@ pub(super) struct Reassembly {
     pub(super) ranges: VecDeque<Range>,
     /// Their bytes.
     pub(super) bytes: u64,
-    /// The reported ranges, the newest first (RFC 2018 §4).
-    pub(super) recent: [Range; MAX_BLOCKS],
-    pub(super) recent_len: usize,
+    /// The lower halves of the starts of the reported ranges, the newest first (RFC 2018 §4). A window has 30 bits.
+    recent: [u32; MAX_BLOCKS],
+    recent_len: u8,
     /// Repeated data that no ACK has reported yet (RFC 2883).
     pub(super) duplicate: Option<Range>,
     /// Duplicate ACKs that left at once for this offset.
@@ -22,8 +25,6 @@ pub(super) struct Reassembly {
     pub(super) duplicates: u8,
     /// Segments for which one ACK waits to leave.
     pub(super) compressed: u8,
-    /// Bytes of [`Skipping::ahead`].
-    pub(super) ahead: u64,
     /// `None` if every hole must be filled.
     pub(super) skipping: Option<Box<Skipping>>,
 }
@@ -46,6 +47,9 @@ impl Reassembly {
             merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
         }
         if from == to {
+            if self.ranges.capacity() == 0 {
+                self.ranges.reserve_exact(FEWEST);
+            }
             self.ranges.insert(from, merged);
         } else {
             self.ranges[from] = merged;
@@ -60,7 +64,35 @@ impl Reassembly {
 
     /// The most blocks of the next report.
     pub(super) fn reported(&self) -> usize {
-        self.recent_len
+        self.recent_len.into()
+    }
+
+    /// The starts of the reported ranges.
+    fn recent(&self) -> &[u32] {
+        &self.recent[..self.reported()]
+    }
+
+    /// The reported ranges, the newest first, where everything up to `nxt` has arrived.
+    pub(super) fn reports(&self, nxt: u64) -> impl Iterator<Item = Range> + '_ {
+        self.recent().iter().map(move |start| self.range_from(nxt + u64::from(start.wrapping_sub(nxt as u32))))
+    }
+
+    /// The range with this start, which is mostly one of the last.
+    fn range_from(&self, start: u64) -> Range {
+        let last = self.ranges.iter().rev().take(MAX_BLOCKS).find(|range| range.start == start);
+        last.copied().unwrap_or_else(|| self.ranges[self.ranges.partition_point(|range| range.start < start)])
+    }
+
+    /// Keeps those of the reports for which this is true.
+    fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        let mut len = 0;
+        for at in 0..self.reported() {
+            if keep(self.recent[at]) {
+                self.recent[len] = self.recent[at];
+                len += 1;
+            }
+        }
+        self.recent_len = len as u8;
     }
 
     /// Indices of the ranges that overlap or touch this one. Most data is new, so the end is searched first.
@@ -81,28 +113,22 @@ impl Reassembly {
 
     /// Puts `merged` first and drops the ranges that it contains (RFC 2018 §4).
     fn report(&mut self, merged: Range) {
-        let mut recent = [merged; MAX_BLOCKS];
+        let (start, size) = (merged.start as u32, (merged.end - merged.start) as u32);
+        let mut recent = [start; MAX_BLOCKS];
         let mut len = 1;
-        for old in &self.recent[..self.recent_len] {
-            let swallowed = merged.start <= old.start && old.end <= merged.end;
+        for old in self.recent() {
+            let swallowed = old.wrapping_sub(start) < size;
             if !swallowed && len < MAX_BLOCKS {
                 recent[len] = *old;
                 len += 1;
             }
         }
-        (self.recent, self.recent_len) = (recent, len);
+        (self.recent, self.recent_len) = (recent, len as u8);
     }
 
-    /// Drops everything below `nxt`, which is acknowledged.
+    /// Drops the reports below `nxt`, which is acknowledged.
     pub(super) fn forget_below(&mut self, nxt: u64) {
-        let mut len = 0;
-        for at in 0..self.recent_len {
-            if self.recent[at].end > nxt {
-                self.recent[len] = self.recent[at];
-                len += 1;
-            }
-        }
-        self.recent_len = len;
+        self.retain(|start| start.wrapping_sub(nxt as u32) as i32 > 0);
     }
 
     /// Drops everything from `end` on.
@@ -116,22 +142,14 @@ impl Reassembly {
                 self.ranges.pop_back();
             }
         }
-        let mut len = 0;
-        for at in 0..self.recent_len {
-            let Range { start, end: old } = self.recent[at];
-            if start < end {
-                self.recent[len] = Range { start, end: old.min(end) };
-                len += 1;
-            }
-        }
-        self.recent_len = len;
+        self.retain(|start| (start.wrapping_sub(end as u32) as i32) < 0);
     }
 
-    /// Writes the ranges of a SACK option, the duplicate only once. Returns their number.
-    pub(super) fn take_report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
+    /// Writes the ranges of a SACK option above `nxt`, the duplicate only once. Returns their number.
+    pub(super) fn take_report(&mut self, nxt: u64, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let mut len = 0;
-        for range in self.duplicate.take().iter().chain(&self.recent[..self.recent_len]).take(MAX_BLOCKS) {
-            ranges[len] = *range;
+        for range in self.duplicate.take().into_iter().chain(self.reports(nxt)).take(MAX_BLOCKS) {
+            ranges[len] = range;
             len += 1;
         }
         len

@@ -23,6 +23,8 @@ pub(super) struct Skipping {
     noticed: VecDeque<(u64, Instant)>,
     /// Holes that the application has not reached, in ascending order.
     ahead: VecDeque<Range>,
+    /// Their bytes.
+    bytes_ahead: u64,
     /// The skipped holes, and the last of those that the application has passed and not asked for.
     log: HoleLog,
 }
@@ -36,12 +38,18 @@ impl Receiver {
             reach: 0,
             noticed: VecDeque::new(),
             ahead: VecDeque::new(),
+            bytes_ahead: 0,
             log: HoleLog::default(),
         }));
     }
 
     fn skipping(&self) -> Option<&Skipping> {
         self.holes.as_ref()?.skipping.as_deref()
+    }
+
+    /// Bytes of the holes that the application has not reached.
+    pub(super) fn bytes_ahead(&self) -> u64 {
+        self.skipping().map_or(0, |skipping| skipping.bytes_ahead)
     }
 
     /// Whether holes are skipped.
@@ -113,7 +121,7 @@ impl Receiver {
         skipping.log.count(hole);
         if reader < hole.start {
             skipping.ahead.push_back(hole);
-            holes.ahead += hole.end - hole.start;
+            skipping.bytes_ahead += hole.end - hole.start;
         } else {
             skipping.log.keep(hole);
             if reader == hole.start
@@ -129,13 +137,12 @@ impl Receiver {
     pub(super) fn move_reader(&mut self, bytes: u64) {
         let Some(store) = &mut self.store else { return };
         store.consumed += bytes;
-        let Some(holes) = self.holes.as_mut().filter(|holes| holes.ahead > 0) else { return };
-        let Some(skipping) = &mut holes.skipping else { return };
+        let Some(skipping) = self.holes.as_mut().and_then(|holes| holes.skipping.as_mut()) else { return };
         while let Some(hole) = skipping.ahead.front().copied().filter(|hole| hole.start <= store.consumed) {
             skipping.ahead.pop_front();
             let bytes = hole.end - hole.start;
             store.consumed += bytes;
-            holes.ahead -= bytes;
+            skipping.bytes_ahead -= bytes;
             skipping.log.keep(hole);
         }
     }

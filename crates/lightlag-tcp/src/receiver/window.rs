@@ -70,8 +70,7 @@ impl Receiver {
 
     /// Bytes that arrived in order and have not been read.
     pub fn unread(&self) -> u64 {
-        let ahead = self.holes.as_ref().map_or(0, |holes| holes.ahead);
-        self.received().saturating_sub(self.consumed()) - ahead
+        self.received().saturating_sub(self.consumed()) - self.bytes_ahead()
     }
 
     /// The application reads up to `bytes`. Returns the number read. A window update leaves if it is worth one.
