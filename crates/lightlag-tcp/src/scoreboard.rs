@@ -100,13 +100,13 @@ impl Record {
     }
 
     /// The record's contribution to the pipe.
-    fn in_pipe(&self) -> u64 {
-        self.copies() * u64::from(self.len())
+    fn in_pipe(&self) -> u32 {
+        self.copies() * self.len()
     }
 
     /// How many copies of it are in the pipe.
-    fn copies(&self) -> u64 {
-        if self.has(SETTLED) { 0 } else { u64::from(!self.has(LOST)) + u64::from(self.has(RETRANSMITTED)) }
+    fn copies(&self) -> u32 {
+        if self.has(SETTLED) { 0 } else { u32::from(!self.has(LOST)) + u32::from(self.has(RETRANSMITTED)) }
     }
 }
 
@@ -146,7 +146,11 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     records: Ring<Record>,
-    pipe: u64,
+    /// At most twice a window, which has 30 bits.
+    pipe: u32,
+    segment_size: u16,
+    /// Whether `again` is kept.
+    timed: bool,
     /// Number of the first record in the ring.
     first: u64,
     /// Every record with a smaller number is SACKed, given up, lost or was sent again (RFC 6675 IsLost is monotone in the
@@ -162,13 +166,10 @@ pub struct Scoreboard {
     again: Option<Box<Again>>,
     /// SACKed records, and their bytes; without SACK, segments that count as SACKed.
     sacked: u32,
-    segment_size: u32,
+    sacked_bytes: u32,
     ranges: VecDeque<Range>,
-    sacked_bytes: u64,
     /// Number of the record above the highest SACKed range, if there is one.
     above_top: u64,
-    /// Whether `again` is kept.
-    timed: bool,
     /// Loop steps so far: the measure of work in tests.
     #[cfg(test)]
     steps: u64,
@@ -177,7 +178,7 @@ pub struct Scoreboard {
 impl Scoreboard {
     /// An empty scoreboard; full segments carry `segment_size` bytes.
     pub fn new(segment_size: u32) -> Self {
-        Self {
+        let mut board = Self {
             records: Ring::new(),
             ranges: VecDeque::new(),
             una: 0,
@@ -193,16 +194,18 @@ impl Scoreboard {
             log: None,
             above_top: 0,
             cursor: 0,
-            segment_size,
+            segment_size: 0,
             #[cfg(test)]
             steps: 0,
-        }
+        };
+        board.set_segment_size(segment_size);
+        board
     }
 
     /// Sets the payload of full segments, known after the handshake, before anything is sent.
     pub fn set_segment_size(&mut self, bytes: u32) {
         assert!(bytes <= MOST_PAYLOAD, "{bytes} B are more than a segment holds");
-        self.segment_size = bytes;
+        self.segment_size = bytes as u16;
     }
 
     /// First offset not acknowledged.
@@ -222,7 +225,7 @@ impl Scoreboard {
 
     /// Bytes thought to be in the network (RFC 6675 §4).
     pub fn pipe(&self) -> u64 {
-        self.pipe
+        self.pipe.into()
     }
 
     /// Whether anything is SACKed.
@@ -262,8 +265,8 @@ impl Scoreboard {
         debug_assert!(len <= MOST_PAYLOAD, "{len} B are more than a segment holds");
         let flags = if fin { FIN } else { 0 };
         *self.records.push() = Record { sent: now, start: self.nxt as u32, payload: len as u16, flags, again: 0 };
-        let len = u64::from(len) + u64::from(fin);
-        self.nxt += len;
+        let len = len + u32::from(fin);
+        self.nxt += u64::from(len);
         self.pipe += len;
         debug_assert!(self.flight() <= u64::from(u32::MAX), "a flight is not larger than a window");
     }
@@ -287,7 +290,7 @@ impl Scoreboard {
             self.first += 1;
         }
         let mut last = (sent, una + u64::from(bytes));
-        self.pipe -= u64::from(bytes);
+        self.pipe -= bytes;
         delivery.bytes += u64::from(bytes);
         while bytes < acked
             && let Some(head) = self.records.front_mut().filter(|head| head.start(una) < ack)
@@ -295,13 +298,13 @@ impl Scoreboard {
             count_step!(self);
             if head.end(una) > ack {
                 // Only a peer that cuts segments acknowledges a part of one, and that is payload.
-                let cut = ack - head.start(una);
+                let cut = (ack - head.start(una)) as u32;
                 self.pipe -= head.copies() * cut;
                 if head.has(SETTLED) {
                     self.sacked_bytes -= if head.has(SACKED) { cut } else { 0 };
                 } else {
-                    delivery.bytes += cut;
-                    log::delivered(&mut self.log, self.first, cut as u32);
+                    delivery.bytes += u64::from(cut);
+                    log::delivered(&mut self.log, self.first, cut);
                 }
                 head.start = ack as u32;
                 head.payload -= cut as u16;
@@ -310,7 +313,7 @@ impl Scoreboard {
             if head.has(SETTLED) {
                 if head.has(SACKED) {
                     self.sacked -= 1;
-                    self.sacked_bytes -= u64::from(head.len());
+                    self.sacked_bytes -= head.len();
                 }
             } else {
                 self.pipe -= head.in_pipe();
@@ -391,7 +394,7 @@ impl Scoreboard {
             log::delivered(&mut self.log, self.first + at as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
-            self.sacked_bytes += u64::from(record.len());
+            self.sacked_bytes += record.len();
             range.end = record.end(una);
             at += 1;
         }
@@ -425,7 +428,7 @@ impl Scoreboard {
             log::delivered(&mut self.log, self.first + at as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
-            self.sacked_bytes += u64::from(record.len());
+            self.sacked_bytes += record.len();
             at += 1;
         }
         self.above_top = self.first + at as u64;
@@ -468,7 +471,8 @@ impl Scoreboard {
         let Some(head) = self.records.front() else { return 0 };
         let distance = offset.saturating_sub(head.start(self.una));
         // A 32-bit division takes half the time, and hardly more than 4 GiB are ever in flight.
-        let guess = u32::try_from(distance).map_or(usize::MAX, |distance| (distance / self.segment_size) as usize);
+        let guess =
+            u32::try_from(distance).map_or(usize::MAX, |distance| (distance / u32::from(self.segment_size)) as usize);
         for at in [guess, guess.saturating_add(1)] {
             let here = self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
             let before = at.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start(self.una));
@@ -506,7 +510,7 @@ impl Scoreboard {
 
     /// Bytes that are SACKed.
     pub fn sacked_bytes(&self) -> u64 {
-        self.sacked_bytes
+        self.sacked_bytes.into()
     }
 
     /// Bytes marked as lost so far.

@@ -102,7 +102,7 @@ impl Scoreboard {
             if !record.has(SETTLED | LOST | RETRANSMITTED) {
                 self.lost_bytes += u64::from(record.len());
                 log::lost(&mut self.log, self.lost_edge, u64::from(record.len()));
-                self.pipe -= u64::from(record.len());
+                self.pipe -= record.len();
                 record.flags |= LOST;
             }
             self.lost_edge += 1;

@@ -27,7 +27,7 @@ impl Scoreboard {
         // The first segment continues to count by its own state.
         let head = self.records.front().map_or(0, |head| head.in_pipe());
         self.sacked = segments;
-        self.sacked_bytes = self.full_segments(segments).min(self.pipe.saturating_sub(head));
+        self.sacked_bytes = self.full_segments(segments).min(self.pipe.saturating_sub(head).into()) as u32;
         self.pipe -= self.sacked_bytes;
     }
 

@@ -48,7 +48,7 @@ impl Scoreboard {
                 }
                 self.lost_bytes += u64::from(record.len());
                 log::lost(&mut self.log, self.lost_edge, u64::from(record.len()));
-                self.pipe -= u64::from(record.len());
+                self.pipe -= record.len();
                 record.flags |= LOST;
             }
             self.lost_edge += 1;
@@ -95,7 +95,7 @@ impl Scoreboard {
         for record in self.records.iter_mut() {
             if record.has(LOST) && !record.has(RETRANSMITTED) {
                 record.flags &= !LOST;
-                self.pipe += u64::from(record.len());
+                self.pipe += record.len();
             }
         }
     }

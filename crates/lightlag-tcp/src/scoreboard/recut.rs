@@ -7,7 +7,7 @@ impl Scoreboard {
     /// segments of that size. Returns the number of pieces of each segment.
     #[cold]
     pub fn recut(&mut self, size: u32) -> Vec<usize> {
-        self.segment_size = size;
+        self.set_segment_size(size);
         self.again = self.again.take().and_then(|again| again.emptied());
         self.pipe = 0;
         let old = std::mem::take(&mut self.records);

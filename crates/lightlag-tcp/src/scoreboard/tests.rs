@@ -44,7 +44,7 @@ impl Scoreboard {
 
     /// Invariants 1 to 4 of the scoreboard.
     fn check(&self) {
-        assert_eq!(self.pipe, self.records.iter().map(Record::in_pipe).sum::<u64>(), "pipe is the sum of records");
+        assert_eq!(self.pipe, self.records.iter().map(Record::in_pipe).sum::<u32>(), "pipe is the sum of records");
         let mut below = self.una;
         for range in &self.ranges {
             assert!(below <= range.start && range.start < range.end && range.end <= self.nxt, "{:?}", self.ranges);
