@@ -160,7 +160,7 @@ impl Bic {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             w_max: None,
             before: None,
         }

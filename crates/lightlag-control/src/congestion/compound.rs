@@ -90,7 +90,7 @@ impl Compound {
             window: Window::new(start),
             delay_window: 0.0,
             before: 0.0,
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             round: Round::default(),
             base: Duration::MAX,
             gamma: config.gamma,

@@ -186,7 +186,7 @@ impl Cubic {
         Self {
             rules: Rules::of(config),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
             w_max: 0.0,
             prior: 0.0,

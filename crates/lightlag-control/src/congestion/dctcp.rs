@@ -59,7 +59,7 @@ impl Dctcp {
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             gain: config.gain,
             alpha: config.initial_alpha,
             delivered: 0,

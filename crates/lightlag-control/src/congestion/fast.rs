@@ -67,7 +67,7 @@ impl Fast {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             round: Round::default(),
             mean: None,
             next_update: Instant::ZERO,

@@ -129,7 +129,7 @@ impl HighSpeed {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             at: 0.0,
             a: 1.0,
         }

@@ -102,7 +102,7 @@ impl Htcp {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             epoch,
             before: epoch,
             round: None,

@@ -105,7 +105,7 @@ impl Hybla {
         let mut hybla = Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             rtt: config.reference_rtt,
             doubling: 1.0,
             avoidance: 1.0,

@@ -18,14 +18,13 @@
 use super::parameters::{Place, Setting};
 use super::{Ack, Window};
 use lightlag_core::{Duration, Instant};
-use std::ops::Deref;
 
 pub mod plus_plus;
 
 /// Linux's bound for the delay of an ACK.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 /// Samples of a round before its smallest counts.
-const SAMPLES: u32 = 8;
+const SAMPLES: u8 = 8;
 
 /// The condition that ends slow start before a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,43 +108,35 @@ impl Config {
     }
 }
 
-/// The parameters of one connection. The defaults stand in memory once.
-enum Rules {
-    Default(&'static Config),
-    Own(Box<Config>),
-}
+/// The defaults of each policy, which stand in memory once.
+static DEFAULTS: [Config; 3] =
+    [Config::of(Policy::Standard), Config::of(Policy::HyStart), Config::of(Policy::PlusPlus)];
+
+/// The parameters of one connection, if they are not the defaults.
+struct Rules(Option<Box<Config>>);
 
 impl Rules {
     fn new(config: &Config) -> Self {
-        static DEFAULTS: [Config; 3] =
-            [Config::of(Policy::Standard), Config::of(Policy::HyStart), Config::of(Policy::PlusPlus)];
-        match DEFAULTS.iter().find(|default| *default == config) {
-            Some(default) => Self::Default(default),
-            None => Self::Own(Box::new(*config)),
-        }
+        Self((*config != DEFAULTS[config.policy as usize]).then(|| Box::new(*config)))
     }
-}
 
-impl Deref for Rules {
-    type Target = Config;
-
+    /// The parameters of a connection with this policy.
     #[inline]
-    fn deref(&self) -> &Config {
-        match self {
-            Self::Default(config) => config,
-            Self::Own(config) => config,
-        }
+    fn of(&self, policy: Policy) -> &Config {
+        self.0.as_deref().unwrap_or(&DEFAULTS[policy as usize])
     }
 }
 
 /// Watches the ACKs of slow start for signs of a full path.
 pub struct HyStart {
     rules: Rules,
-    round_end: Option<u64>,
+    round_end: u64,
     round_start: Instant,
     last_ack: Instant,
     round_rtt: Duration,
-    samples: u32,
+    samples: u8,
+    /// Whether there was a round.
+    started: bool,
 }
 
 impl HyStart {
@@ -153,11 +144,12 @@ impl HyStart {
     pub fn new(config: &Config) -> Self {
         Self {
             rules: Rules::new(config),
-            round_end: None,
+            round_end: 0,
             round_start: Instant::ZERO,
             last_ack: Instant::ZERO,
             round_rtt: Duration::MAX,
             samples: 0,
+            started: false,
         }
     }
 
@@ -171,9 +163,10 @@ impl HyStart {
     /// Whether slow start should end with this ACK, at a window of `segments`.
     pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        let small = segments < self.rules.low_window;
+        let rules = self.rules.of(Policy::HyStart);
+        let small = segments < rules.low_window;
         // Rounds that start at the low window start amid a flight, and see the queue of its second half.
-        if !(small && self.rules.late_rounds) && self.round_end.is_none_or(|end| ack.snd_una > end) {
+        if !(small && rules.late_rounds) && (!self.started || ack.snd_una > self.round_end) {
             self.begin_round(ack);
         }
         if small {
@@ -184,7 +177,8 @@ impl HyStart {
     }
 
     fn begin_round(&mut self, ack: &Ack) {
-        self.round_end = Some(ack.snd_nxt);
+        self.started = true;
+        self.round_end = ack.snd_nxt;
         self.round_start = ack.now;
         self.last_ack = ack.now;
         self.round_rtt = Duration::MAX;
@@ -192,7 +186,7 @@ impl HyStart {
     }
 
     fn sees_train(&mut self, ack: &Ack) -> bool {
-        if ack.now.since(self.last_ack) > self.rules.ack_spacing {
+        if ack.now.since(self.last_ack) > self.rules.of(Policy::HyStart).ack_spacing {
             return false;
         }
         self.last_ack = ack.now;
@@ -205,7 +199,7 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        self.round_rtt > min_rtt + self.rules.rise(min_rtt)
+        self.round_rtt > min_rtt + self.rules.of(Policy::HyStart).rise(min_rtt)
     }
 }
 

@@ -138,7 +138,7 @@ impl Illinois {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             slopes,
             before: slopes,
             max_rtt: Duration::ZERO,

@@ -107,7 +107,7 @@ impl Jersey {
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             estimate: AckRate::new(config.estimate_rtts),
             warnings: start.ecn,
             warned: false,

@@ -90,7 +90,7 @@ impl Additive {
             counted: 0.0,
             mark_kept: if start.abe { ABE_KEPT } else { 0.5 },
             restarts: M::RESTARTS,
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
         }
     }
 

@@ -48,7 +48,7 @@ pub struct Scalable {
 impl Scalable {
     /// Scalable TCP in slow start, at the initial window.
     pub fn new(config: &Config, start: &Start) -> Self {
-        Self { config: config.clone(), window: Window::new(start), slow_start: SlowStart::new(&config.hystart) }
+        Self { config: config.clone(), window: Window::new(start), slow_start: SlowStart::new(&config.hystart, start) }
     }
 
     fn is_legacy(&self) -> bool {

@@ -5,7 +5,7 @@
 
 use super::hystart::plus_plus::PlusPlus;
 use super::hystart::{self, HyStart, Policy};
-use super::{Ack, Window};
+use super::{Ack, Start, Window};
 
 /// The slow start of one connection.
 pub enum SlowStart {
@@ -18,12 +18,12 @@ pub enum SlowStart {
 }
 
 impl SlowStart {
-    /// The policy of `config`.
-    pub fn new(config: &hystart::Config) -> Self {
+    /// The policy of `config`, for a window that is new, too.
+    pub fn new(config: &hystart::Config, start: &Start) -> Self {
         match config.policy {
             Policy::Standard => Self::Standard,
             Policy::HyStart => Self::HyStart(HyStart::new(config)),
-            Policy::PlusPlus => Self::PlusPlus(Box::new(PlusPlus::new(config))),
+            Policy::PlusPlus => Self::PlusPlus(Box::new(PlusPlus::new(config, Window::first_threshold(start)))),
         }
     }
 

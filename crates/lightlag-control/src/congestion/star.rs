@@ -52,7 +52,7 @@ impl Star {
     pub fn new(config: &Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             estimate: AckRate::new(config.estimate_rtts),
             waited: false,
         }

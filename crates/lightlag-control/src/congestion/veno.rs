@@ -63,7 +63,7 @@ impl Veno {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             rtt: Duration::ZERO,
             min_rtt: Duration::ZERO,
         }

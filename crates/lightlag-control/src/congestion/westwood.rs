@@ -61,7 +61,7 @@ impl<E: Estimator> Westwood<E> {
     pub(super) fn new(estimator: E, ack_limit: f64, hystart: &hystart::Config, start: &Start) -> Self {
         Self {
             window: Window::new(start),
-            slow_start: SlowStart::new(hystart),
+            slow_start: SlowStart::new(hystart, start),
             count: Count::new(ack_limit),
             estimator,
         }

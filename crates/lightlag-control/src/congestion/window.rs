@@ -10,30 +10,36 @@ use super::{Allowance, Cause, Congestion, Start};
 pub struct Window {
     segments: f64,
     threshold: f64,
-    /// The initial threshold.
-    first: f64,
-    segment_size: f64,
-    /// Whether a reduction leaves whole segments.
-    whole: bool,
     /// Window and threshold before the last reaction.
     before: (f64, f64),
+    /// Payload of a full segment in bytes.
+    segment_size: u32,
+    /// Whether a reduction leaves whole segments.
+    whole: bool,
 }
 
 impl Window {
-    /// The initial window. The threshold is infinite (RFC 5681 §3.1: arbitrarily high), or the configured one, or the
-    /// capacity of a known route: slow start need not find that by a loss.
+    /// The initial window, with the [first threshold](Self::first_threshold).
+    ///
+    /// # Panics
+    ///
+    /// If the payload of a segment does not fit in 32 bits.
     pub fn new(start: &Start) -> Self {
-        let segment_size = start.segment_size as f64;
-        let first = start.pipe.map_or(f64::INFINITY, |bytes| (bytes as f64 / segment_size).max(2.0));
-        let first = start.ssthresh.map_or(first, |segments| first.min(f64::from(segments)));
         Self {
             segments: start.initial_window as f64,
-            threshold: first,
-            first,
-            segment_size,
-            whole: start.whole,
+            threshold: Self::first_threshold(start),
             before: (0.0, 0.0),
+            segment_size: u32::try_from(start.segment_size).expect("a packet counts its payload in 16 bits"),
+            whole: start.whole,
         }
+    }
+
+    /// The threshold of a new window in segments. It is infinite (RFC 5681 §3.1: arbitrarily high), or the configured
+    /// one, or the capacity of a known route: slow start need not find that by a loss.
+    pub fn first_threshold(start: &Start) -> f64 {
+        let capacity = |bytes| (bytes as f64 / start.segment_size as f64).max(2.0);
+        let first = start.pipe.map_or(f64::INFINITY, capacity);
+        start.ssthresh.map_or(first, |segments| first.min(f64::from(segments)))
     }
 
     /// The window in segments.
@@ -46,11 +52,6 @@ impl Window {
         self.threshold
     }
 
-    /// Whether the threshold has never moved.
-    pub fn is_first(&self) -> bool {
-        self.threshold == self.first
-    }
-
     /// Whether the window is below the threshold.
     pub fn in_slow_start(&self) -> bool {
         self.segments < self.threshold
@@ -58,7 +59,7 @@ impl Window {
 
     /// `bytes` of payload in segments.
     pub fn in_segments(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.segment_size
+        bytes as f64 / f64::from(self.segment_size)
     }
 
     /// Adds `segments`.
@@ -145,12 +146,12 @@ impl Window {
 
     /// The window in bytes, to the nearest; at least one segment.
     pub fn bytes(&self) -> u64 {
-        (self.segments.max(1.0) * self.segment_size + 0.5) as u64
+        (self.segments.max(1.0) * f64::from(self.segment_size) + 0.5) as u64
     }
 
     /// The threshold in bytes; [`u64::MAX`] without one.
     pub fn threshold_bytes(&self) -> u64 {
-        (self.threshold * self.segment_size + 0.5) as u64
+        (self.threshold * f64::from(self.segment_size) + 0.5) as u64
     }
 }
 

@@ -96,7 +96,7 @@ impl Yeah {
         Self {
             config: config.clone(),
             window: Window::new(start),
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             round: Round::default(),
             queue: 0.0,
             memory,

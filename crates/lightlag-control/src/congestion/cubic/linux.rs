@@ -81,7 +81,7 @@ impl CubicLinux {
         Self {
             rules: Rules::of(config),
             window,
-            slow_start: SlowStart::new(&config.hystart),
+            slow_start: SlowStart::new(&config.hystart, start),
             last_max: 0,
             delay_min: None,
             delayed_ack: 2 * 16,

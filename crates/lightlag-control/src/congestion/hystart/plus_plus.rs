@@ -11,13 +11,15 @@
 //! A loss or a mark ends both, with the reaction of the algorithm. §4.3: this applies only to the first slow start,
 //! while ssthresh is still infinite. A round ends when the last segment sent at its start is acknowledged.
 
-use super::{Config, Rules, SAMPLES};
+use super::{Config, Policy, Rules, SAMPLES};
 use crate::congestion::{Ack, Window};
 use lightlag_core::Duration;
 
 /// The round trips of the first slow start.
 pub struct PlusPlus {
     rules: Rules,
+    /// The threshold of the first slow start, in segments.
+    first_threshold: f64,
     round_end: Option<u64>,
     /// Smallest samples of the last round and of the current one; [`Duration::MAX`] without any.
     last: Duration,
@@ -33,10 +35,11 @@ struct Conservative {
 }
 
 impl PlusPlus {
-    /// A new watch, before the first ACK.
-    pub fn new(config: &Config) -> Self {
+    /// A new watch, before the first ACK, of a window with this threshold.
+    pub fn new(config: &Config, first_threshold: f64) -> Self {
         Self {
             rules: Rules::new(config),
+            first_threshold,
             round_end: None,
             last: Duration::MAX,
             current: Duration::MAX,
@@ -47,7 +50,7 @@ impl PlusPlus {
 
     /// Lets `window` grow, as [`SlowStart::grow`](crate::congestion::SlowStart::grow).
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
-        if !window.is_first() {
+        if window.threshold() != self.first_threshold {
             return window.slow_start(acked, each);
         }
         self.sample(ack);
@@ -55,8 +58,9 @@ impl PlusPlus {
         if !window.in_slow_start() {
             return acked;
         }
-        let divisor = if self.conservative.is_some() { self.rules.css_divisor } else { 1.0 };
-        window.slow_start(acked.min(self.rules.limit), each / divisor)
+        let rules = self.rules.of(Policy::PlusPlus);
+        let divisor = if self.conservative.is_some() { rules.css_divisor } else { 1.0 };
+        window.slow_start(acked.min(rules.limit), each / divisor)
     }
 
     fn sample(&mut self, ack: &Ack) {
@@ -64,13 +68,14 @@ impl PlusPlus {
         let Some(rtt) = ack.rtt else { return };
         self.current = self.current.min(rtt);
         self.samples += 1;
-        if self.samples < SAMPLES {
+        if self.samples < u32::from(SAMPLES) {
             return;
         }
+        let rules = self.rules.of(Policy::PlusPlus);
         match &self.conservative {
             Some(css) if self.current < css.baseline => self.conservative = None,
             Some(_) => {}
-            None if self.last < Duration::MAX && self.current >= self.last + self.rules.rise(self.last) => {
+            None if self.last < Duration::MAX && self.current >= self.last + rules.rise(self.last) => {
                 self.conservative = Some(Conservative { baseline: self.current, rounds: 0.0 });
             }
             None => {}
@@ -87,7 +92,7 @@ impl PlusPlus {
         self.samples = 0;
         if let Some(css) = &mut self.conservative {
             css.rounds += 1.0;
-            if css.rounds >= self.rules.css_rounds {
+            if css.rounds >= self.rules.of(Policy::PlusPlus).css_rounds {
                 window.leave_slow_start();
             }
         }

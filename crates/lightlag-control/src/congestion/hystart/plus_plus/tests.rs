@@ -21,7 +21,7 @@ impl Rounds {
     fn new(acks: u64) -> Self {
         let config = Config::of(Policy::PlusPlus);
         Self {
-            policy: PlusPlus::new(&config),
+            policy: PlusPlus::new(&config, f64::INFINITY),
             window: Window::new(&Start { initial_window: 100, ..start(100) }),
             acks,
             una: 0,
@@ -109,7 +109,7 @@ fn an_ack_counts_for_eight_segments_at_the_most() {
     let mut rounds = Rounds::new(10);
     assert_eq!(rounds.ack(ms(100), 8.0), 8.0);
     assert_eq!(rounds.ack(ms(100), 50.0), 8.0);
-    rounds.policy.rules = Rules::new(&Config { limit: 1e9, ..*rounds.policy.rules });
+    rounds.policy.rules = Rules::new(&Config { limit: 1e9, ..Config::of(Policy::PlusPlus) });
     assert_eq!(rounds.ack(ms(100), 50.0), 50.0);
 }
 
