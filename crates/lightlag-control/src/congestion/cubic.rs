@@ -63,7 +63,7 @@ impl Variant {
     const NAMES: [&'static str; 7] = ["profile", "rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023"];
 
     /// β and C.
-    fn numbers(self) -> (f64, f64) {
+    const fn numbers(self) -> (f64, f64) {
         match self {
             Self::Profile | Self::Rfc9438 | Self::Rfc8312 => (0.7, 0.4),
             Self::Paper2008 | Self::Inet2023 => (0.8, 0.4),
@@ -73,7 +73,7 @@ impl Variant {
         }
     }
 
-    fn has_hystart(self) -> bool {
+    const fn has_hystart(self) -> bool {
         matches!(self, Self::Profile | Self::Rfc9438 | Self::Rfc8312 | Self::Linux)
     }
 
@@ -103,15 +103,15 @@ pub struct Config {
 
 impl Config {
     /// The constants of `variant`.
-    pub fn of(variant: Variant) -> Self {
+    pub const fn of(variant: Variant) -> Self {
         let (beta, c) = variant.numbers();
         Self {
             variant,
             beta,
             c,
             fast_convergence: true,
-            reno_friendly: variant != Variant::Inet2023,
-            initial_ssthresh: if variant == Variant::Linux26 { 100.0 } else { 0.0 },
+            reno_friendly: !matches!(variant, Variant::Inet2023),
+            initial_ssthresh: if matches!(variant, Variant::Linux26) { 100.0 } else { 0.0 },
             hystart: hystart::Config::of(if variant.has_hystart() { Policy::HyStart } else { Policy::Standard }),
         }
     }
@@ -124,7 +124,7 @@ impl Default for Config {
 }
 
 /// The part of the parameters that a connection looks up again and again.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Rules {
     beta: f64,
     c: f64,
@@ -134,7 +134,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn of(config: &Config) -> Self {
+    const fn of(config: &Config) -> Self {
         let &Config { variant, beta, c, fast_convergence, reno_friendly, .. } = config;
         Self { beta, c, variant, fast_convergence, reno_friendly }
     }

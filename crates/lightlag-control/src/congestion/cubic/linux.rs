@@ -38,29 +38,39 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// `linux-2.6`: the most segments that a window gains in 100 ms.
 const MOST_IN_100_MS: f64 = 16.0;
 
+/// The rules of the two programs, which stand in memory once.
+static DEFAULTS: [Rules; 2] = [Rules::of(&Config::of(Variant::Linux)), Rules::of(&Config::of(Variant::Linux26))];
+
 /// The window of the kernel.
 pub struct CubicLinux {
-    rules: Rules,
+    /// The rules, if they are not those of the program.
+    rules: Option<Box<Rules>>,
     window: Window,
     slow_start: SlowStart,
     /// Zero before a loss and after a timeout.
     last_max: u64,
-    delay_min: Option<Duration>,
-    /// Segments that an ACK acknowledges, in sixteenths: a mean over about 16 ACKs.
-    delayed_ack: u64,
+    /// dMin; [`Duration::MAX`] without any.
+    delay_min: Duration,
     /// Segments counted since the last increment.
     credit: f64,
     cnt: u64,
     /// The window and the time of the last computed target.
     taken: (u64, Instant),
-    curve: Option<Curve>,
+    /// The curve of the last epoch.
+    curve: Curve,
     last_ack: Instant,
-    mark_kept: f64,
+    /// Segments that an ACK acknowledges, in sixteenths: a mean over about 16 ACKs.
+    delayed_ack: u32,
+    /// Whether this is `linux-2.6`.
+    is_first: bool,
+    in_epoch: bool,
+    /// A mark costs less than a loss (ABE, RFC 8511).
+    abe: bool,
     /// Whether samples count for dMin.
     samples: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Curve {
     start: Instant,
     /// In 1/1024 s.
@@ -78,25 +88,36 @@ impl CubicLinux {
         if config.initial_ssthresh > 0.0 {
             window.limit_slow_start(config.initial_ssthresh);
         }
+        let is_first = config.variant == Variant::Linux26;
+        let rules = Rules::of(config);
         Self {
-            rules: Rules::of(config),
+            rules: (rules != DEFAULTS[usize::from(is_first)]).then(|| Box::new(rules)),
             window,
             slow_start: SlowStart::new(&config.hystart, start),
             last_max: 0,
-            delay_min: None,
-            delayed_ack: 2 * 16,
+            delay_min: Duration::MAX,
             credit: 0.0,
             cnt: 0,
             taken: (0, Instant::ZERO),
-            curve: None,
+            curve: Curve::default(),
             last_ack: Instant::ZERO,
-            mark_kept: if start.abe { config.beta.max(ABE_KEPT) } else { config.beta },
-            samples: start.timestamps || config.variant != Variant::Linux26,
+            delayed_ack: 2 * 16,
+            is_first,
+            in_epoch: false,
+            abe: start.abe,
+            samples: start.timestamps || !is_first,
         }
     }
 
-    fn is_first(&self) -> bool {
-        self.rules.variant == Variant::Linux26
+    #[inline]
+    fn rules(&self) -> &Rules {
+        self.rules.as_deref().unwrap_or(&DEFAULTS[usize::from(self.is_first)])
+    }
+
+    /// The curve of the epoch, if there is one.
+    #[inline]
+    fn curve(&self) -> Option<&Curve> {
+        self.in_epoch.then_some(&self.curve)
     }
 
     /// The window in whole segments.
@@ -105,13 +126,13 @@ impl CubicLinux {
     }
 
     fn sample(&mut self, ack: &Ack) {
-        if self.is_first() && ack.newly_acked > 0 && ack.phase == Phase::Open {
-            let segments = self.window.in_segments(ack.newly_acked) as u64;
-            self.delayed_ack = self.delayed_ack + segments - (self.delayed_ack >> 4);
+        if self.is_first && ack.newly_acked > 0 && ack.phase == Phase::Open {
+            let segments = self.window.in_segments(ack.newly_acked) as u32;
+            self.delayed_ack = (self.delayed_ack - (self.delayed_ack >> 4)).saturating_add(segments);
         }
-        let settling = self.curve.is_some_and(|curve| ack.now.since(curve.start) < SETTLING);
+        let settling = self.curve().is_some_and(|curve| ack.now.since(curve.start) < SETTLING);
         if let Some(rtt) = ack.rtt.filter(|_| self.samples && !settling) {
-            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
+            self.delay_min = self.delay_min.min(rtt);
         }
     }
 
@@ -120,7 +141,7 @@ impl CubicLinux {
         self.taken = (0, now);
         let (k, origin) = if self.last_max > window {
             let distance = (self.last_max - window) as f64;
-            ((TICKS * libm::cbrt(distance / self.rules.c)) as u64, self.last_max)
+            ((TICKS * libm::cbrt(distance / self.rules().c)) as u64, self.last_max)
         } else {
             (0, window)
         };
@@ -128,10 +149,8 @@ impl CubicLinux {
     }
 
     fn avoid_congestion(&mut self, now: Instant, counted: f64) {
-        let mut curve = match self.curve {
-            Some(curve) => curve,
-            None => self.begin_epoch(now),
-        };
+        let mut curve = if self.in_epoch { self.curve } else { self.begin_epoch(now) };
+        self.in_epoch = true;
         curve.counted += counted;
         let window = self.whole();
         if self.taken.0 != window || now.since(self.taken.1) > HOLD {
@@ -139,34 +158,33 @@ impl CubicLinux {
             let wanted = self.count(&curve, now, window);
             self.cnt = self.bounded(&mut curve, window, wanted);
         }
-        self.curve = Some(curve);
-        if self.is_first() { self.add_by_acks(counted) } else { self.add_by_segments(counted) }
+        self.curve = curve;
+        if self.is_first { self.add_by_acks(counted) } else { self.add_by_segments(counted) }
     }
 
     /// Number of segments to count for the next one, by the curve.
     fn count(&self, curve: &Curve, now: Instant, window: u64) -> u64 {
-        let t = TICKS * (now.since(curve.start) + self.delay_min.unwrap_or_default()).as_secs_f64();
-        let t = t as u64;
+        let ahead = if self.delay_min == Duration::MAX { Duration::ZERO } else { self.delay_min };
+        let t = (TICKS * (now.since(curve.start) + ahead).as_secs_f64()) as u64;
         let distance = t.abs_diff(curve.k) as f64 / TICKS;
-        let delta = (self.rules.c * distance * distance * distance) as u64;
+        let delta = (self.rules().c * distance * distance * distance) as u64;
         let target = if t < curve.k { curve.origin.saturating_sub(delta) } else { curve.origin.saturating_add(delta) };
         let wanted = if target > window { window / (target - window) } else { 100 * window };
-        match self.delay_min {
-            Some(delay) if self.is_first() => {
-                let in_a_round = MOST_IN_100_MS * delay.as_secs_f64() / 0.1;
-                wanted.max((window as f64 / in_a_round) as u64)
-            }
-            _ => wanted,
+        if !self.is_first || self.delay_min == Duration::MAX {
+            return wanted;
         }
+        let in_a_round = MOST_IN_100_MS * self.delay_min.as_secs_f64() / 0.1;
+        wanted.max((window as f64 / in_a_round) as u64)
     }
 
     /// Applies the kernel's bounds to it.
     fn bounded(&self, curve: &mut Curve, window: u64, mut cnt: u64) -> u64 {
         if self.last_max == 0 {
-            cnt = if self.is_first() { 50 } else { cnt.min(20) };
+            cnt = if self.is_first { 50 } else { cnt.min(20) };
         }
-        if self.rules.reno_friendly {
-            let beta = self.rules.beta;
+        let rules = self.rules();
+        if rules.reno_friendly {
+            let beta = rules.beta;
             let scale = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u64;
             let each = (window * scale / 8).max(1) as f64;
             while curve.counted > each {
@@ -177,7 +195,7 @@ impl CubicLinux {
                 cnt = cnt.min(window / (curve.reno - window));
             }
         }
-        if self.is_first() { (cnt * 16 / self.delayed_ack).max(1) } else { cnt.max(2) }
+        if self.is_first { (cnt * 16 / u64::from(self.delayed_ack)).max(1) } else { cnt.max(2) }
     }
 
     fn add_by_segments(&mut self, counted: f64) {
@@ -213,38 +231,37 @@ impl CongestionControl for CubicLinux {
             self.slow_start.observe(ack, &mut self.window);
             return;
         }
-        let starting = self.is_first() && self.window.segments() <= self.window.threshold();
+        let starting = self.is_first && self.window.segments() <= self.window.threshold();
         let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
         if starting {
             self.window.grow(left);
         } else if left > 0.0 {
-            self.avoid_congestion(ack.now, if self.is_first() { 1.0 } else { left });
+            self.avoid_congestion(ack.now, if self.is_first { 1.0 } else { left });
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
         let window = self.whole();
-        self.curve = None;
+        let &Rules { beta, fast_convergence, .. } = self.rules();
+        self.in_epoch = false;
         self.credit = 0.0;
         self.last_max = match event.cause {
-            Cause::Loss | Cause::Mark if self.rules.fast_convergence && window < self.last_max => {
-                (window as f64 * (1.0 + self.rules.beta) / 2.0) as u64
+            Cause::Loss | Cause::Mark if fast_convergence && window < self.last_max => {
+                (window as f64 * (1.0 + beta) / 2.0) as u64
             }
             Cause::Loss | Cause::Mark => window,
             Cause::Timeout | Cause::RepeatedTimeout => {
-                self.delay_min = None;
+                self.delay_min = Duration::MAX;
                 self.delayed_ack = 2 * 16;
                 0
             }
         };
-        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.rules.beta };
+        let kept = if event.cause == Cause::Mark && self.abe { beta.max(ABE_KEPT) } else { beta };
         self.window.react(event, libm::floor(kept * window as f64));
     }
 
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
-        if let Some(curve) = &mut self.curve {
-            curve.start += now.since(self.last_ack);
-        }
+        self.curve.start += now.since(self.last_ack);
         self.window.restart(window, threshold);
     }
 
@@ -253,7 +270,7 @@ impl CongestionControl for CubicLinux {
     }
 
     fn epoch(&self) -> Option<Epoch> {
-        let curve = self.curve?;
+        let curve = self.curve()?;
         let k = Duration::from_secs_f64(curve.k as f64 / TICKS);
         Some(Epoch { start: curve.start, w_max: curve.origin as f64, k })
     }

@@ -57,7 +57,7 @@ fn around_k_the_target_is_the_maximum() {
     // Not above the window: one segment in 100 windows.
     assert_eq!(cubic.count(&curve, at(k), 1000), 100_000);
     // dMin looks ahead.
-    cubic.delay_min = Some(RTT);
+    cubic.delay_min = RTT;
     assert_eq!(cubic.count(&curve, at(k - 1.47), 990), 110);
 }
 
@@ -75,10 +75,10 @@ fn the_bounds_of_the_two() {
     assert_eq!(now.bounded(&mut curve, 100, 10_000), 10_000);
     assert_eq!(now.bounded(&mut curve, 100, 0), 2);
     for (rtt, cnt) in [(100, 62), (50, 125), (600, 10)] {
-        then.delay_min = Some(Duration::from_millis(rtt));
+        then.delay_min = Duration::from_millis(rtt);
         assert_eq!(then.count(&curve, at(1000.0), 1000), cnt, "{rtt} ms");
     }
-    now.delay_min = Some(RTT);
+    now.delay_min = RTT;
     assert_eq!(now.count(&curve, at(1000.0), 1000), 0);
 }
 
@@ -136,13 +136,13 @@ fn the_first_slow_start_of_2_6_goes_to_101() {
 fn samples_of_the_first_second_of_an_epoch_do_not_count() {
     let mut cubic = avoiding(100, Variant::Linux);
     cubic.on_ack(&ack(at(1.0), RTT));
-    assert_eq!(cubic.delay_min, Some(RTT));
+    assert_eq!(cubic.delay_min, RTT);
     cubic.on_ack(&ack(at(1.9), RTT / 2));
-    assert_eq!(cubic.delay_min, Some(RTT));
+    assert_eq!(cubic.delay_min, RTT);
     cubic.on_ack(&ack(at(2.0), RTT / 2));
-    assert_eq!(cubic.delay_min, Some(RTT / 2));
+    assert_eq!(cubic.delay_min, RTT / 2);
     cubic.on_congestion(&congestion(Cause::Timeout, 100.0));
-    assert_eq!((cubic.delay_min, cubic.last_max), (None, 0));
+    assert_eq!((cubic.delay_min, cubic.last_max), (Duration::MAX, 0));
 }
 
 #[test]
@@ -191,4 +191,10 @@ fn with_regular_losses_the_mean_window_is_that_of_the_rfc() {
     }
     let mean = (path.acked - first) as f64 * (path.rtt / path.now.since(begin));
     assert_within("the mean window", mean, 187.4, 0.05);
+}
+
+#[test]
+fn a_window_is_small() {
+    // Each of 100,000 senders has one; an allocation of 200 bytes and its header fills whole units of 16.
+    assert!(size_of::<CubicLinux>() <= 200, "{}", size_of::<CubicLinux>());
 }
