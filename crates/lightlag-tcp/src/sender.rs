@@ -5,6 +5,7 @@ use crate::config::Profile;
 use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, RttSamples, Scheme};
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::scoreboard::Scoreboard;
+use crate::timer::Step;
 use lightlag_control::congestion::careful_resume::CarefulResume;
 use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes, Steering};
@@ -131,8 +132,8 @@ pub(crate) struct Sender {
     /// The burst that leaves back to back.
     burst_start: u64,
     burst_end: u64,
-    /// Time at which [`Self::deadline`] really fires, once it has come, by the ticks of the clock.
-    coarse: Instant,
+    /// The step of the clock at which [`Self::deadline`] really fires, once it has come.
+    step: Step,
     /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
     marked_until: u64,
     /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
@@ -184,7 +185,7 @@ impl Sender {
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
-            coarse: Instant::ZERO,
+            step: Step::default(),
             recovery: Recovery::new(rules(config, config.recovery, config.sack), segment_size),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,

@@ -42,15 +42,32 @@ pub(crate) fn after(due: Instant, wait: Duration) -> Instant {
     fires(armed, wait)
 }
 
-/// Moves a timer whose exact time has come to its actual firing time. Returns whether it has to wait for that. `coarse`
-/// is the last time that this returned.
+/// The step of the wheel to which a timer was moved last: the lower half of the number of its tick. Steps that are a
+/// multiple of 2³² ticks apart, 198 days, pass for one another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Step(u32);
+
+impl Step {
+    /// The step at `time`.
+    pub(crate) fn of(time: Instant) -> Self {
+        Self((time.as_nanos() / TICK) as u32)
+    }
+
+    /// Whether it is at `time`.
+    pub(crate) fn is_at(self, time: Instant) -> bool {
+        time.as_nanos().is_multiple_of(TICK) && self == Self::of(time)
+    }
+}
+
+/// Moves a timer whose exact time has come to its actual firing time. Returns whether it has to wait for that. `step` is
+/// the last one to which this moved it.
 #[cold]
-pub(crate) fn put_off(timer: &mut Instant, coarse: &mut Instant, now: Instant, wait: Duration) -> bool {
-    if *timer == *coarse {
+pub(crate) fn put_off(timer: &mut Instant, step: &mut Step, now: Instant, wait: Duration) -> bool {
+    if step.is_at(*timer) {
         return false;
     }
-    *coarse = after(*timer, wait);
-    *timer = *coarse;
+    *timer = after(*timer, wait);
+    *step = Step::of(*timer);
     *timer > now
 }
 
@@ -94,9 +111,9 @@ mod tests {
 
     #[test]
     fn a_timer_is_put_off_once() {
-        let (mut timer, mut coarse) = (Instant::ZERO + ms(305), Instant::ZERO);
-        assert!(put_off(&mut timer, &mut coarse, Instant::ZERO + ms(305), ms(305)));
+        let (mut timer, mut step) = (Instant::ZERO + ms(305), Step::default());
+        assert!(put_off(&mut timer, &mut step, Instant::ZERO + ms(305), ms(305)));
         assert_eq!(timer, Instant::ZERO + ms(320));
-        assert!(!put_off(&mut timer, &mut coarse, Instant::ZERO + ms(320), ms(305)));
+        assert!(!put_off(&mut timer, &mut step, Instant::ZERO + ms(320), ms(305)));
     }
 }

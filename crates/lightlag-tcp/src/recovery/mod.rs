@@ -189,9 +189,9 @@ impl Recovery {
 
     /// Lets the reordering timer fire with the ticks of the clock, as Linux's.
     pub fn put_off_timer(&mut self) {
-        if self.rack.timer != self.rack.coarse {
-            self.rack.coarse = timer::fires(self.rack.timer, timer::LEAST);
-            self.rack.timer = self.rack.coarse;
+        if !self.rack.step.is_at(self.rack.timer) {
+            self.rack.timer = timer::fires(self.rack.timer, timer::LEAST);
+            self.rack.step = timer::Step::of(self.rack.timer);
         }
     }
 

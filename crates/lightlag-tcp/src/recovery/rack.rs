@@ -3,6 +3,7 @@
 
 use super::{DUP_THRESHOLD, News, Recovery, Verdict};
 use crate::scoreboard::{Delivery, Scoreboard};
+use crate::timer::Step;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
@@ -32,8 +33,8 @@ pub(super) struct Rack {
     counted_until: u64,
     /// Number of late arrivals of segments sent once.
     seen: u32,
-    /// Time at which [`Self::timer`] really fires, once it has come, by the ticks of the clock.
-    pub(super) coarse: Instant,
+    /// The step of the clock at which [`Self::timer`] really fires, once it has come.
+    pub(super) step: Step,
 }
 
 impl Rack {
@@ -49,7 +50,7 @@ impl Rack {
             counted_until: 0,
             seen: 0,
             timer: Instant::MAX,
-            coarse: Instant::ZERO,
+            step: Step::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use super::handshake::{Agreed, rto_after_syn_loss};
 use super::{Sender, Timer};
 use crate::account::{Account, Limit, Statistics};
 use crate::config::Config;
+use crate::timer::Step;
 use lightlag_control::rtt::{Progress, RttEstimator};
 use lightlag_core::{Duration, Instant};
 
@@ -160,7 +161,7 @@ impl Sender {
     pub(crate) fn resting(&self, agreed: Option<Agreed>, config: &Config) -> Option<Rest> {
         let has_plans = !self.has_nothing() || self.probe || self.board.nxt() > 0 || self.congestion.is_some();
         let has_timers = self.timer != Timer::Retransmission || self.pacer.timer != Instant::MAX || self.retries > 0;
-        if has_plans || has_timers || self.tail.stale || self.extra.is_some() || self.coarse != Instant::ZERO {
+        if has_plans || has_timers || self.tail.stale || self.extra.is_some() || self.step != Step::default() {
             return None;
         }
         let (opened, window_since) = self.account.at_rest()?;
@@ -188,7 +189,7 @@ impl Sender {
 
     /// All that a rest must preserve.
     fn description(&self) -> String {
-        let times = (self.deadline, self.coarse, self.last_sent, self.burst_start, self.burst_end);
+        let times = (self.deadline, self.step, self.last_sent, self.burst_start, self.burst_end);
         let sizes = (self.burst_left, self.segment_size, self.initial_window, self.cwnd, self.written);
         let window = (self.peer_edge, self.max_window, self.round_flight, self.round_end, self.cwnd_limited);
         let flags = (self.nagle, self.minshall, self.resend_head, self.override_small, self.persisting, self.excused);

@@ -3,7 +3,7 @@
 use super::{Acknowledgement, Sender, Timer};
 use crate::config::{Config, TimerGranularity};
 use crate::scoreboard::Chunk;
-use crate::timer;
+use crate::timer::{self, Step};
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
@@ -16,28 +16,30 @@ const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Tail {
-    /// Time at which [`Self::timer`] really fires, once it has come, by the ticks of the clock.
-    pub(super) coarse: Instant,
-    /// The offset after the probe in flight (TLP.end_seq), and whether it repeated data.
-    probe: Option<(u64, bool)>,
+    /// The offset after the probe in flight (TLP.end_seq); 0 if there is none.
+    probe: u64,
+    /// Time at which a probe leaves; [`Instant::MAX`] if none is due.
+    pub(super) timer: Instant,
+    /// The step of the clock at which [`Self::timer`] really fires, once it has come.
+    pub(super) step: Step,
+    /// The probe in flight repeated data.
+    repeated: bool,
     /// The probe leaves now.
     pub(super) due: bool,
     /// Data left or was acknowledged cumulatively, so the timer must be set again. News of SACK alone does not change
     /// it (§7.2).
     pub(super) stale: bool,
-    /// Time at which a probe leaves; [`Instant::MAX`] if none is due.
-    pub(super) timer: Instant,
 }
 
 impl Tail {
     pub(super) fn new() -> Self {
-        Self { timer: Instant::MAX, coarse: Instant::ZERO, due: false, stale: false, probe: None }
+        Self { probe: 0, timer: Instant::MAX, step: Step::default(), repeated: false, due: false, stale: false }
     }
 
     /// Whether a probe is under way.
     #[inline]
     pub(super) fn asks(&self) -> bool {
-        self.probe.is_some()
+        self.probe > 0
     }
 
     /// Cancels the probe: nothing is outstanding, or losses are being repaired.
@@ -66,7 +68,7 @@ impl Sender {
             || self.recovery.phase() != Phase::Open
             || self.board.is_empty()
             || self.board.any_sacked()
-            || self.tail.probe.is_some()
+            || self.tail.asks()
         {
             return;
         }
@@ -95,13 +97,15 @@ impl Sender {
         self.tail.stop();
         let chunk = match self.next_new(u64::MAX) {
             Ok(chunk) => {
-                self.tail.probe = Some((chunk.start + u64::from(chunk.len) + u64::from(chunk.fin), false));
+                self.tail.probe = chunk.start + u64::from(chunk.len) + u64::from(chunk.fin);
+                self.tail.repeated = false;
                 self.send_new(now, chunk, config)
             }
             Err(_) => {
                 let last = self.board.last_unsacked().filter(|last| self.may_leave_again(*last))?;
                 let chunk = self.retransmit(now, last, config);
-                self.tail.probe = Some((self.board.nxt(), true));
+                self.tail.probe = self.board.nxt();
+                self.tail.repeated = true;
                 chunk
             }
         };
@@ -113,20 +117,20 @@ impl Sender {
     /// Judges the probe by an ACK (§7.4). A probe that repaired a loss has the cost of a loss.
     #[inline(always)]
     pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>) {
-        let Some((end, repeated)) = self.tail.probe else { return };
-        if arrived.ack < end {
+        let end = self.tail.probe;
+        if !self.tail.asks() || arrived.ack < end {
             return;
         }
-        if !repeated || arrived.dsack.is_some_and(|twice| twice.end == end) {
-            self.tail.probe = None;
+        if !self.tail.repeated || arrived.dsack.is_some_and(|twice| twice.end == end) {
+            self.tail.probe = 0;
             return;
         }
         if arrived.ack > end {
-            self.tail.probe = None;
+            self.tail.probe = 0;
             self.answer_repaired_tail(now);
         } else if arrived.ack == self.board.una() && arrived.sacked.is_empty() {
             // A duplicate without a report: both copies arrived.
-            self.tail.probe = None;
+            self.tail.probe = 0;
         }
     }
 

@@ -43,7 +43,7 @@ impl Sender {
         if self.tail.timer <= now {
             // If the timeout comes first, the probe waits as long as that, by the same ticks.
             let wait = self.tail_wait(config).min(self.rtt.rto(&config.rto));
-            timer::put_off(&mut self.tail.timer, &mut self.tail.coarse, now, wait);
+            timer::put_off(&mut self.tail.timer, &mut self.tail.step, now, wait);
         }
         if self.deadline <= now {
             let wait = match self.timer {
@@ -61,7 +61,7 @@ impl Sender {
     /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
     pub(super) fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
         config.timer_granularity == TimerGranularity::Linux
-            && timer::put_off(&mut self.deadline, &mut self.coarse, now, wait)
+            && timer::put_off(&mut self.deadline, &mut self.step, now, wait)
     }
 
     #[cold]
