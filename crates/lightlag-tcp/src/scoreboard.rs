@@ -208,6 +208,11 @@ impl Scoreboard {
         self.segment_size = bytes as u16;
     }
 
+    /// Payload of a full segment in bytes.
+    pub fn segment_size(&self) -> u32 {
+        self.segment_size
+    }
+
     /// First offset not acknowledged.
     pub fn una(&self) -> u64 {
         self.una

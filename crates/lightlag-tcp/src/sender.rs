@@ -186,7 +186,7 @@ impl Sender {
             peer_edge: 0,
             deadline: Instant::MAX,
             step: Step::default(),
-            recovery: Recovery::new(rules(config, config.recovery, config.sack), segment_size),
+            recovery: Recovery::new(rules(config, config.recovery, config.sack)),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
             account: Account::default(),
@@ -341,7 +341,7 @@ impl Sender {
 
     /// The degree of reordering seen, in segments.
     pub(crate) fn reordering(&self) -> u32 {
-        self.recovery.reordering()
+        self.recovery.reordering(&self.board)
     }
 
     /// Number of times that reordering was seen.
@@ -465,7 +465,7 @@ impl Sender {
             self.account.window_was(self.cwnd, now);
             self.cwnd = window;
             // An algorithm with its own window may go below the deflation.
-            self.recovery.limit_deflation(window);
+            self.recovery.limit_deflation(&self.board, window);
         }
     }
 }

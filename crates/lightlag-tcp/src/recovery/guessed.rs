@@ -34,7 +34,7 @@ impl Guesses {
     fn count(&mut self, board: &mut Scoreboard, segments: u32, outstanding: u32) {
         let most = board.most_guessed();
         if segments > most {
-            let outstanding = u64::from(outstanding).min(MOST_REORDERING) as u16;
+            let outstanding = outstanding.min(MOST_REORDERING) as u16;
             self.threshold = NonZeroU16::new(outstanding).unwrap_or(AT_FIRST);
             self.seen = self.seen.saturating_add(1);
         }
@@ -92,7 +92,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
         recovery.end();
     }
     match recovery.phase {
-        Phase::Open if board.sacked() >= recovery.reordering() => {
+        Phase::Open if board.sacked() >= recovery.reordering(board) => {
             let began = Some(recovery.begin(board));
             board.mark_head_lost();
             Verdict { ended, began, resend_head: true, ..Verdict::default() }

@@ -39,7 +39,7 @@ use undo::Episode;
 const DUP_THRESHOLD: u32 = 3;
 
 /// The largest reported degree of reordering (tcp_max_reordering of Linux).
-const MOST_REORDERING: u64 = 300;
+const MOST_REORDERING: u32 = 300;
 
 /// No duplicate ACK since the last new one.
 const IN_ORDER: u64 = u64::MAX;
@@ -49,11 +49,29 @@ fn by_sack(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Sack | Scheme::Rack | Scheme::Fack)
 }
 
+/// How losses are found, with the state that only this way needs.
+#[derive(Debug)]
+enum Finder {
+    /// By the time of later segments.
+    Time(Rack),
+    /// By the number of reports.
+    Count(Count),
+}
+
+/// The bounds of episodes that a number of reports starts.
+#[derive(Debug, Default)]
+struct Count {
+    /// No new episode starts before this is acknowledged.
+    guard: u64,
+    /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
+    rescue: u64,
+}
+
 /// The state of repair of one sender.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Recovery {
-    rack: Rack,
+    finder: Finder,
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
@@ -66,8 +84,6 @@ pub struct Recovery {
     partial: bool,
     /// The guesses, if duplicate ACKs count as SACKs.
     guesses: Option<Guesses>,
-    /// Payload of a full segment in bytes.
-    segment_size: u32,
     duplicates: u32,
     /// The congestion window before the last reduction, in segments.
     prior_window: u32,
@@ -78,11 +94,7 @@ pub struct Recovery {
     disorder: u64,
     /// The episode ends when this is acknowledged.
     point: u64,
-    /// No new episode starts before this is acknowledged.
-    guard: u64,
     episode: Episode,
-    /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
-    rescue: u64,
     /// The first offset outstanding at the last timeout.
     timed_out: u64,
     /// Segments that left later may have been in flight at the last timeout.
@@ -90,9 +102,13 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// A recovery for full segments with this many bytes of payload.
-    pub fn new(rules: Rules, segment_size: u32) -> Self {
+    /// A recovery by these rules.
+    pub fn new(rules: Rules) -> Self {
         Self {
+            finder: match rules.scheme {
+                Scheme::Rack => Finder::Time(Rack::new(rules.rtt_by_offset)),
+                _ => Finder::Count(Count::default()),
+            },
             phase: Phase::Open,
             scheme: rules.scheme,
             limited_transmit: rules.limited_transmit,
@@ -102,26 +118,17 @@ impl Recovery {
             impatient: rules.impatient,
             restart_on_loss: false,
             signs: rules.signs,
-            rack: Rack::new(rules.rtt_by_offset),
             reduction: None,
             episode: Episode::none(),
             partial: false,
             duplicates: 0,
-            segment_size,
             point: 0,
-            guard: 0,
             inflation: 0,
-            rescue: 0,
             prior_window: 0,
             disorder: IN_ORDER,
             timed_out: u64::MAX,
             timed_out_before: Instant::ZERO,
         }
-    }
-
-    /// Sets the payload of full segments, while nothing is outstanding.
-    pub fn set_segment_size(&mut self, bytes: u32) {
-        self.segment_size = bytes;
     }
 
     /// The losses being repaired.
@@ -135,26 +142,27 @@ impl Recovery {
     }
 
     /// The degree of reordering seen, in segments, if losses are found by time (tcpi_reordering of Linux).
-    pub fn reordering(&self) -> u32 {
+    pub fn reordering(&self, board: &Scoreboard) -> u32 {
         if let Some(guesses) = &self.guesses {
             return guesses.threshold.get().into();
         }
-        let degree = match self.rack.reordered() {
+        let degree = match self.rack().map_or(0, Rack::reordered) {
             0 => 0,
             // From the start of the late segment.
-            bytes => bytes.div_ceil(u64::from(self.segment_size)) + 1,
+            bytes => bytes.div_ceil(board.segment_size()) + 1,
         };
-        (degree.min(MOST_REORDERING) as u32).max(DUP_THRESHOLD)
+        degree.clamp(DUP_THRESHOLD, MOST_REORDERING)
     }
 
     /// Whether segments were later than the threshold of a loss, if losses are found by time.
-    pub fn is_reordered(&self) -> bool {
-        self.rack.reordered() > 0 && self.reordering() > DUP_THRESHOLD
+    pub fn is_reordered(&self, board: &Scoreboard) -> bool {
+        self.rack().is_some_and(|rack| rack.reordered() > 0) && self.reordering(board) > DUP_THRESHOLD
     }
 
     /// Number of ACKs that showed reordering, if losses are found by time (tcpi_reord_seen of Linux).
     pub fn reordering_seen(&self) -> u32 {
-        self.guesses.map_or(self.rack.seen(), |guesses| guesses.seen.into())
+        let late = self.rack().map_or(0, Rack::seen);
+        self.guesses.map_or(late, |guesses| guesses.seen.into())
     }
 
     /// Whether SACK controls the repair.
@@ -182,22 +190,47 @@ impl Recovery {
         self.scheme == Scheme::Rack
     }
 
-    /// The connection is over.
+    /// The state of detection by time, if that is the way.
+    #[inline]
+    fn rack(&self) -> Option<&Rack> {
+        match &self.finder {
+            Finder::Time(rack) => Some(rack),
+            Finder::Count(_) => None,
+        }
+    }
+
+    /// Stops the reordering timer, as when the connection is over.
     pub fn stop(&mut self) {
-        self.rack.timer = Instant::MAX;
+        if let Finder::Time(rack) = &mut self.finder {
+            rack.timer = Instant::MAX;
+        }
     }
 
     /// Lets the reordering timer fire with the ticks of the clock, as Linux's.
     pub fn put_off_timer(&mut self) {
-        if !self.rack.step.is_at(self.rack.timer) {
-            self.rack.timer = timer::fires(self.rack.timer, timer::LEAST);
-            self.rack.step = timer::Step::of(self.rack.timer);
+        if let Finder::Time(rack) = &mut self.finder
+            && !rack.step.is_at(rack.timer)
+        {
+            rack.timer = timer::fires(rack.timer, timer::LEAST);
+            rack.step = timer::Step::of(rack.timer);
         }
     }
 
     /// Time at which [`Self::on_timer`] must be called; [`Instant::MAX`] if never.
+    #[inline]
     pub fn timer(&self) -> Instant {
-        self.rack.timer
+        self.rack().map_or(Instant::MAX, |rack| rack.timer)
+    }
+
+    /// No new episode starts before this is acknowledged, if a number of reports starts it.
+    fn guard(&self) -> u64 {
+        if let Finder::Count(count) = &self.finder { count.guard } else { 0 }
+    }
+
+    fn set_guard(&mut self, offset: u64) {
+        if let Finder::Count(count) = &mut self.finder {
+            count.guard = offset;
+        }
     }
 
     /// Whether, without SACK, duplicate ACKs lower FlightSize and an episode may follow another at once (ns-3).
@@ -257,14 +290,15 @@ impl Recovery {
     /// judgement.
     #[inline(always)]
     pub fn follow(&mut self, now: Instant, delivery: &Delivery, board: &Scoreboard) -> bool {
-        if self.phase != Phase::Open || !self.uses_rack() || board.may_be_overdue() {
+        let Finder::Time(rack) = &mut self.finder else { return false };
+        if self.phase != Phase::Open || board.may_be_overdue() {
             return false;
         }
         if self.duplicates > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;
         }
-        self.rack.follow(now, delivery);
+        rack.follow(now, delivery);
         true
     }
 
@@ -327,12 +361,18 @@ impl Recovery {
 
     /// Notes that the end of the outstanding data leaves as a rescue, once per episode.
     pub fn rescued(&mut self) {
-        self.rescue = self.point;
+        self.set_rescue(self.point);
+    }
+
+    fn set_rescue(&mut self, offset: u64) {
+        if let Finder::Count(count) = &mut self.finder {
+            count.rescue = offset;
+        }
     }
 
     fn begin(&mut self, board: &Scoreboard) -> u64 {
         let flight = if self.by_duplicates() {
-            self.flight_less_duplicates(board).saturating_sub(u64::from(self.segment_size))
+            self.flight_less_duplicates(board).saturating_sub(u64::from(board.segment_size()))
         } else {
             self.flight_before_disorder(board)
         };
@@ -361,7 +401,9 @@ impl Recovery {
         let ended = self.phase != Phase::Open && board.una() >= self.point;
         if ended {
             self.end();
-            self.rack.end_episode();
+            if let Finder::Time(rack) = &mut self.finder {
+                rack.end_episode();
+            }
         }
         ended
     }
@@ -374,14 +416,14 @@ impl Recovery {
 
     /// Without SACK: counts duplicate ACKs, and starts an episode with the third.
     fn count_duplicates(&mut self, board: &mut Scoreboard) -> Verdict {
-        if self.duplicates < DUP_THRESHOLD || board.una() < self.guard {
+        if self.duplicates < DUP_THRESHOLD || board.una() < self.guard() {
             // RFC 3042: two segments beyond the window.
             let extra = if self.limited_transmit { self.duplicates.min(DUP_THRESHOLD - 1) } else { 0 };
-            self.inflation = i64::from(extra) * i64::from(self.segment_size);
+            self.inflation = i64::from(extra) * i64::from(board.segment_size());
             return Verdict::default();
         }
         let flight = self.begin(board);
-        let segment = i64::from(self.segment_size);
+        let segment = i64::from(board.segment_size());
         // ns-3 counts the ACK that starts it, and those that limited transmit has counted.
         let left = if self.by_duplicates() { self.inflation + segment } else { i64::from(DUP_THRESHOLD) * segment };
         self.inflation = left;

@@ -6,12 +6,12 @@ use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-    let segment = i64::from(recovery.segment_size);
+    let segment = i64::from(board.segment_size());
     if recovery.phase == Phase::Open {
         let verdict = recovery.count_duplicates(board);
         if verdict.began.is_some() {
             // §3.2 step 1: the next episode needs an ACK of more than `recover`.
-            recovery.guard = recovery.point + u64::from(!recovery.by_duplicates());
+            recovery.set_guard(recovery.point + u64::from(!recovery.by_duplicates()));
         }
         return verdict;
     }

@@ -1,7 +1,7 @@
 //! RACK (RFC 8985 §6): a segment is lost when one that left later was delivered and the reordering window has passed.
 //! Lost retransmissions are found in the same way.
 
-use super::{DUP_THRESHOLD, News, Recovery, Verdict};
+use super::{DUP_THRESHOLD, Finder, News, Recovery, Verdict};
 use crate::scoreboard::{Delivery, Scoreboard};
 use crate::timer::Step;
 use lightlag_control::congestion::Phase;
@@ -20,21 +20,22 @@ pub(super) struct Rack {
     newest: (Instant, u64),
     /// Its round trip: RACK.rtt. By offset: that of the segment delivered last in that order.
     rtt: Duration,
-    by_offset: bool,
     /// The highest offset delivered: RACK.fack.
     highest: u64,
-    /// The largest distance below the highest offset at which a segment sent once arrived; 0 if none did.
-    reordered: u64,
+    /// The largest distance below the highest offset at which a segment sent once arrived; 0 if none did. The peer's
+    /// window, of 30 bits, is larger.
+    reordered: u32,
+    /// Number of late arrivals of segments sent once.
+    seen: u32,
+    /// The end of the round in which a D-SACK was counted, 0 if none was: RACK.dsack_round.
+    counted_until: u64,
+    /// The step of the clock at which [`Self::timer`] really fires, once it has come.
+    pub(super) step: Step,
     /// RACK.reo_wnd_mult.
     multiplier: u8,
     /// RACK.reo_wnd_persist.
     persistence: u8,
-    /// The end of the round in which a D-SACK was counted, 0 if none was: RACK.dsack_round.
-    counted_until: u64,
-    /// Number of late arrivals of segments sent once.
-    seen: u32,
-    /// The step of the clock at which [`Self::timer`] really fires, once it has come.
-    pub(super) step: Step,
+    by_offset: bool,
 }
 
 impl Rack {
@@ -71,7 +72,7 @@ impl Rack {
         {
             self.rtt = now.since(sent);
         }
-        let late = self.highest.saturating_sub(delivery.ends.0);
+        let late = self.highest.saturating_sub(delivery.ends.0) as u32;
         self.reordered = self.reordered.max(late);
         self.seen += u32::from(late > 0);
         self.highest = self.highest.max(delivery.ends.1);
@@ -83,7 +84,7 @@ impl Rack {
     }
 
     /// The distance of the highest data above a late segment, in bytes.
-    pub(super) fn reordered(&self) -> u64 {
+    pub(super) fn reordered(&self) -> u32 {
         self.reordered
     }
 
@@ -136,9 +137,10 @@ impl Rack {
 }
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-    recovery.rack.take(news.now, news.delivery);
-    recovery.rack.adapt(board, news.dsack.is_some());
-    let lost_again = recovery.rack.mark(recovery.phase, board, news);
+    let Finder::Time(rack) = &mut recovery.finder else { return Verdict::default() };
+    rack.take(news.now, news.delivery);
+    rack.adapt(board, news.dsack.is_some());
+    let lost_again = rack.mark(recovery.phase, board, news);
     let ended = recovery.end_if_repaired(board);
     let verdict = if recovery.is_kernel() && lost_again && recovery.phase == Phase::Loss {
         begin(recovery, board)
@@ -150,8 +152,9 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
 
 /// The reordering timer fired (§6.3).
 pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    let Finder::Time(rack) = &mut recovery.finder else { return Verdict::default() };
     let lost_before = board.lost_bytes();
-    recovery.rack.mark(recovery.phase, board, news);
+    rack.mark(recovery.phase, board, news);
     if recovery.is_kernel() && recovery.phase == Phase::Loss && board.lost_bytes() > lost_before {
         return begin(recovery, board);
     }

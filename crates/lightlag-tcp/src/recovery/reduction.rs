@@ -51,8 +51,8 @@ impl Recovery {
     }
 
     /// Starts a reduction from this congestion window.
-    pub fn begin_reduction(&mut self, window: u64) {
-        self.prior_window = (window / u64::from(self.segment_size)).min(u64::from(u32::MAX)) as u32;
+    pub fn begin_reduction(&mut self, board: &Scoreboard, window: u64) {
+        self.prior_window = (window / u64::from(board.segment_size())).min(u64::from(u32::MAX)) as u32;
         self.reduction = None;
     }
 
@@ -98,10 +98,10 @@ impl Recovery {
             self.reduction = None;
             return;
         }
-        let (delivered, segment) = (news.delivery.bytes, u64::from(self.segment_size));
+        let (delivered, segment) = (news.delivery.bytes, u64::from(board.segment_size()));
         if self.reduction.is_none() {
             self.reduction = Some(Box::new(if self.way == Way::Halving {
-                Reduction::Halving(Halving::new(self.prior(), floor, segment))
+                Reduction::Halving(Halving::new(self.prior(board), floor, segment))
             } else {
                 Reduction::Proportional(self.proportional(board, delivered, ssthresh))
             }));
@@ -118,7 +118,7 @@ impl Recovery {
     /// The largest flight after fast recovery with rate halving: three segments more than now (`tcp_moderate_cwnd`).
     /// Call it when the recovery ends.
     pub fn moderated(&self, board: &Scoreboard) -> Option<u64> {
-        (self.way == Way::Halving).then(|| board.pipe() + MOST_BURST * u64::from(self.segment_size))
+        (self.way == Way::Halving).then(|| board.pipe() + MOST_BURST * u64::from(board.segment_size()))
     }
 
     /// Ends the reduction: the window of the congestion control applies again.
@@ -133,17 +133,21 @@ impl Recovery {
 
     /// Keeps at least one segment of a window that partial ACKs deflate: if ACKs are lost, one may acknowledge more
     /// than duplicate ACKs have inflated, and RFC 6582 §3.2 still adds a segment back.
-    pub fn limit_deflation(&mut self, cwnd: u64) {
-        self.inflation = self.inflation.max(i64::from(self.segment_size) - cwnd as i64);
+    pub fn limit_deflation(&mut self, board: &Scoreboard, cwnd: u64) {
+        self.inflation = self.inflation.max(i64::from(board.segment_size()) - cwnd as i64);
     }
 
     /// Proportional rate reduction down to `target`.
     fn proportional(&self, board: &Scoreboard, delivered: u64, target: u64) -> Prr {
-        if self.is_kernel() { Prr::in_linux(board, self.prior(), target) } else { Prr::new(board, delivered, target) }
+        if self.is_kernel() {
+            Prr::in_linux(board, self.prior(board), target)
+        } else {
+            Prr::new(board, delivered, target)
+        }
     }
 
     /// The window before the last reduction, in bytes.
-    fn prior(&self) -> u64 {
-        u64::from(self.prior_window) * u64::from(self.segment_size)
+    fn prior(&self, board: &Scoreboard) -> u64 {
+        u64::from(self.prior_window) * u64::from(board.segment_size())
     }
 }

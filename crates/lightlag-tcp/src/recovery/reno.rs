@@ -15,7 +15,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
     }
     if news.duplicate {
         // Step 4: a segment left the network.
-        recovery.inflation += i64::from(recovery.segment_size);
+        recovery.inflation += i64::from(board.segment_size());
     }
     Verdict::default()
 }

@@ -25,16 +25,14 @@ impl Recovery {
         self.timed_out = board.una();
         self.phase = Phase::Loss;
         self.point = board.nxt();
-        self.guard = match self.scheme {
-            // RFC 6582 §3.2 step 1: more than `recover` must be acknowledged.
-            Scheme::NewReno if !self.by_duplicates() => self.point + 1,
-            _ => self.point,
-        };
+        // RFC 6582 §3.2 step 1: more than `recover` must be acknowledged.
+        let more = self.scheme == Scheme::NewReno && !self.by_duplicates();
+        self.set_guard(self.point + u64::from(more));
         self.inflation = 0;
         self.duplicates = 0;
         self.disorder = IN_ORDER;
         self.reduction = None;
-        self.rack.timer = Instant::MAX;
+        self.stop();
         if !repeated {
             self.episode = Episode::begin(board.una());
         }
@@ -44,7 +42,7 @@ impl Recovery {
         if self.signs.frto && testable {
             self.episode.begin_test();
         }
-        board.mark_all_lost(if self.uses_rack() { self.rack.horizon(now) } else { Instant::MAX });
+        board.mark_all_lost(self.rack().map_or(Instant::MAX, |rack| rack.horizon(now)));
         (if repeated { Cause::RepeatedTimeout } else { Cause::Timeout }, flight)
     }
 
@@ -54,25 +52,24 @@ impl Recovery {
         if self.phase == Phase::Loss { (self.point, self.timed_out_before) } else { (0, Instant::ZERO) }
     }
 
-    /// Sends outstanding data, which was too large for the path, again in segments of `size` bytes: a repair that costs
-    /// no window, and that cannot be undone (Linux, tcp_simple_retransmit).
-    pub fn on_smaller_path(&mut self, board: &Scoreboard, size: u32) {
-        self.segment_size = size;
+    /// Sends outstanding data, which was too large for the path, again in smaller segments: a repair that costs no
+    /// window, and that cannot be undone (Linux, tcp_simple_retransmit).
+    pub fn on_smaller_path(&mut self, board: &Scoreboard) {
         self.phase = Phase::Loss;
         self.point = board.nxt();
-        self.guard = self.point;
+        self.set_guard(self.point);
         self.inflation = 0;
         self.duplicates = 0;
         self.disorder = IN_ORDER;
         self.reduction = None;
-        self.rack.timer = Instant::MAX;
+        self.stop();
         self.timed_out = u64::MAX;
         self.episode = Episode::none();
     }
 
     /// Sends data that left until `before` again, after an outage: a repair that costs no window.
     pub fn on_outage_end(&mut self, board: &mut Scoreboard, before: Instant) {
-        self.on_smaller_path(board, self.segment_size);
+        self.on_smaller_path(board);
         board.mark_all_lost(before);
     }
 

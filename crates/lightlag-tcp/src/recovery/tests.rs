@@ -47,7 +47,7 @@ fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
         reductions: Reductions::Rfc,
         signs: Signs::default(),
     };
-    (Recovery::new(rules, SIZE as u32), board)
+    (Recovery::new(rules), board)
 }
 
 fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -> Verdict {
@@ -99,12 +99,12 @@ fn a_partial_ack_leaves_one_segment_of_the_window() {
     }
     resend(&mut board);
     assert!(acknowledge(&mut recovery, &mut board, 20).resend_head);
-    recovery.limit_deflation(5_000);
+    recovery.limit_deflation(&board, 5_000);
     assert_eq!(recovery.window(5_000), 1_000);
     duplicate(&mut recovery, &mut board);
     assert_eq!(recovery.window(5_000), 2_000);
     // An algorithm that goes on deciding lowers its window to 3,000: 3,000 − 3,000 is again below a segment.
-    recovery.limit_deflation(3_000);
+    recovery.limit_deflation(&board, 3_000);
     assert_eq!(recovery.window(3_000), 1_000);
 }
 

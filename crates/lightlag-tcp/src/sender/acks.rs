@@ -106,7 +106,7 @@ impl Sender {
         } else {
             self.recovery.judge(&mut self.board, &news())
         };
-        self.recovery.limit_deflation(self.cwnd);
+        self.recovery.limit_deflation(&self.board, self.cwnd);
         self.resend_head |= verdict.resend_head;
         // The peer's keep-alive probes would postpone the timeout for ever.
         let restarts = config.rto.every_ack && config.keep_alive.is_none() && !self.board.is_empty();
@@ -308,7 +308,7 @@ impl Sender {
             self.paid = self.excused || window_based && self.board.una() < self.paid_until;
             let flight = if self.paid { flight } else { self.retreat(now, flight) };
             if !self.paid {
-                self.recovery.begin_reduction(self.cwnd);
+                self.recovery.begin_reduction(&self.board, self.cwnd);
             }
             if let Some(congestion) = self.congestion.as_mut().filter(|_| !self.paid) {
                 congestion.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt, min_rtt });
@@ -341,7 +341,7 @@ impl Sender {
             return;
         }
         let flight = self.retreat(now, self.board.flight());
-        self.recovery.begin_reduction(self.cwnd);
+        self.recovery.begin_reduction(&self.board, self.cwnd);
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
@@ -365,7 +365,7 @@ impl Sender {
         let jumps = phase == Phase::Loss;
         match rule {
             // Linux, tcp_may_raise_cwnd: if segments come late, data counts in any order of delivery.
-            Growth::PerSegment if newly_acked == 0 && delivered > 0 && self.recovery.is_reordered() => {
+            Growth::PerSegment if newly_acked == 0 && delivered > 0 && self.recovery.is_reordered(&self.board) => {
                 delivered as f64 / size
             }
             _ if newly_acked == 0 => 0.0,

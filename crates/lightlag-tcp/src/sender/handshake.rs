@@ -165,7 +165,7 @@ impl Sender {
         if scheme == Scheme::Fack {
             self.board.keep_order();
         }
-        self.recovery = Recovery::new(rules(config, scheme, agreed.sack), self.segment_size);
+        self.recovery = Recovery::new(rules(config, scheme, agreed.sack));
         self.tell_recovery();
         self.ecn = agreed.ecn;
     }

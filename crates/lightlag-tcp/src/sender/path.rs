@@ -12,7 +12,6 @@ impl Sender {
         self.segment_size = size;
         if self.board.is_empty() {
             self.board.set_segment_size(size);
-            self.recovery.set_segment_size(size);
             return;
         }
         let pieces = self.board.recut(size);
@@ -21,7 +20,7 @@ impl Sender {
         if let Some(rates) = &mut self.rates {
             rates.recut(&pieces);
         }
-        self.recovery.on_smaller_path(&self.board, size);
+        self.recovery.on_smaller_path(&self.board);
         self.tail = Tail::new();
         self.resend_head = true;
         self.burst_start = 0;

@@ -39,7 +39,7 @@ impl Sender {
         let duplicates = self.recovery.duplicates();
         let followed = self.recovery.follow(now, &delivery, &self.board);
         debug_assert!(followed, "nothing is out of order");
-        self.recovery.limit_deflation(self.cwnd);
+        self.recovery.limit_deflation(&self.board, self.cwnd);
         self.restart_timer(now, config);
         self.tail.stale = true;
         if self.board.is_empty() {
