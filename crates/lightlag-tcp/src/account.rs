@@ -6,7 +6,10 @@ use crate::fast_open::Outcome;
 use lightlag_control::congestion::{Epoch, Phase};
 use lightlag_core::{Duration, Instant};
 
+mod integral;
 mod standing;
+
+use integral::Integral;
 
 pub use standing::Standing;
 
@@ -185,10 +188,22 @@ pub(crate) struct Counters {
     pub(crate) rtt_count: u64,
     pub(crate) acks_sent: u64,
     pub(crate) retransmitted_segments: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) recoveries: u64,
     pub(crate) duplicate_bytes: u64,
-    pub(crate) tail_probes: u64,
+}
+
+/// A count of events that each take a round trip or longer. It stops at the largest number of 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug, Default)]
+pub(crate) struct Count(u32);
+
+impl Count {
+    /// Counts one more.
+    pub(crate) fn increment(&mut self) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    fn get(self) -> u64 {
+        self.0.into()
+    }
 }
 
 /// Reports that few connections have to make: counters as in [`Statistics`], and more.
@@ -215,7 +230,7 @@ pub(crate) struct Rare {
 #[repr(C)]
 pub(crate) struct Account {
     /// ∫ window dt in byte-nanoseconds, and the time it covers.
-    window_integral: u128,
+    window_integral: Integral,
     window_time: Duration,
     /// Time of the last change of the window.
     window_since: Instant,
@@ -224,6 +239,10 @@ pub(crate) struct Account {
     limited_since: Instant,
     /// `None` while there is nothing.
     rare: Option<Box<Rare>>,
+    /// As in [`Statistics`].
+    pub(crate) timeouts: Count,
+    pub(crate) recoveries: Count,
+    pub(crate) tail_probes: Count,
     opened: bool,
     /// The reason why the connection was given up, if it was.
     pub(crate) failure: Option<Failure>,
@@ -277,10 +296,10 @@ impl Account {
             rtt_count: counters.rtt_count,
             acks_sent: counters.acks_sent,
             retransmitted_segments: counters.retransmitted_segments,
-            timeouts: counters.timeouts,
-            recoveries: counters.recoveries,
+            timeouts: self.timeouts.get(),
+            recoveries: self.recoveries.get(),
             duplicate_bytes: counters.duplicate_bytes,
-            tail_probes: counters.tail_probes,
+            tail_probes: self.tail_probes.get(),
             failure: self.failure,
             ..Statistics::default()
         };
@@ -319,7 +338,8 @@ impl Account {
         let Counters { acks_sent, duplicate_bytes, .. } = self.counters;
         let opened = if self.opened { self.limited_since } else { Instant::MAX };
         let same = Self::of_rest(opened, self.window_since, acks_sent, duplicate_bytes);
-        let is_plain = self.rare.is_none() && self.failure.is_none();
+        let delayed = [self.timeouts, self.recoveries, self.tail_probes].iter().any(|count| count.get() > 0);
+        let is_plain = !delayed && self.rare.is_none() && self.failure.is_none();
         let is_same = self.counters == same.counters && self.limited == same.limited;
         (is_plain && is_same && self.window_time.is_zero()).then_some((opened, self.window_since))
     }
@@ -332,7 +352,7 @@ impl Account {
     /// The window was `bytes` until now.
     pub(crate) fn window_was(&mut self, bytes: u64, now: Instant) {
         let span = now.since(self.window_since);
-        self.window_integral += u128::from(bytes) * u128::from(span.as_nanos());
+        self.window_integral.add(bytes, span.as_nanos());
         self.window_time += span;
         self.window_since = now;
     }

@@ -294,9 +294,9 @@ impl Connection {
 
     fn timed_out(&mut self, now: Instant) -> Expiry {
         let sender = awake!(self);
-        let (before, timeouts) = (sender.retries(), sender.account.counters.timeouts);
+        let (before, timeouts) = (sender.retries(), sender.account.timeouts);
         let expiry = sender.handle_timeout(now, &self.config);
-        if sender.account.fast_open().is_some() && sender.account.counters.timeouts > timeouts {
+        if sender.account.fast_open().is_some() && sender.account.timeouts > timeouts {
             self.suspect_path(before, expiry == Expiry::GiveUp);
         }
         expiry

@@ -1,5 +1,6 @@
 //! The account of a sender as it stands between two events, to be closed later at a time between them.
 
+use super::integral::Integral;
 use super::{Account, Limit, Limited};
 use lightlag_core::{Duration, Instant};
 
@@ -10,7 +11,7 @@ pub struct Standing {
     limit: Limit,
     limited_since: Instant,
     opened: bool,
-    window_integral: u128,
+    window_integral: Integral,
     window_time: Duration,
     window_since: Instant,
     window: u64,
@@ -48,8 +49,9 @@ impl Standing {
     pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
         let span = now.since(self.window_since);
         let time = (self.window_time + span).as_nanos();
-        let integral = self.window_integral + u128::from(self.window) * u128::from(span.as_nanos());
-        let mean = if time > 0 { integral as f64 / time as f64 } else { self.window as f64 };
+        let mut integral = self.window_integral;
+        integral.add(self.window, span.as_nanos());
+        let mean = if time > 0 { integral.get() as f64 / time as f64 } else { self.window as f64 };
         mean / f64::from(self.segment_size)
     }
 }

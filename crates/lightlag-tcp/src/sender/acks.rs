@@ -316,7 +316,7 @@ impl Sender {
             if self.needs.bulk_repeat && self.blames_errors() {
                 self.recovery.repeat_all(&mut self.board);
             }
-            self.account.counters.recoveries += 1;
+            self.account.recoveries.increment();
             // RFC 8985 §7.1: the question of a probe in flight is answered now.
             self.tail = Tail::new();
         }

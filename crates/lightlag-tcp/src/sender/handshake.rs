@@ -70,7 +70,7 @@ impl Sender {
 
     /// Handles a SYN or SYN-ACK, first sent at `since`, that was not answered in time.
     pub(crate) fn handshake_timed_out(&mut self, now: Instant, since: Instant, linear: u8, config: &Config) -> Expiry {
-        self.account.counters.timeouts += 1;
+        self.account.timeouts.increment();
         self.account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
         self.deadline = Instant::MAX;
         let in_vain = linear > 0 && now.since(since) >= longest_handshake(config);

@@ -109,7 +109,7 @@ impl Sender {
                 chunk
             }
         };
-        self.account.counters.tail_probes += 1;
+        self.account.tail_probes.increment();
         self.deadline = now + self.rtt.rto(&config.rto);
         Some(chunk)
     }
@@ -148,7 +148,7 @@ impl Sender {
         self.settle_tail(now);
         if let Some(congestion) = &mut self.congestion {
             congestion.on_recovered(now);
-            self.account.counters.recoveries += 1;
+            self.account.recoveries.increment();
             self.copy_window(now);
         }
     }

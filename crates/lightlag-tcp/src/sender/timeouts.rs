@@ -95,7 +95,7 @@ impl Sender {
             self.probe = self.board.nxt() >= self.peer_edge;
             return Expiry::Continue;
         }
-        self.account.counters.timeouts += 1;
+        self.account.timeouts.increment();
         self.account.waited_for_timeout(self.limit, now, waited);
         self.limit = Limit::Timeout;
         if self.guesses_outage(config) {

@@ -1,0 +1,43 @@
+//! An integral over time with 128 bits.
+
+/// A sum in two halves: with one number of 128 bits the account of each sender would have to lie at a multiple of 16
+/// bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Integral {
+    low: u64,
+    high: u64,
+}
+
+impl Integral {
+    /// The sum so far.
+    pub(super) fn get(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+
+    /// Adds `value` for this long.
+    pub(super) fn add(&mut self, value: u64, nanos: u64) {
+        let sum = self.get() + u128::from(value) * u128::from(nanos);
+        (self.low, self.high) = (sum as u64, (sum >> 64) as u64);
+    }
+}
+
+impl std::fmt::Debug for Integral {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_halves_carry() {
+        let mut integral = Integral::default();
+        // Twice 2⁶³, and 1 B for 1 ns.
+        integral.add(1 << 31, 1 << 32);
+        integral.add(1 << 31, 1 << 32);
+        integral.add(1, 1);
+        assert_eq!((integral.get(), integral.high, integral.low), ((1 << 64) + 1, 1, 1));
+    }
+}
