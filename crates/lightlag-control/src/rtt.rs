@@ -82,6 +82,20 @@ impl VarianceGain {
     }
 }
 
+/// The RTO of data after a SYN that timed out and gave no sample, if it is not longer at first (RFC 6298 §5.7).
+const AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
+
+/// The origin of the RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The configuration.
+    Initial,
+    /// The configuration, and the loss of the SYN.
+    SynLoss,
+    /// SRTT and RTTVAR.
+    Samples,
+}
+
 /// The estimate of one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
@@ -89,14 +103,14 @@ pub struct RttEstimator {
     variance: Duration,
     latest: Duration,
     min: Duration,
-    /// The RTO without back-off.
-    base: Duration,
-    backoff: u8,
     /// Four times the mean deviation, and its largest value in the current round, which ends with the ACK of
     /// `round_end`.
     deviation: Duration,
     peak: Duration,
     round_end: u64,
+    /// The origin of the RTO, and how often it was doubled.
+    origin: Origin,
+    backoff: u8,
 }
 
 /// The acknowledged and sent offsets at a sample.
@@ -111,27 +125,27 @@ pub struct Progress {
 }
 
 impl RttEstimator {
-    /// An estimator without samples: the RTO is `initial`.
-    pub fn new(initial: Duration) -> Self {
+    /// An estimator without samples: the RTO is the initial one.
+    pub fn new() -> Self {
         Self {
             srtt: Duration::ZERO,
             variance: Duration::ZERO,
             latest: Duration::ZERO,
             min: Duration::MAX,
-            base: initial,
-            backoff: 0,
             deviation: Duration::ZERO,
             peak: Duration::ZERO,
             round_end: 0,
+            origin: Origin::Initial,
+            backoff: 0,
         }
     }
 
     /// An estimator with the known round trip of a route as its first sample; the RTO is still `config.initial`.
     pub fn of_route(rtt: Option<Duration>, config: &Rto) -> Self {
-        let mut estimator = Self::new(config.initial);
+        let mut estimator = Self::new();
         if let Some(rtt) = rtt {
             estimator.sample_at(rtt, config, Progress::default());
-            estimator.base = config.initial;
+            estimator.origin = Origin::Initial;
         }
         estimator
     }
@@ -157,7 +171,7 @@ impl RttEstimator {
         let error = self.srtt.abs_diff(rtt);
         self.variance = towards(self.variance, error, config.variance_gain.divisor() * expected);
         self.srtt = towards(self.srtt, rtt, 8 * expected);
-        self.follow_mean(config);
+        self.follow_samples();
     }
 
     fn sample_peak(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
@@ -181,8 +195,7 @@ impl RttEstimator {
                 self.peak = config.variance_floor;
             }
         }
-        self.backoff = 0;
-        self.base = (self.srtt + self.variance).max(config.min).min(config.max);
+        self.follow_samples();
     }
 
     /// A valid sample (Karn): updates SRTT, RTTVAR and RTO, and ends a back-off.
@@ -195,15 +208,14 @@ impl RttEstimator {
             self.variance = config.variance_gain.smooth(self.variance, self.srtt.abs_diff(rtt));
             self.srtt = (self.srtt * 7 + rtt) / 8;
         }
-        self.follow_mean(config);
+        self.follow_samples();
     }
 
-    /// Computes the timeout from a new SRTT and RTTVAR.
+    /// The timeout follows from SRTT and RTTVAR now.
     #[inline(always)]
-    fn follow_mean(&mut self, config: &Rto) {
+    fn follow_samples(&mut self) {
         self.backoff = 0;
-        let variance = (self.variance * 4).max(config.variance_floor);
-        self.base = (self.srtt + variance).max(config.min).min(config.max);
+        self.origin = Origin::Samples;
     }
 
     /// Notes a round-trip time as the minimum and the last value, without touching the RTO.
@@ -214,8 +226,8 @@ impl RttEstimator {
     }
 
     /// Sets the RTO at the start of data: the SYN timed out and gave no sample (RFC 6298 §5.7).
-    pub fn restart(&mut self, rto: Duration) {
-        self.base = rto;
+    pub fn restart(&mut self) {
+        self.origin = Origin::SynLoss;
         self.backoff = 0;
     }
 
@@ -234,14 +246,28 @@ impl RttEstimator {
     /// The current timeout, with its back-off, at most `config.max`.
     #[inline]
     pub fn rto(&self, config: &Rto) -> Duration {
-        let base = if self.backoff == 0 { self.base } else { self.base * (1 << self.backoff) };
-        base.min(config.max)
+        let base = self.plain_rto(config);
+        if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(config.max) }
     }
 
     /// The timeout without its back-off.
     #[inline]
     pub fn plain_rto(&self, config: &Rto) -> Duration {
-        self.base.min(config.max)
+        let base = match self.origin {
+            Origin::Samples => (self.srtt + self.margin(config)).max(config.min),
+            Origin::Initial => config.initial,
+            Origin::SynLoss => config.initial.max(AFTER_SYN_LOSS),
+        };
+        base.min(config.max)
+    }
+
+    /// The part of the RTO that is added to SRTT.
+    #[inline(always)]
+    fn margin(&self, config: &Rto) -> Duration {
+        match config.variance {
+            Variance::Mean => (self.variance * 4).max(config.variance_floor),
+            Variance::Peak => self.variance,
+        }
     }
 
     /// SRTT; zero before the first sample.
@@ -269,6 +295,12 @@ impl RttEstimator {
     }
 }
 
+impl Default for RttEstimator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// `old` moved towards `sample` by one part in `parts`.
 fn towards(old: Duration, sample: Duration, parts: u64) -> Duration {
     let step = old.abs_diff(sample) / parts;
@@ -292,7 +324,7 @@ mod tests {
     };
 
     fn after(samples_ms: &[u64], config: &Rto) -> RttEstimator {
-        let mut estimator = RttEstimator::new(config.initial);
+        let mut estimator = RttEstimator::new();
         for ms in samples_ms {
             estimator.sample(Duration::from_millis(*ms), config);
         }
@@ -365,7 +397,7 @@ mod tests {
 
     /// One sample per round: each acknowledges the data sent at the last one.
     fn rounds(samples_ms: &[u64]) -> RttEstimator {
-        let mut estimator = RttEstimator::new(PEAK.initial);
+        let mut estimator = RttEstimator::new();
         for (n, ms) in samples_ms.iter().enumerate() {
             let progress = Progress { una: n as u64 * 10, nxt: n as u64 * 10 + 9, expected: 0 };
             estimator.sample_at(Duration::from_millis(*ms), &PEAK, progress);
@@ -389,7 +421,7 @@ mod tests {
 
     #[test]
     fn within_a_round_the_peak_does_not_fall() {
-        let mut estimator = RttEstimator::new(PEAK.initial);
+        let mut estimator = RttEstimator::new();
         for ms in [600, 600, 600, 600] {
             estimator.sample_at(Duration::from_millis(ms), &PEAK, Progress { una: 0, nxt: 9, expected: 0 });
         }

@@ -8,9 +8,6 @@ use crate::timestamps::ticks_since;
 use lightlag_control::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
-/// The RTO of data after a SYN that timed out and gave no sample (RFC 6298 §5.7).
-const RTO_AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
-
 /// The agreement of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreed {
@@ -20,11 +17,6 @@ pub(crate) struct Agreed {
     pub(crate) ecn: bool,
     /// Whether SNACK is used.
     pub(crate) snack: bool,
-}
-
-/// The RTO of data after a SYN that gave no sample.
-pub(super) fn rto_after_syn_loss(config: &Config) -> Duration {
-    RTO_AFTER_SYN_LOSS.max(config.rto.initial)
 }
 
 impl Sender {
@@ -101,8 +93,7 @@ impl Sender {
             _ if retransmissions == 0 => now.since(syn_sent),
             Some(echo) => ticks_since(now, echo),
             None => {
-                // RFC 6298 §5.7.
-                self.rtt.restart(rto_after_syn_loss(config));
+                self.rtt.restart();
                 return;
             }
         };

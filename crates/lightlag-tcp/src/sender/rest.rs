@@ -3,7 +3,7 @@
 //! Half of all ends only receive. They have neither data in flight nor a window of their own, but they shake hands, send
 //! ACKs and hear of the peer's window. From what they keep the sender is made anew once it is needed.
 
-use super::handshake::{Agreed, rto_after_syn_loss};
+use super::handshake::Agreed;
 use super::{Sender, Timer};
 use crate::account::{Account, Limit, Statistics};
 use crate::config::Config;
@@ -106,7 +106,7 @@ impl Rest {
     pub(crate) fn rtt(&self, config: &Config) -> RttEstimator {
         let mut rtt = RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto);
         if self.restarted {
-            rtt.restart(rto_after_syn_loss(config));
+            rtt.restart();
         }
         if !self.handshake.is_zero() {
             rtt.observe(self.handshake);
