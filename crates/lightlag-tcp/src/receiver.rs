@@ -6,7 +6,6 @@
 use crate::config::{DelayedAck, WindowRule};
 use crate::scoreboard::Range;
 use crate::segment::Flags;
-use crate::timer::Step;
 use lightlag_core::{Duration, Instant};
 
 mod adaptive;

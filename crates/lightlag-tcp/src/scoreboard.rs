@@ -210,7 +210,7 @@ impl Scoreboard {
 
     /// Payload of a full segment in bytes.
     pub fn segment_size(&self) -> u32 {
-        self.segment_size
+        self.segment_size.into()
     }
 
     /// First offset not acknowledged.

@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Limit};
 use crate::config::Profile;
-use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, RttSamples, Scheme};
+use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, Scheme};
 use crate::recovery::{Recovery, Rules, Signs};
 use crate::scoreboard::Scoreboard;
 use crate::timer::Step;
@@ -10,12 +10,11 @@ use lightlag_control::congestion::careful_resume::CarefulResume;
 use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes, Steering};
 use lightlag_control::delivery_rate::RateSampler;
-use lightlag_control::pacing::Pacer;
 use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, Rate};
+use special::Special;
 use std::collections::VecDeque;
 use tail::Tail;
-use validation::Validation;
 
 mod acks;
 mod attribution;
@@ -34,6 +33,7 @@ mod records;
 mod release;
 mod rest;
 mod sending;
+mod special;
 mod tail;
 mod timeouts;
 mod tokens;
@@ -72,6 +72,16 @@ fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
     }
 }
 
+/// An initial window of so many segments.
+fn segments(initial_window: u32) -> u16 {
+    u16::try_from(initial_window).expect("it has at most 1,000 segments")
+}
+
+/// A full segment with this much payload.
+fn payload(bytes: u32) -> u16 {
+    u16::try_from(bytes).expect("a packet counts its payload in 16 bits")
+}
+
 /// The sending half of a connection.
 // The fields that every packet touches come first and together: with many flows, cache lines cost more than
 // instructions.
@@ -81,7 +91,9 @@ pub(crate) struct Sender {
     /// Segments that may still leave at this moment.
     burst_left: u32,
     /// Payload of a full segment.
-    segment_size: u32,
+    segment_size: u16,
+    /// The initial window in segments.
+    initial_window: u16,
     limit: Limit,
     timer: Timer,
     closing: bool,
@@ -104,49 +116,37 @@ pub(crate) struct Sender {
     ecn: bool,
     /// The last episode is blamed on corruption, so the congestion control is not told.
     excused: bool,
-    initial_window: u32,
+    /// The largest window that the peer advertised.
+    max_window: u32,
     /// First offset beyond the peer's window.
     peer_edge: u64,
     /// End of the data that the application wrote.
     written: u64,
-    /// The largest window that the peer advertised.
-    max_window: u64,
-    pacer: Pacer,
+    special: Special,
     tail: Tail,
     board: Scoreboard,
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
     pub(crate) account: Account,
-    /// Delivery rates, for an algorithm that needs them.
-    rates: Option<Box<RateSampler>>,
-    /// The use of the window, if it matters (RFC 7661).
-    validation: Option<Box<Validation>>,
     /// Window of the congestion control in bytes, copied after each of its calls.
     cwnd: u64,
-    /// The most data in flight in the current round, and the end of that round.
-    round_flight: u64,
+    /// The end of the current round.
     round_end: u64,
     recovery: Recovery,
     /// Time at which data last left.
     last_sent: Instant,
-    /// The burst that leaves back to back.
+    /// Start and length of the burst that leaves back to back.
     burst_start: u64,
-    burst_end: u64,
+    burst_len: u32,
+    /// The most data in flight in the current round. The peer's window has 30 bits, and a segment is there at most twice.
+    round_flight: u32,
     /// The step of the clock at which [`Self::deadline`] really fires, once it has come.
     step: Step,
-    /// No second reaction to marks before this is acknowledged (RFC 3168 §6.1.2).
-    marked_until: u64,
-    /// A loss below this costs nothing: a mark in the same window of data did (RFC 3168 §6.1.2).
-    paid_until: u64,
     /// The seed of the congestion control's random draws.
-    seed: u64,
-    /// The offset whose ACK gives the next sample, if one segment at a time is timed.
-    sample_from: u64,
-    /// State that most senders do not need.
-    extra: Option<Box<Extra>>,
+    seed: u32,
 }
 
-/// State that most senders do not need.
+/// State that hardly any sender needs.
 #[derive(Debug, Default)]
 struct Extra {
     /// Reports about the path.
@@ -177,10 +177,13 @@ struct Extra {
 
 impl Sender {
     /// A sender whose `seed` differs from that of other connections.
-    pub(crate) fn new(config: &Config, seed: u64) -> Self {
-        let segment_size = u32::from(config.mss);
+    pub(crate) fn new(config: &Config, seed: u32) -> Self {
+        let mut special = Special::default();
+        if config.idle_restart == IdleRestart::Rfc7661 {
+            special.validate();
+        }
         Self {
-            board: Scoreboard::new(segment_size),
+            board: Scoreboard::new(config.mss.into()),
             cwnd: u64::from(config.initial_window) * u64::from(config.mss),
             written: 0,
             peer_edge: 0,
@@ -191,9 +194,8 @@ impl Sender {
             congestion: None,
             account: Account::default(),
             needs: Needs::NONE,
-            rates: None,
-            validation: (config.idle_restart == IdleRestart::Rfc7661).then(|| Box::new(Validation::new())),
-            segment_size,
+            special,
+            segment_size: config.mss,
             timer: Timer::Retransmission,
             limit: Limit::Application,
             closing: false,
@@ -205,24 +207,19 @@ impl Sender {
             nagle: config.nagle,
             minshall: config.minshall,
             retries: 0,
-            initial_window: config.initial_window,
+            initial_window: segments(config.initial_window),
             round_flight: 0,
             round_end: 0,
             max_window: 0,
             tail: Tail::new(),
-            pacer: Pacer::new(),
             burst_left: u32::MAX,
             last_sent: Instant::ZERO,
             burst_start: 0,
-            burst_end: 0,
-            marked_until: 0,
-            paid_until: 0,
+            burst_len: 0,
             paid: false,
             reduced: false,
             ecn: false,
             seed,
-            sample_from: if config.rtt_samples == RttSamples::Timed { u64::MAX } else { 0 },
-            extra: None,
             excused: false,
         }
     }
@@ -236,7 +233,7 @@ impl Sender {
             self.board.keep_log();
             let first = self.board.numbers().1;
             let ns3 = self.needs.rate_as_ns3;
-            self.rates = Some(Box::new(if ns3 { RateSampler::of_ns3(first) } else { RateSampler::new(first) }));
+            self.special.measure_rates(if ns3 { RateSampler::of_ns3(first) } else { RateSampler::new(first) });
         }
         self.congestion = Some(congestion);
         self.tell_recovery();
@@ -247,7 +244,7 @@ impl Sender {
         if self.needs.own_recovery {
             self.recovery.leave_window_alone();
             // A window from a model is not validated by its use.
-            self.validation = None;
+            self.special.stop_validation();
         }
         if self.needs.restart_on_loss {
             self.recovery.restart_on_loss();
@@ -275,7 +272,7 @@ impl Sender {
             abe: config.abe,
             ecn: self.ecn,
             tso: config.tso,
-            seed: self.seed,
+            seed: self.seed.into(),
         };
         let kernel = match config.profile {
             Profile::Linux => Some(config.congestion.in_linux()),
@@ -351,7 +348,7 @@ impl Sender {
 
     /// Whether a mark was answered, and the data of that time is still outstanding.
     pub(crate) fn answers_mark(&self) -> bool {
-        self.board.una() < self.marked_until
+        self.board.una() < self.special.marks().answered_until
     }
 
     pub(crate) fn limit(&self) -> Limit {
@@ -381,7 +378,7 @@ impl Sender {
     }
 
     pub(crate) fn segment_size(&self) -> u32 {
-        self.segment_size
+        self.segment_size.into()
     }
 
     /// Written bytes that were never sent.
@@ -409,7 +406,7 @@ impl Sender {
 
     /// The largest window that the peer advertised (MAX.SND.WND, RFC 5961 §5).
     pub(crate) fn max_window(&self) -> u64 {
-        self.max_window
+        self.max_window.into()
     }
 
     /// Bytes of payload below `offset`, which may lie beyond the FIN.
@@ -424,7 +421,7 @@ impl Sender {
 
     /// Time at which [`Self::handle_timeout`] must be called; [`Instant::MAX`] if never.
     pub(crate) fn deadline(&self) -> Instant {
-        self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.pacer.timer)
+        self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.special.pacer().timer)
     }
 
     /// Starts an event: as many segments may leave as the burst limit allows.
@@ -442,7 +439,8 @@ impl Sender {
         let edge = ack + window;
         let moved = edge != self.peer_edge;
         self.peer_edge = edge;
-        self.max_window = self.max_window.max(window);
+        // It has 16 bits, shifted by at most 14.
+        self.max_window = self.max_window.max(window as u32);
         moved
     }
 

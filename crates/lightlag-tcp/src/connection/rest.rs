@@ -7,8 +7,8 @@ use lightlag_core::{Duration, Instant};
 
 /// The seed of a sending half whose first byte has this number: connections have different numbers, but equal
 /// configurations.
-pub(super) fn seed(first: SeqNumber) -> u64 {
-    u64::from(first.plus(u32::MAX).0)
+pub(super) fn seed(first: SeqNumber) -> u32 {
+    first.plus(u32::MAX).0
 }
 
 impl Connection {

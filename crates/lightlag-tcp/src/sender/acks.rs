@@ -78,7 +78,7 @@ impl Sender {
         if arrived.low_priority {
             delivery.forget_origin();
         }
-        let late = doubtful && self.extra.is_some() && self.may_come_late();
+        let late = doubtful && self.special.extra().is_some() && self.may_come_late();
         let rtt = if late { None } else { self.sample_rtt(now, &delivery, newly_acked, arrived.echo, config) };
         let duplicate = newly_acked == 0
             && if self.recovery.uses_sack() { delivery.bytes > 0 } else { !arrived.occupies && !arrived.moved_window };
@@ -113,7 +113,7 @@ impl Sender {
         if newly_acked > 0 && !verdict.keep_timer || restarts {
             self.restart_timer(now, config);
         }
-        if self.validation.is_some() {
+        if self.special.validation().is_some() {
             self.validate(now, una, phase);
         }
         if verdict.began.is_some() {
@@ -158,7 +158,7 @@ impl Sender {
                 snd_nxt: self.board.nxt(),
                 // While the window is reduced for a mark, it does not grow (as in Linux).
                 cwnd_limited: self.is_cwnd_limited() && !self.recovery.reduces_for_mark(&self.board),
-                next_departure: self.pacer.next_departure(),
+                next_departure: self.special.pacer().next_departure(),
                 rate,
             };
             self.inform(&ack, verdict);
@@ -305,7 +305,7 @@ impl Sender {
             let flight = if self.recovery.is_selective() { flight.min(self.cwnd) } else { flight };
             let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
             let window_based = !self.needs.exact_marks && !self.needs.own_recovery && !self.needs.restart_on_loss;
-            self.paid = self.excused || window_based && self.board.una() < self.paid_until;
+            self.paid = self.excused || window_based && self.board.una() < self.special.marks().paid_until;
             let flight = if self.paid { flight } else { self.retreat(now, flight) };
             if !self.paid {
                 self.recovery.begin_reduction(&self.board, self.cwnd);
@@ -332,10 +332,10 @@ impl Sender {
     #[inline(never)]
     fn answer_marks(&mut self, now: Instant, delivered: u64, config: &Config) {
         self.congestion_told(now, config);
-        if self.board.una() < self.marked_until {
+        if self.answers_mark() {
             return;
         }
-        self.marked_until = self.board.nxt() + 1;
+        self.special.marks_mut().answered_until = self.board.nxt() + 1;
         self.reduced = true;
         if self.recovery.phase() != Phase::Open {
             return;
@@ -346,7 +346,7 @@ impl Sender {
         if let Some(congestion) = &mut self.congestion {
             congestion.on_congestion(&Congestion { now, cause: Cause::Mark, flight, srtt, min_rtt });
             self.account.rare().mark_reactions += 1;
-            self.paid_until = self.board.nxt();
+            self.special.marks_mut().paid_until = self.board.nxt();
         }
         let window = self.congestion.as_ref().map_or(u64::MAX, |congestion| congestion.window());
         let reduces = self.congestion.as_ref().is_some_and(|congestion| !congestion.refuses_prr());
@@ -396,7 +396,8 @@ impl Sender {
         echo: Option<u32>,
         config: &Config,
     ) -> Option<Duration> {
-        if config.rtt_samples == RttSamples::Timed && self.board.una() >= self.sample_from {
+        if config.rtt_samples == RttSamples::Timed && self.is_timing() && self.board.una() >= self.special.sample_from()
+        {
             self.sample_timed(now, config);
         }
         let echoed = || (newly_acked > 0).then_some(echo).flatten().map(|echo| ticks_since(now, echo));
@@ -417,8 +418,8 @@ impl Sender {
         }
         match config.rtt_samples {
             RttSamples::SendTime | RttSamples::Timestamp => self.rtt.sample_at(oldest, &config.rto, progress),
-            RttSamples::OnePerRound if self.board.una() >= self.sample_from => {
-                self.sample_from = self.board.nxt() + 1;
+            RttSamples::OnePerRound if self.board.una() >= self.special.sample_from() => {
+                self.special.set_sample_from(self.board.nxt() + 1);
                 self.rtt.sample_at(oldest, &config.rto, progress);
             }
             RttSamples::OnePerRound | RttSamples::Timed => {}
@@ -429,15 +430,25 @@ impl Sender {
     /// Starts to time the new segment that leaves.
     #[cold]
     pub(super) fn begin_timing(&mut self, now: Instant) {
-        self.sample_from = self.board.nxt();
-        self.extra.get_or_insert_default().timed_at = now;
+        self.special.set_sample_from(self.board.nxt());
+        self.special.extra_mut().timed_at = now;
+    }
+
+    /// Whether a segment is being timed.
+    pub(super) fn is_timing(&self) -> bool {
+        self.special.sample_from() > 0
+    }
+
+    /// The next new segment is timed.
+    pub(super) fn forget_timing(&mut self) {
+        self.special.set_sample_from(0);
     }
 
     /// The timed segment is acknowledged. Its time is in whole ticks of the clock at both ends
     /// (`LinuxTcpAgent::rtt_update`).
     fn sample_timed(&mut self, now: Instant, config: &Config) {
-        self.sample_from = u64::MAX;
-        let left = self.extra.as_ref().map_or(now, |extra| extra.timed_at);
+        self.forget_timing();
+        let left = self.special.extra().map_or(now, |extra| extra.timed_at);
         self.rtt.sample_at(ticks_since(now, timestamp(left)), &config.rto, Progress::default());
     }
 
@@ -462,13 +473,12 @@ impl Sender {
         if self.cwnd_limited {
             return true;
         }
-        match &self.validation {
+        match self.special.validation() {
             // RFC 7661 §4.3.
             Some(validation) => validation.is_validated(),
-            None => self
-                .congestion
-                .as_ref()
-                .is_some_and(|algorithm| self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * self.round_flight),
+            None => self.congestion.as_ref().is_some_and(|algorithm| {
+                self.cwnd < algorithm.ssthresh() && self.cwnd < 2 * u64::from(self.round_flight)
+            }),
         }
     }
 }

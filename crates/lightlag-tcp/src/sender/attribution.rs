@@ -36,7 +36,7 @@ impl Sender {
     pub(crate) fn corruption_told(&mut self, now: Instant, config: &Config) {
         let srtt = self.rtt.srtt();
         let round_trip = srtt.max(self.rtt.latest()) + config.ack_interval.unwrap_or(Duration::ZERO);
-        let signals = &mut self.extra.get_or_insert_default().signals;
+        let signals = &mut self.special.extra_mut().signals;
         if now >= signals.corrupted_until {
             signals.corrupted_from = Instant::ZERO + now.since(Instant::ZERO + round_trip);
         }
@@ -45,9 +45,9 @@ impl Sender {
 
     /// A congestion mark came.
     pub(crate) fn congestion_told(&mut self, now: Instant, config: &Config) {
-        if config.loss_assumption != LossAssumption::Congestion || self.extra.is_some() {
+        if config.loss_assumption != LossAssumption::Congestion || self.special.extra().is_some() {
             let until = now + self.rtt.srtt();
-            self.extra.get_or_insert_default().signals.congested_until = until;
+            self.special.extra_mut().signals.congested_until = until;
         }
     }
 
@@ -59,7 +59,7 @@ impl Sender {
         sent: Option<Instant>,
         config: &Config,
     ) -> bool {
-        match self.extra.as_ref().map(|extra| extra.signals) {
+        match self.special.extra().map(|extra| extra.signals) {
             Some(signals) if now < signals.congested_until => return false,
             Some(signals)
                 if now < signals.corrupted_until && sent.is_some_and(|sent| sent >= signals.corrupted_from) =>

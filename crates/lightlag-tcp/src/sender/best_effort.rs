@@ -27,11 +27,11 @@ impl Sender {
     pub(crate) fn set_best_effort(&mut self, bets: Bets) {
         let Bets { transmissions, patience, .. } = bets;
         let best_effort = BestEffort { transmissions, patience, given_up: HoleLog::default() };
-        self.extra.get_or_insert_default().best_effort = Some(Box::new(best_effort));
+        self.special.extra_mut().best_effort = Some(Box::new(best_effort));
     }
 
     pub(crate) fn best_effort(&self) -> Option<&BestEffort> {
-        self.extra.as_ref()?.best_effort.as_deref()
+        self.special.extra()?.best_effort.as_deref()
     }
 
     /// The data given up so far.
@@ -67,7 +67,7 @@ impl Sender {
     #[inline]
     pub(super) fn next_repair(&mut self, now: Instant, config: &Config) -> Option<u64> {
         let number = self.recovery.next_lost(&mut self.board)?;
-        if self.extra.is_none() { Some(number) } else { self.next_worthwhile(now, number, config) }
+        if self.special.extra().is_none() { Some(number) } else { self.next_worthwhile(now, number, config) }
     }
 
     #[cold]
@@ -85,7 +85,7 @@ impl Sender {
             return false;
         }
         let range = self.board.give_up(number);
-        if let Some(best_effort) = self.extra.as_mut().and_then(|extra| extra.best_effort.as_mut()) {
+        if let Some(best_effort) = self.special.used_extra().and_then(|extra| extra.best_effort.as_mut()) {
             best_effort.given_up.add(range);
         }
         if self.deadline == Instant::MAX {

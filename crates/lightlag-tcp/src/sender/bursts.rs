@@ -27,19 +27,25 @@ impl Sender {
     /// Whether the next segment belongs to a burst that has started to leave.
     #[inline(always)]
     pub(super) fn in_burst(&self) -> bool {
-        self.burst_start < self.board.nxt() && self.board.nxt() < self.burst_end
+        self.in_burst_after(self.board.nxt())
     }
 
     /// Whether the segment that starts there belongs to a burst, but is not its first.
     #[inline(always)]
     pub(super) fn in_burst_after(&self, start: u64) -> bool {
-        self.burst_start < start && start < self.burst_end
+        self.burst_start < start && start < self.burst_end()
+    }
+
+    /// The offset after the burst.
+    #[inline(always)]
+    pub(super) fn burst_end(&self) -> u64 {
+        self.burst_start + u64::from(self.burst_len)
     }
 
     /// Whether the segment that ends at `end` is the last of a burst of several, or of all written data.
     #[inline(always)]
     pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {
-        end == self.written || end == self.burst_end && self.burst_start < start
+        end == self.written || end == self.burst_end() && self.burst_start < start
     }
 
     /// Starts a burst into a window with this much room. Returns whether it has to wait instead.
@@ -59,13 +65,14 @@ impl Sender {
         let bound = allowed.min(self.cwnd / 2);
         let most = if bound < most { (bound / size * size).max(size) } else { most };
         self.burst_start = nxt;
-        self.burst_end = nxt + most.min(pending);
+        // Not more than 64 KiB or a few segments.
+        self.burst_len = most.min(pending) as u32;
         false
     }
 
     /// Whether it is better to wait than to send less than a whole burst.
     fn waits_for_more(&self, now: Instant, allowed: u64) -> bool {
-        let window = self.cwnd.min(self.max_window);
+        let window = self.cwnd.min(self.max_window.into());
         if allowed >= window / SHARE
             || now.since(self.last_sent) > RECENT
             || self.recovery.phase() != Phase::Open

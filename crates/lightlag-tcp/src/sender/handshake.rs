@@ -1,6 +1,6 @@
 //! The sender's part of the handshake: the timer of the SYN, the first sample, the first window.
 
-use super::{Expiry, Sender, Timer, rules};
+use super::{Expiry, Sender, Timer, payload, rules, segments};
 use crate::config::{Config, Scheme};
 use crate::recovery::Recovery;
 use crate::scoreboard::{Chunk, Delivery};
@@ -22,7 +22,7 @@ pub(crate) struct Agreed {
 impl Sender {
     /// Sets the payload of full segments.
     pub(crate) fn set_segment_size(&mut self, bytes: u32) {
-        self.segment_size = bytes;
+        self.segment_size = payload(bytes);
         if self.congestion.is_none() {
             // Compressed headers may make room for more than assumed before the handshake.
             self.cwnd = self.cwnd.max(self.initial_cwnd());
@@ -121,7 +121,7 @@ impl Sender {
         // The departure of the SYN is unknown here: it gives no sample of the delivery rate.
         self.sample_rate(now);
         if accepted < sent {
-            self.shrink_segments(now, self.segment_size, config);
+            self.shrink_segments(now, self.segment_size.into(), config);
         }
     }
 
@@ -135,7 +135,7 @@ impl Sender {
         config: &Config,
     ) {
         self.agree(agreed, config);
-        self.initial_window = initial_window;
+        self.initial_window = segments(initial_window);
         self.cwnd = self.congestion.as_ref().map_or(self.initial_cwnd(), |congestion| congestion.window());
         self.set_peer_window(0, peer_window);
         self.account.start_window(now);
@@ -149,7 +149,7 @@ impl Sender {
             Scheme::Snack if !agreed.snack => Scheme::NewReno,
             scheme => scheme,
         };
-        self.board.set_segment_size(self.segment_size);
+        self.board.set_segment_size(self.segment_size.into());
         if scheme == Scheme::Rack {
             self.board.keep_times();
         }

@@ -9,7 +9,7 @@ impl Sender {
     /// Restarts the window when new data leaves after an idle time.
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
-        if self.validation.is_some() {
+        if self.special.validation().is_some() {
             return self.give_up_unused(now);
         }
         let idle = now.since(self.last_sent);

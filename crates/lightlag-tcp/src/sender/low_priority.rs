@@ -35,10 +35,11 @@ impl Sender {
             Probes::Last => self.last_left(),
             Probes::Outstanding => self.next_outstanding(self.account.low_priority_sent()),
         }?;
-        let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window };
+        let path = Probing { now, srtt: self.rtt.srtt(), receive_window: self.max_window.into() };
         let due = self.congestion.as_mut()?.low_priority()?.next_probe(&path)?;
         if due > now {
-            self.pacer.timer = self.pacer.timer.min(due);
+            let pacer = self.special.pacer_mut();
+            pacer.timer = pacer.timer.min(due);
             return None;
         }
         Some(range)

@@ -63,7 +63,7 @@ impl Sender {
     pub(crate) fn outage_told(&mut self, now: Instant) {
         if !self.in_outage() {
             self.begin_outage(now);
-            self.extra.get_or_insert_default().outage.deaf_until = now + self.rtt.srtt();
+            self.special.extra_mut().outage.deaf_until = now + self.rtt.srtt();
         }
     }
 
@@ -71,7 +71,7 @@ impl Sender {
     #[cold]
     pub(crate) fn route_lost(&mut self, now: Instant) {
         self.outage_told(now);
-        let outage = &mut self.extra.get_or_insert_default().outage;
+        let outage = &mut self.special.extra_mut().outage;
         if !std::mem::replace(&mut outage.is_steady, true) {
             self.deadline = now;
         }
@@ -82,7 +82,7 @@ impl Sender {
     pub(super) fn begin_outage(&mut self, now: Instant) {
         let runs = self.timer == Timer::Retransmission && self.deadline != Instant::MAX;
         let left = if runs { self.deadline.max(now).since(now) } else { Duration::ZERO };
-        let outage = &mut self.extra.get_or_insert_default().outage;
+        let outage = &mut self.special.extra_mut().outage;
         (outage.left, outage.probes, outage.deaf_until) = (left, 0, Instant::ZERO);
         outage.is_steady = false;
         self.wait_for_link(now + FIRST);
@@ -93,7 +93,7 @@ impl Sender {
     pub(super) fn guesses_outage(&mut self, config: &Config) -> bool {
         let Some(timeouts) = config.outage_after else { return false };
         let (una, retries) = (self.board.una(), self.retries);
-        let outage = &mut self.extra.get_or_insert_default().outage;
+        let outage = &mut self.special.extra_mut().outage;
         let before = if outage.guessed_at == una { outage.guesses } else { 0 };
         let means = u64::from(retries) + 1 >= u64::from(timeouts) << before.min(8);
         if means {
@@ -116,7 +116,7 @@ impl Sender {
     /// acknowledgement does not concern the outage.
     #[cold]
     pub(crate) fn heard_in_outage(&mut self, now: Instant, config: &Config) -> Option<Paused> {
-        let Outage { deaf_until, left, .. } = self.extra.get_or_insert_default().outage;
+        let Outage { deaf_until, left, .. } = self.special.extra_mut().outage;
         if now >= deaf_until {
             self.end_outage(now, config);
             return None;
@@ -131,21 +131,21 @@ impl Sender {
     #[cold]
     pub(crate) fn go_on_with_outage(&mut self, now: Instant, paused: &Paused) {
         let left = if self.deadline == Instant::MAX { Duration::ZERO } else { self.deadline.max(now).since(now) };
-        self.extra.get_or_insert_default().outage.left = left;
+        self.special.extra_mut().outage.left = left;
         self.wait_for_link(paused.next_probe);
         self.probe = paused.probe;
     }
 
     /// Time until the next probe, as the last one was not answered.
     pub(super) fn probe_interval(&self) -> Duration {
-        let outage = self.extra.as_ref().map(|extra| extra.outage).unwrap_or_default();
+        let outage = self.special.extra().map(|extra| extra.outage).unwrap_or_default();
         let Outage { probes, is_steady: false, .. } = outage else { return STEADY };
         (FIRST * (1 << probes.min(6))).min(LONGEST)
     }
 
     /// Notes that a probe leaves.
     pub(super) fn outage_probed(&mut self, now: Instant) {
-        let extra = self.extra.get_or_insert_default();
+        let extra = self.special.extra_mut();
         extra.outage.probes = extra.outage.probes.saturating_add(1);
         self.deadline = now + self.probe_interval();
     }
@@ -156,7 +156,7 @@ impl Sender {
         if !self.in_outage() {
             return;
         }
-        let outage = &mut self.extra.get_or_insert_default().outage;
+        let outage = &mut self.special.extra_mut().outage;
         outage.ended = now;
         let left = outage.left;
         let rto = self.rtt.plain_rto(&config.rto);
@@ -177,6 +177,6 @@ impl Sender {
 
     /// Whether a segment that left at this time may have waited for the end of an outage.
     pub(super) fn waited_for_link(&self, sent: Instant) -> bool {
-        self.extra.as_ref().is_some_and(|extra| sent < extra.outage.ended)
+        self.special.extra().is_some_and(|extra| sent < extra.outage.ended)
     }
 }

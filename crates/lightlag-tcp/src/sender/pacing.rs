@@ -26,7 +26,7 @@ impl Sender {
             return self.count_in_burst(now, chunk.len);
         }
         let bytes = match again {
-            true => self.extra.as_mut().and_then(|extra| extra.paced_repair.take()).unwrap_or(chunk.len.into()),
+            true => self.special.used_extra().and_then(|extra| extra.paced_repair.take()).unwrap_or(chunk.len.into()),
             false if config.tso => self.begun_burst(chunk),
             false => u64::from(chunk.len),
         };
@@ -45,19 +45,19 @@ impl Sender {
             None => return,
         };
         if config.tso {
-            let sent = self.board.nxt().max(self.burst_end);
+            let sent = self.board.nxt().max(self.burst_end());
             let paced = sent >= UNPACED * u64::from(self.segment_size);
-            self.pacer.sent_burst(now, if paced { time } else { Duration::ZERO });
+            self.special.pacer_mut().sent_burst(now, if paced { time } else { Duration::ZERO });
         } else {
-            self.pacer.sent(now, time);
+            self.special.pacer_mut().sent(now, time);
         }
     }
 
     /// Bytes of the burst that starts with this new data; none if it started before.
     fn begun_burst(&self, chunk: Chunk) -> u64 {
         if chunk.start == self.burst_start {
-            (self.burst_end - self.burst_start).max(chunk.len.into())
-        } else if (self.burst_start..self.burst_end).contains(&chunk.start) {
+            self.burst_len.max(chunk.len).into()
+        } else if (self.burst_start..self.burst_end()).contains(&chunk.start) {
             0
         } else {
             chunk.len.into()

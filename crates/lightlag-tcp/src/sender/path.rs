@@ -1,6 +1,6 @@
 //! The adaptation to a path with a smaller limit than before (RFC 1191, RFC 8201).
 
-use super::{Sender, Tail, Timer};
+use super::{Sender, Tail, Timer, payload};
 use crate::config::Config;
 use lightlag_core::Instant;
 
@@ -9,7 +9,7 @@ impl Sender {
     /// stays, because no queue was full (RFC 1191 §6.5).
     #[cold]
     pub(crate) fn shrink_segments(&mut self, now: Instant, size: u32, config: &Config) {
-        self.segment_size = size;
+        self.segment_size = payload(size);
         if self.board.is_empty() {
             self.board.set_segment_size(size);
             return;
@@ -17,14 +17,14 @@ impl Sender {
         let pieces = self.board.recut(size);
         // This must precede the cutting, which changes the meaning of numbers.
         self.note_lost(now);
-        if let Some(rates) = &mut self.rates {
+        if let Some(rates) = self.special.rates() {
             rates.recut(&pieces);
         }
         self.recovery.on_smaller_path(&self.board);
         self.tail = Tail::new();
         self.resend_head = true;
         self.burst_start = 0;
-        self.burst_end = 0;
+        self.burst_len = 0;
         self.timer = Timer::Retransmission;
         self.deadline = now + self.rtt.rto(&config.rto);
     }

@@ -16,8 +16,7 @@ impl Sender {
         ack > self.board.una()
             && self.recovery.is_undisturbed()
             && !self.board.may_be_overdue()
-            && self.rates.is_none()
-            && self.validation.is_none()
+            && !self.special.watches()
             && !self.tail.asks()
     }
 
@@ -68,7 +67,7 @@ impl Sender {
             snd_una: self.board.una(),
             snd_nxt: self.board.nxt(),
             cwnd_limited: self.is_cwnd_limited(),
-            next_departure: self.pacer.next_departure(),
+            next_departure: self.special.pacer().next_departure(),
             rate: None,
         };
         self.inform(&ack, Verdict::default());

@@ -10,7 +10,7 @@ impl Sender {
     /// Whether the application leaves the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
     #[inline]
     pub(super) fn check_supply(&mut self) {
-        if self.rates.is_some() {
+        if self.special.measures_rates() {
             self.judge_supply();
         }
     }
@@ -18,14 +18,14 @@ impl Sender {
     /// The application's first write found nothing in flight, so the first segments are application-limited (Linux,
     /// `tcp_sendmsg_locked`).
     pub(super) fn note_first_write(&mut self) {
-        if let Some(rates) = &mut self.rates {
+        if let Some(rates) = self.special.rates() {
             rates.check_application_limited(&Supply { unsent: 0, in_flight: 0, window: self.cwnd, to_repair: 0 });
         }
     }
 
     #[inline(never)]
     fn judge_supply(&mut self) {
-        if let Some(rates) = &mut self.rates {
+        if let Some(rates) = self.special.rates() {
             let unsent = self.written.saturating_sub(self.board.nxt());
             let to_repair = u64::from(self.board.next_lost().is_some());
             let (in_flight, window) = (self.board.pipe(), self.cwnd);
@@ -36,14 +36,14 @@ impl Sender {
     /// Notes that the record with this number left, with `in_flight` bytes outstanding before it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
-        if self.rates.is_some() {
+        if self.special.measures_rates() {
             self.snapshot(now, number, chunk, in_flight);
         }
     }
 
     #[inline(never)]
     fn snapshot(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
-        let Some(rates) = &mut self.rates else { return };
+        let Some(rates) = self.special.rates() else { return };
         let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
         let sent = rates.sent(now, number, bytes, in_flight);
         if let Some(transmissions) = self.congestion.as_mut().and_then(|congestion| congestion.transmissions()) {
@@ -53,7 +53,7 @@ impl Sender {
 
     /// Tells the algorithm of the data marked as lost.
     pub(super) fn note_lost(&mut self, now: Instant) {
-        let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return };
+        let (Some(rates), Some(log)) = (self.special.rates(), self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
             let lost = rates.lost(now, number, bytes);
             if let Some(transmissions) =
@@ -67,18 +67,18 @@ impl Sender {
     /// The sample of an ACK that the scoreboard has taken in.
     #[inline]
     pub(super) fn sample_rate(&mut self, now: Instant) -> Option<RateSample> {
-        if self.rates.is_some() { self.finish_sample(now) } else { None }
+        if self.special.measures_rates() { self.finish_sample(now) } else { None }
     }
 
     #[inline(never)]
     fn finish_sample(&mut self, now: Instant) -> Option<RateSample> {
-        let (Some(rates), Some(log)) = (&mut self.rates, self.board.log()) else { return None };
+        let (Some(rates), Some(log)) = (self.special.rates(), self.board.log()) else { return None };
         for (number, bytes) in log.delivered.drain(..) {
             rates.delivered(now, number, bytes);
         }
         rates.guessed(now, std::mem::take(&mut log.guessed), std::mem::take(&mut log.known));
         self.note_lost(now);
         let (first, min_rtt) = (self.board.numbers().0, self.rtt.min());
-        self.rates.as_mut()?.finish(first, min_rtt)
+        self.special.rates()?.finish(first, min_rtt)
     }
 }

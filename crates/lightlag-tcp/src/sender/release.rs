@@ -17,7 +17,7 @@ impl Sender {
         if !waits {
             return Some(0);
         }
-        self.pacer.wait_until(release.next);
+        self.special.pacer_mut().wait_until(release.next);
         None
     }
 

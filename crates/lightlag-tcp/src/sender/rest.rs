@@ -4,7 +4,7 @@
 //! ACKs and hear of the peer's window. From what they keep the sender is made anew once it is needed.
 
 use super::handshake::Agreed;
-use super::{Sender, Timer};
+use super::{Sender, Timer, segments};
 use crate::account::{Account, Limit, Statistics};
 use crate::config::Config;
 use crate::timer::Step;
@@ -39,7 +39,7 @@ impl Sending {
 
     /// The sender, which wakes with this seed if it rests.
     #[inline(always)]
-    pub(crate) fn wake(&mut self, config: &Config, seed: u64) -> &mut Sender {
+    pub(crate) fn wake(&mut self, config: &Config, seed: u32) -> &mut Sender {
         if let Self::Resting(rest) = self {
             *self = Self::Awake(rest.wake(config, seed));
         }
@@ -87,7 +87,7 @@ impl Rest {
             peer_window: 0,
             max_window: 0,
             segment_size: config.mss,
-            initial_window: u16::try_from(config.initial_window).expect("it is at most 1000"),
+            initial_window: segments(config.initial_window),
             agreed: None,
             restarted: false,
         }
@@ -136,18 +136,18 @@ impl Rest {
     /// The sender that rested, with the seed it had.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wake(&self, config: &Config, seed: u64) -> Box<Sender> {
+    pub(crate) fn wake(&self, config: &Config, seed: u32) -> Box<Sender> {
         let mut sender = Box::new(Sender::new(config, seed));
         sender.begin_event(config);
-        sender.segment_size = self.segment_size.into();
+        sender.set_segment_size(self.segment_size.into());
         if let Some(agreed) = self.agreed {
             sender.agree(agreed, config);
         }
-        sender.initial_window = self.initial_window.into();
+        sender.initial_window = self.initial_window;
         sender.cwnd = self.cwnd(config);
         sender.deadline = self.deadline;
         sender.peer_edge = self.peer_window.into();
-        sender.max_window = self.max_window.into();
+        sender.max_window = self.max_window;
         sender.rtt = self.rtt(config);
         sender.account = Account::of_rest(self.opened, self.window_since, self.acks_sent, self.duplicate_bytes);
         sender
@@ -160,8 +160,10 @@ impl Sender {
     #[cold]
     pub(crate) fn resting(&self, agreed: Option<Agreed>, config: &Config) -> Option<Rest> {
         let has_plans = !self.has_nothing() || self.probe || self.board.nxt() > 0 || self.congestion.is_some();
-        let has_timers = self.timer != Timer::Retransmission || self.pacer.timer != Instant::MAX || self.retries > 0;
-        if has_plans || has_timers || self.tail.stale || self.extra.is_some() || self.step != Step::default() {
+        let has_timers =
+            self.timer != Timer::Retransmission || self.special.pacer().timer != Instant::MAX || self.retries > 0;
+        if has_plans || has_timers || self.tail.stale || self.special.extra().is_some() || self.step != Step::default()
+        {
             return None;
         }
         let (opened, window_since) = self.account.at_rest()?;
@@ -173,9 +175,9 @@ impl Sender {
             acks_sent: self.account.counters.acks_sent,
             duplicate_bytes: self.account.counters.duplicate_bytes,
             peer_window: u32::try_from(self.peer_edge).ok()?,
-            max_window: u32::try_from(self.max_window).ok()?,
-            segment_size: u16::try_from(self.segment_size).ok()?,
-            initial_window: u16::try_from(self.initial_window).ok()?,
+            max_window: self.max_window,
+            segment_size: self.segment_size,
+            initial_window: self.initial_window,
             agreed,
             restarted: false,
         };
@@ -189,12 +191,12 @@ impl Sender {
 
     /// All that a rest must preserve.
     fn description(&self) -> String {
-        let times = (self.deadline, self.step, self.last_sent, self.burst_start, self.burst_end);
+        let times = (self.deadline, self.step, self.last_sent, self.burst_start, self.burst_len);
         let sizes = (self.burst_left, self.segment_size, self.initial_window, self.cwnd, self.written);
         let window = (self.peer_edge, self.max_window, self.round_flight, self.round_end, self.cwnd_limited);
         let flags = (self.nagle, self.minshall, self.resend_head, self.override_small, self.persisting, self.excused);
-        let marks = (self.paid, self.reduced, self.ecn, self.marked_until, self.paid_until, self.sample_from);
-        let parts = (&self.pacer, &self.tail, &self.board, &self.rtt, &self.recovery, &self.account);
+        let marks = (self.paid, self.reduced, self.ecn, self.special.marks(), self.special.sample_from());
+        let parts = (self.special.pacer(), &self.tail, &self.board, &self.rtt, &self.recovery, &self.account);
         format!("{times:?} {sizes:?} {window:?} {flags:?} {marks:?} {parts:?} {:?}", self.limit == Limit::Application)
     }
 }

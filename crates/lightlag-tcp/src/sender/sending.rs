@@ -72,7 +72,7 @@ impl Sender {
                 None
             }
             Ok(choice) if self.is_held(now, &choice) => {
-                self.pacer.wait();
+                self.special.pacer_mut().wait();
                 self.recovery.held_in_test(&self.board);
                 self.arm_tail_if_stale(now, config);
                 self.note_limit(now, Limit::Pacing);
@@ -104,7 +104,7 @@ impl Sender {
     /// Whether pacing holds a segment.
     #[inline(always)]
     pub(super) fn is_held(&self, now: Instant, choice: &Choice) -> bool {
-        self.pacer.holds(now) && !self.in_burst() && !self.is_joined(now, choice)
+        self.special.pacer().holds(now) && !self.in_burst() && !self.is_joined(now, choice)
     }
 
     /// New data that leaves in place of a repair.
@@ -122,7 +122,7 @@ impl Sender {
 
     /// Whether a repair leaves in the burst of the one before.
     fn is_joined(&self, now: Instant, choice: &Choice) -> bool {
-        let joined = self.extra.as_ref().and_then(|extra| extra.joined_repair);
+        let joined = self.special.extra().and_then(|extra| extra.joined_repair);
         matches!(choice, Choice::Again(number) if joined == Some(*number)) && self.last_sent == now
     }
 
@@ -133,7 +133,7 @@ impl Sender {
     fn join_repairs(&mut self, now: Instant, number: u64, first: bool) {
         let size = u64::from(self.segment_size);
         let alone = first || self.recovery.phase() != Phase::Loss || self.window() < self.board.pipe() + 2 * size;
-        let extra = self.extra.get_or_insert_default();
+        let extra = self.special.extra_mut();
         if extra.joined_repair.take() == Some(number) && self.last_sent == now {
             extra.paced_repair = Some(0);
         } else if alone || !self.board.joins(number + 1) {
@@ -150,7 +150,7 @@ impl Sender {
     /// `tcp_mstamp_refresh`). If pacing ends between the two, new data leaves.
     fn is_overtaken(&self, now: Instant, config: &Config) -> bool {
         let begun = self.in_burst() && self.last_sent == now;
-        let freed = self.pacer.holds(now) && self.pacer.next_departure() <= now + ACK_TAKES;
+        let freed = self.special.pacer().holds(now) && self.special.pacer().next_departure() <= now + ACK_TAKES;
         config.tso && !self.resend_head && (begun || freed)
     }
 
@@ -224,7 +224,7 @@ impl Sender {
             full = self.within_record(nxt, full);
         }
         let len = full.min(allowed);
-        if len < full && !self.override_small && (len == 0 || len < self.max_window / 2) {
+        if len < full && !self.override_small && (len == 0 || len < u64::from(self.max_window / 2)) {
             return Err(Limit::Rwnd);
         }
         if len == 0 {
@@ -244,7 +244,7 @@ impl Sender {
     /// Whether a small segment waits (RFC 9293 §3.7.4): while data is in flight, or by Minshall's variant while another
     /// small segment is (`tcp_minshall_check` of Linux).
     fn holds_small(&self) -> bool {
-        let small_end = || self.extra.as_ref().map_or(0, |extra| extra.small_end);
+        let small_end = || self.special.extra().map_or(0, |extra| extra.small_end);
         !self.board.is_empty() && (!self.minshall || small_end() > self.board.una())
     }
 
@@ -265,10 +265,10 @@ impl Sender {
         if self.recovery.guesses() && self.in_burst_after(chunk.start) {
             self.board.join_last();
         }
-        if self.nagle && self.minshall && chunk.len < self.segment_size {
-            self.extra.get_or_insert_default().small_end = chunk.start + u64::from(chunk.len);
+        if self.nagle && self.minshall && chunk.len < self.segment_size.into() {
+            self.special.extra_mut().small_end = chunk.start + u64::from(chunk.len);
         }
-        if config.rtt_samples == RttSamples::Timed && self.sample_from == u64::MAX {
+        if config.rtt_samples == RttSamples::Timed && !self.is_timing() {
             self.begin_timing(now);
         }
         self.note_sent(now, number, chunk, in_flight);
@@ -290,7 +290,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn retransmit(&mut self, now: Instant, number: u64, config: &Config) -> Chunk {
         let in_flight = self.board.pipe();
-        if self.validation.is_some() {
+        if self.special.validation().is_some() {
             self.note_resent(number);
         }
         // Data that the peer still lacks after this many repairs is left to the timeout, which makes room for the next
@@ -337,9 +337,9 @@ impl Sender {
         self.note_limit(now, limit);
         let limited = room < u64::from(self.segment_size);
         let flight = self.board.pipe();
-        if limited || self.board.una() >= self.round_end || (!self.cwnd_limited && flight > self.round_flight) {
+        if limited || self.board.una() >= self.round_end || (!self.cwnd_limited && flight > self.round_flight.into()) {
             self.cwnd_limited = limited;
-            self.round_flight = flight;
+            self.round_flight = flight as u32;
             self.round_end = self.board.nxt();
         }
     }

@@ -19,7 +19,7 @@ pub(crate) enum Expiry {
 impl Sender {
     /// Handles a timer.
     pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config) -> Expiry {
-        self.pacer.wake(now);
+        self.wake(now);
         if config.timer_granularity == TimerGranularity::Linux {
             self.put_off_timers(now, config);
         }
@@ -129,7 +129,7 @@ impl Sender {
             self.rtt.end_back_off();
         }
         if config.rtt_samples == RttSamples::Timed {
-            self.sample_from = u64::MAX;
+            self.forget_timing();
         }
         self.board.shrink();
         self.copy_window(now);
@@ -154,7 +154,9 @@ impl Sender {
     pub(crate) fn stop(&mut self) {
         self.deadline = Instant::MAX;
         self.tail.stop();
-        self.pacer.timer = Instant::MAX;
+        if let Some(pacer) = self.special.used_pacer() {
+            pacer.timer = Instant::MAX;
+        }
         self.recovery.stop();
     }
 }

@@ -26,7 +26,7 @@ impl Sender {
             return None;
         }
         if self.tail.due {
-            return Some(self.segment_size);
+            return Some(self.segment_size.into());
         }
         let room = self.room(now)?;
         let choice = self.choose(now, room, config);
@@ -54,7 +54,7 @@ impl Sender {
 
     /// Waits for tokens, which come at `ready`.
     pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config) {
-        self.pacer.wait_until(ready);
+        self.special.pacer_mut().wait_until(ready);
         self.arm_tail_if_stale(now, config);
         if self.unsent() > 0 {
             self.note_limit(now, Limit::Pacing);
@@ -63,6 +63,8 @@ impl Sender {
 
     /// Wakes a sender that waits for tokens.
     pub(crate) fn wake(&mut self, now: Instant) {
-        self.pacer.wake(now);
+        if let Some(pacer) = self.special.used_pacer() {
+            pacer.wake(now);
+        }
     }
 }

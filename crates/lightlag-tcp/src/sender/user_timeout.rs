@@ -11,19 +11,19 @@ const TICK: Duration = Duration::from_millis(1);
 impl Sender {
     /// Gives up after this time without an answer; zero leaves that to the number of retries.
     pub(crate) fn set_user_timeout(&mut self, timeout: Duration) {
-        if !timeout.is_zero() || self.extra.is_some() {
-            self.extra.get_or_insert_default().user_timeout = timeout;
+        if !timeout.is_zero() || self.special.extra().is_some() {
+            self.special.extra_mut().user_timeout = timeout;
         }
     }
 
     /// Time after which the sender gives up; zero if the number of retries decides.
     pub(crate) fn user_timeout(&self) -> Duration {
-        self.extra.as_ref().map_or(Duration::ZERO, |extra| extra.user_timeout)
+        self.special.extra().map_or(Duration::ZERO, |extra| extra.user_timeout)
     }
 
     /// Whether the user timeout has passed when a retransmission or a probe is due, the `first` of them or a later one.
     pub(super) fn user_timed_out(&mut self, now: Instant, first: bool) -> bool {
-        let Some(extra) = self.extra.as_mut().filter(|extra| !extra.user_timeout.is_zero()) else { return false };
+        let Some(extra) = self.special.used_extra().filter(|extra| !extra.user_timeout.is_zero()) else { return false };
         if first {
             extra.unanswered_since = now;
         }
@@ -32,7 +32,7 @@ impl Sender {
 
     /// Duration of a timer that waits for the answer to a retransmission or a probe.
     pub(super) fn within_user_timeout(&self, now: Instant, wait: Duration) -> Duration {
-        let Some(extra) = self.extra.as_ref().filter(|extra| !extra.user_timeout.is_zero()) else { return wait };
+        let Some(extra) = self.special.extra().filter(|extra| !extra.user_timeout.is_zero()) else { return wait };
         wait.min(extra.user_timeout.saturating_sub(now.since(extra.unanswered_since)).max(TICK))
     }
 }

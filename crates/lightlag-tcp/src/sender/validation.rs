@@ -122,7 +122,7 @@ impl Sender {
     pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase) {
         let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
         let repaired = phase == Phase::Open && self.recovery.phase() == Phase::Open;
-        let Some(validation) = &mut self.validation else { return };
+        let Some(validation) = self.special.validation_mut() else { return };
         if !repaired {
             // §4.2: nothing is measured in fast recovery.
             validation.round = None;
@@ -142,7 +142,7 @@ impl Sender {
     #[cold]
     pub(super) fn give_up_unused(&mut self, now: Instant) {
         let initial = self.initial_cwnd();
-        while let Some(validation) = &mut self.validation
+        while let Some(validation) = self.special.validation_mut()
             && now.since(validation.validated_at) > KEPT
         {
             if self.cwnd <= initial {
@@ -169,7 +169,9 @@ impl Sender {
     pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
         let period = self.sampling_period();
         let base = self.recovery.reduced_from(self.cwnd, flight);
-        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return base };
+        let (Some(validation), Some(congestion)) = (self.special.validation_mut(), &mut self.congestion) else {
+            return base;
+        };
         validation.loss = None;
         let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return base };
         let used = pipe_ack.max(flight);
@@ -183,7 +185,7 @@ impl Sender {
     #[cold]
     pub(super) fn note_resent(&mut self, number: u64) {
         let (again, bytes) = self.board.copies(number);
-        if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
+        if let Some(loss) = self.special.validation_mut().and_then(|validation| validation.loss.as_mut()) {
             loss.resent += if again { 0 } else { u64::from(bytes) };
         }
     }
@@ -191,7 +193,7 @@ impl Sender {
     /// A mark was answered: nothing is repaired, and a non-validated phase ends.
     #[cold]
     pub(super) fn settle_mark(&mut self) {
-        if let Some(validation) = &mut self.validation
+        if let Some(validation) = self.special.validation_mut()
             && !validation.validated
         {
             validation.forget();
@@ -201,7 +203,7 @@ impl Sender {
     /// A tail loss probe repaired a loss, and nothing remains to wait for.
     #[cold]
     pub(super) fn settle_tail(&mut self, now: Instant) {
-        if let Some(loss) = self.validation.as_mut().and_then(|validation| validation.loss.as_mut()) {
+        if let Some(loss) = self.special.validation_mut().and_then(|validation| validation.loss.as_mut()) {
             loss.resent = u64::from(self.segment_size);
         }
         self.settle_loss(now, false);
@@ -212,7 +214,9 @@ impl Sender {
     #[cold]
     pub(super) fn settle_loss(&mut self, now: Instant, undone: bool) {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
-        let (Some(validation), Some(congestion)) = (&mut self.validation, &mut self.congestion) else { return };
+        let (Some(validation), Some(congestion)) = (self.special.validation_mut(), &mut self.congestion) else {
+            return;
+        };
         let loss = validation.loss.take();
         validation.forget();
         if let Some(Loss { used, resent }) = loss.filter(|loss| !undone && loss.resent > 0) {
