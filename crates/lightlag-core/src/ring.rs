@@ -1,8 +1,8 @@
 //! A queue in a ring: what is put in at one end leaves at the other.
 //!
-//! Its places are a power of two, so that a place is found by a mask, and all of them hold a value: one is written over, not
-//! moved in, and one that has left can be read until its place is needed again. An empty ring starts at its first place,
-//! which a cache may still have.
+//! All of its places hold a value: one is written over, not moved in, and one that has left can be read until its place is
+//! needed again. An empty ring starts at its first place, which a cache may still have. A ring that is full gets a quarter
+//! more places.
 
 use std::ops::{Index, IndexMut};
 
@@ -20,6 +20,7 @@ use std::ops::{Index, IndexMut};
 #[repr(C)]
 pub struct Ring<T> {
     places: Box<[T]>,
+    /// The place of the front.
     head: u32,
     len: u32,
 }
@@ -38,7 +39,10 @@ impl<T> Default for Spares<T> {
 /// The most places that are kept in one piece.
 const MOST_SPARE: usize = 16;
 
-/// The places that a ring has at least once it has held something.
+/// The most pieces that are kept. Those below the top wait for the moment at which more rings hold something than ever before.
+const MOST_PIECES: usize = 256;
+
+/// The places that a ring has at least once it has held something, and by which it grows at least.
 const FEWEST: usize = 2;
 
 impl<T> Ring<T> {
@@ -57,7 +61,9 @@ impl<T> Ring<T> {
     /// The place of a value, counted from the front, or where it would stand.
     #[inline(always)]
     fn place(&self, at: usize) -> usize {
-        (self.head as usize).wrapping_add(at) & self.places.len().wrapping_sub(1)
+        // Of both numbers, the smaller is a place: a difference below zero wraps.
+        let place = self.head as usize + at;
+        place.wrapping_sub(self.places.len()).min(place)
     }
 
     /// The value with this number.
@@ -75,13 +81,13 @@ impl<T> Ring<T> {
     /// The value that leaves next.
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
-        self.get(0)
+        if self.is_empty() { None } else { self.places.get(self.head as usize) }
     }
 
     /// The same, to be changed.
     #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.get_mut(0)
+        if self.is_empty() { None } else { self.places.get_mut(self.head as usize) }
     }
 
     /// The value that came last.
@@ -99,7 +105,7 @@ impl<T> Ring<T> {
     /// Where the front stands.
     #[inline]
     pub fn front_place(&self) -> *const T {
-        self.places.as_ptr().wrapping_add(self.place(0))
+        self.places.as_ptr().wrapping_add(self.head as usize)
     }
 
     /// All values, from the front.
@@ -109,7 +115,7 @@ impl<T> Ring<T> {
 
     /// All values, from the front, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let (start, end) = (self.place(0), self.place(0) + self.len());
+        let (start, end) = (self.head as usize, self.head as usize + self.len());
         let wrapped = end.saturating_sub(self.places.len());
         let (low, high) = self.places.split_at_mut(start);
         high[..end - wrapped - start].iter_mut().chain(&mut low[..wrapped])
@@ -131,9 +137,9 @@ impl<T> Ring<T> {
         if self.len == 0 {
             return None;
         }
-        let place = self.place(0);
+        let (place, next) = (self.head as usize, self.head + 1);
         self.len -= 1;
-        self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
+        self.head = if self.len == 0 || next as usize == self.places.len() { 0 } else { next };
         self.places.get(place)
     }
 
@@ -174,7 +180,7 @@ impl<T: Default> Ring<T> {
     pub fn release_to(&mut self, spares: &mut Spares<T>) {
         if self.is_empty() {
             let Self { places, .. } = std::mem::take(self);
-            if (1..=MOST_SPARE).contains(&places.len()) {
+            if (1..=MOST_SPARE).contains(&places.len()) && spares.0.len() < MOST_PIECES {
                 spares.0.push(places);
             }
         }
@@ -195,9 +201,9 @@ impl<T: Default> Ring<T> {
         if self.is_empty() {
             return self.release();
         }
-        let fewest = self.len().next_power_of_two().max(FEWEST);
+        let fewest = self.len().max(FEWEST);
         if 4 * fewest <= self.places.len() {
-            self.places.rotate_left(self.place(0));
+            self.places.rotate_left(self.head as usize);
             self.head = 0;
             let mut shrunk = std::mem::take(&mut self.places).into_vec();
             shrunk.truncate(fewest);
@@ -208,7 +214,7 @@ impl<T: Default> Ring<T> {
     /// The front leaves, and nothing of it stays.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let place = self.place(0);
+        let place = self.head as usize;
         self.pass()?;
         self.places.get_mut(place).map(std::mem::take)
     }
@@ -217,18 +223,18 @@ impl<T: Default> Ring<T> {
     #[cold]
     pub fn reserve(&mut self, values: usize) {
         if values > self.places.len() {
-            self.grow_to(values.next_power_of_two().max(FEWEST));
+            self.grow_to(values.max(FEWEST));
         }
     }
 
     #[cold]
     fn grow(&mut self) {
-        self.grow_to((2 * self.places.len()).max(FEWEST));
+        self.grow_to(self.places.len() + (self.places.len() / 4).max(FEWEST));
     }
 
     fn grow_to(&mut self, places: usize) {
         assert!(u32::try_from(places).is_ok(), "a ring has fewer than 2^32 places");
-        self.places.rotate_left(self.place(0));
+        self.places.rotate_left(self.head as usize);
         self.head = 0;
         let mut grown = std::mem::take(&mut self.places).into_vec();
         grown.reserve_exact(places - grown.len());
@@ -284,9 +290,23 @@ mod tests {
         assert_eq!(ring.places.len(), 0);
         *ring.push() = 7;
         ring.reserve(5);
-        assert_eq!((ring.front(), ring.len(), ring.places.len()), (Some(&7), 1, 8));
-        ring.reserve(5);
-        assert_eq!(ring.places.len(), 8);
+        assert_eq!((ring.front(), ring.len(), ring.places.len()), (Some(&7), 1, 5));
+        ring.reserve(4);
+        assert_eq!(ring.places.len(), 5);
+    }
+
+    #[test]
+    fn a_full_ring_gets_a_quarter_more_places() {
+        let mut ring = Ring::new();
+        let mut sizes: Vec<usize> = (0..20)
+            .map(|value| {
+                *ring.push() = value;
+                ring.places.len()
+            })
+            .collect();
+        sizes.dedup();
+        assert_eq!(sizes, [2, 4, 6, 8, 10, 12, 15, 18, 22]);
+        assert!(ring.iter().copied().eq(0..20));
     }
 
     #[test]
@@ -330,8 +350,21 @@ mod tests {
     }
 
     #[test]
+    fn only_so_many_pieces_of_memory_are_kept() {
+        let mut spares = Spares::default();
+        for _ in 0..=MOST_PIECES {
+            let mut ring = Ring::<u8>::new();
+            ring.reserve(1);
+            ring.release_to(&mut spares);
+            assert_eq!(ring.places.len(), 0);
+        }
+        assert_eq!(spares.0.len(), MOST_PIECES);
+    }
+
+    #[test]
     fn a_ring_with_few_values_shrinks_to_them() {
         let mut ring = Ring::new();
+        ring.reserve(16);
         (0..16).for_each(|value| *ring.push() = value);
         (0..11).for_each(|_| _ = ring.pass());
         ring.shrink();
