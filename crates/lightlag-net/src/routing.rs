@@ -39,7 +39,7 @@ enum Row {
     /// Everything over one link; no link at all is `NONE`.
     Single(u32),
     /// By destination; `NONE` if there is no way.
-    ByDestination(Arc<[u32]>),
+    ByDestination(Arc<Vec<u32>>),
     /// By the exit of the destination from the sky: this row of those.
     Aloft(u32),
 }
@@ -52,8 +52,8 @@ pub struct RouteTable {
     heads: Arc<[NodeId]>,
     /// Number of the edges, the first ones, that are links. The others join nodes to media.
     links: u32,
-    /// Nodes that reach each other while every link is up carry the same number. Links are full duplex, so reaching is
-    /// mutual.
+    /// Nodes that reach each other while every link is up carry the same number; none do if all reach each other. Links are
+    /// full duplex, so reaching is mutual.
     component: Arc<[u32]>,
     /// The routes of satellites, if there are any.
     aloft: Option<Box<Aloft>>,
@@ -87,14 +87,19 @@ impl RouteTable {
     }
 
     /// The link on which `node` sends towards `destination`, which it must be able to reach.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
         let link = match &self.rows[node.0 as usize] {
             Row::Single(link) => *link,
             Row::ByDestination(links) => links[destination.0 as usize],
-            Row::Aloft(row) => self.aloft.as_ref().map_or(NONE, |aloft| aloft.next(*row, destination)),
+            Row::Aloft(row) => self.next_aloft(*row, destination),
         };
         (link != NONE).then_some(LinkId(link))
+    }
+
+    #[inline(never)]
+    fn next_aloft(&self, row: u32, destination: NodeId) -> u32 {
+        self.aloft.as_ref().map_or(NONE, |aloft| aloft.next(row, destination))
     }
 
     /// Number of its routes: of each node with several links one to every node.
@@ -105,7 +110,7 @@ impl RouteTable {
 
     /// Whether there is a way while every link is up.
     pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
-        self.component[from.0 as usize] == self.component[to.0 as usize]
+        self.component.get(from.0 as usize) == self.component.get(to.0 as usize)
     }
 
     /// The links of the way, in order; `None` if there is no way, or it is a loop, or it crosses a medium.
@@ -191,7 +196,7 @@ impl<'a> Graph<'a> {
         first
     }
 
-    /// Numbers the sets of nodes that reach each other.
+    /// Numbers the sets of nodes that reach each other, if there are several.
     fn components(&self) -> Vec<u32> {
         let nodes = self.starts.len() - 1;
         let mut component = vec![NONE; nodes];
@@ -211,7 +216,7 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        component
+        if component.iter().all(|number| *number == 0) { Vec::new() } else { component }
     }
 }
 

@@ -69,7 +69,9 @@ impl RouteTable {
         for row in Arc::make_mut(&mut self.rows) {
             *row = match row {
                 Row::Single(link) => Row::Single(moved(*link)),
-                Row::ByDestination(links) => Row::ByDestination(links.iter().map(|link| moved(*link)).collect()),
+                Row::ByDestination(links) => {
+                    Row::ByDestination(Arc::new(links.iter().map(|link| moved(*link)).collect()))
+                }
                 Row::Aloft(row) => Row::Aloft(*row),
             };
         }
