@@ -10,8 +10,8 @@ use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
-    Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkId, LossPlace, LossProcess, NodeId, Packet,
-    PacketSpares, QueueFull, QueuedLink, RouteTable, Routes,
+    Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkConstants, LinkId, LossPlace, LossProcess, NodeId,
+    Packet, PacketSpares, QueueFull, QueuedLink, RouteTable, Routes,
 };
 use lightlag_scenario::{LinkDirection, LinkProperties, Network};
 pub(crate) use overhead::{Overhead, Turned};
@@ -34,22 +34,22 @@ pub(crate) struct Fabric<B> {
 }
 
 /// One direction of a link.
-// Whole cache lines.
-#[repr(align(64))]
+// One cache line and a half, aligned so that they lie in two.
+#[repr(align(32))]
 pub(crate) struct Hop<B> {
     pub(crate) link: Link<B>,
 }
 
-const _: () = assert!(size_of::<Hop<crate::body::Body>>() == 128, "a link direction has two cache lines");
+const _: () = assert!(size_of::<Hop<crate::body::Body>>() == 96, "a link direction lies in two cache lines");
 
 impl<B: Clone + Default + Send + 'static> Fabric<B> {
     /// The idle links of a network; `seed` starts their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let space = network.space.as_ref();
-        let mut configs = Configs::default();
+        let mut kinds = Kinds::default();
         let link = |(at, direction): (usize, &LinkDirection)| {
             let beam = space.and_then(|space| space.beam(LinkId(at as u32)));
-            hop(direction, &mut configs, beam, seed)
+            hop(direction, &mut kinds, beam, seed)
         };
         let hops = network.links.iter().enumerate().map(link).collect();
         let mut fabric = Self {
@@ -211,35 +211,35 @@ impl<B: Clone + Default> Fabric<B> {
 
 /// The constants of the link directions that came last, by their properties.
 #[derive(Default)]
-struct Configs(VecDeque<(Arc<LinkProperties>, Arc<LinkConfig>)>);
+struct Kinds(VecDeque<(Arc<LinkProperties>, Arc<LinkConstants>)>);
 
-impl Configs {
+impl Kinds {
     /// Kinds of directions that take turns in a generated network.
-    const KINDS: usize = 8;
+    const MOST: usize = 8;
 
     /// The constants of a direction, shared with one before that has the same properties.
-    fn of(&mut self, direction: &LinkDirection) -> Arc<LinkConfig> {
+    fn of(&mut self, direction: &LinkDirection) -> Arc<LinkConstants> {
         let properties = &direction.properties;
-        if let Some((_, config)) = self.0.iter().find(|(known, _)| Arc::ptr_eq(known, properties)) {
-            return config.clone();
+        if let Some((_, constants)) = self.0.iter().find(|(known, _)| Arc::ptr_eq(known, properties)) {
+            return constants.clone();
         }
         let LinkProperties { rate, delay, queue, header, .. } = **properties;
-        let config = Arc::new(LinkConfig { rate, delay, queue, header: header.0 });
-        self.0.truncate(Self::KINDS - 1);
-        self.0.push_front((properties.clone(), config.clone()));
-        config
+        let constants = Arc::new(LinkConstants::new(LinkConfig { rate, delay, queue, header: header.0 }));
+        self.0.truncate(Self::MOST - 1);
+        self.0.push_front((properties.clone(), constants.clone()));
+        constants
     }
 }
 
 /// An idle link direction.
 fn hop<B: Clone + Default + Send + 'static>(
     direction: &LinkDirection,
-    configs: &mut Configs,
+    kinds: &mut Kinds,
     beam: Option<Beam>,
     seed: u64,
 ) -> Hop<B> {
     let LinkProperties { ref discipline, reorder, duplicate, .. } = **direction;
-    let config = configs.of(direction);
+    let constants = kinds.of(direction);
     let random = |purpose| direction.random(seed, purpose);
     let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
@@ -252,7 +252,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if *discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
-        let link = ComputedLink::sharing(config, loss).leading_to(direction.to);
+        let link = ComputedLink::sharing(constants, loss).leading_to(direction.to);
         Link::Computed(match beam {
             Some(beam) => link.beaming(beam),
             None => link,
@@ -265,8 +265,8 @@ fn hop<B: Clone + Default + Send + 'static>(
         if duplicate != Probability::ZERO {
             disturbance = disturbance.duplicating(duplicate, random("duplicate"));
         }
-        let discipline = discipline.build(&config, random("queue"));
-        let link = QueuedLink::new(*config, discipline, loss, disturbance).leading_to(direction.to);
+        let discipline = discipline.build(constants.config(), random("queue"));
+        let link = QueuedLink::new(*constants.config(), discipline, loss, disturbance).leading_to(direction.to);
         let link = match (direction.timetable(seed), direction.jitter) {
             (Some(timetable), Some(jitter)) => link.jittering(timetable, jitter, random("jitter")),
             (Some(timetable), None) => link.changing(timetable),

@@ -10,20 +10,88 @@ use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::queue::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant, Ring, Spares, prefetch};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// What the link counts of every packet.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    offered: u64,
-    /// Bytes put on the link, headers included, those of packets still waiting too.
-    sent_bytes: u64,
-    /// Nanoseconds that every packet so far takes to transmit.
-    transmitting: u64,
+/// The constants of links of one kind.
+#[derive(Debug)]
+pub struct LinkConstants {
+    config: LinkConfig,
+    /// Nanoseconds that a byte takes, if they are whole.
+    nanos_a_byte: Option<NonZeroU64>,
+    /// 2⁶³ / rate, rounded up.
+    reciprocal: u64,
 }
 
-/// The longest header of a link, so that the length of a frame has 32 bits.
-const MOST_HEADER: u32 = u32::MAX - u16::MAX as u32;
+impl LinkConstants {
+    /// The constants of links with this configuration.
+    ///
+    /// # Panics
+    /// If the rate has more than 63 bits, or the header is longer than a packet.
+    pub fn new(config: LinkConfig) -> Self {
+        assert!(config.rate.as_bps() <= MOST_RATE, "a rate has 63 bits");
+        assert!(config.header <= MOST_HEADER, "a header is short");
+        let rate = config.rate.as_bps();
+        let is_whole = NANOS_FOR_A_BYTE.is_multiple_of(rate);
+        let nanos_a_byte = NonZeroU64::new(NANOS_FOR_A_BYTE / rate).filter(|_| is_whole);
+        Self { config, nanos_a_byte, reciprocal: (1_u64 << 63).div_ceil(rate) }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate, with what was left
+    /// over before.
+    #[inline(always)]
+    fn transmission(&self, frame: u64, remainder: u64) -> (u64, u64) {
+        // The end of the transmission decides what happens next, so its time is to be known soon.
+        if let Some(nanos) = self.nanos_a_byte {
+            return (frame * nanos.get(), 0);
+        }
+        let rate = self.config.rate.as_bps();
+        // Below 2^17 · 8 · 10^9, and a remainder below the rate: inside 64 bits.
+        let work = frame * NANOS_FOR_A_BYTE + remainder;
+        // A product costs less than a division. The reciprocal exceeds 2^63 / rate by less than one, so the product exceeds
+        // the quotient by less than work / 2^63: most often it has the same whole part, and otherwise one more.
+        let nanos = ((u128::from(work) * u128::from(self.reciprocal)) >> 63) as u64;
+        work.checked_sub(nanos * rate).map_or_else(|| (nanos - 1, work - (nanos - 1) * rate), |rest| (nanos, rest))
+    }
+}
+
+/// Nanoseconds that a byte takes at 1 bit/s.
+const NANOS_FOR_A_BYTE: u64 = 8 * 1_000_000_000;
+
+/// What the link counts of every packet, modulo 2³².
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    offered: u32,
+    /// Bytes put on the link, headers included, those of packets still waiting too.
+    sent_bytes: u32,
+    /// Nanoseconds that every packet so far waits for its transmission to start.
+    waiting: u32,
+}
+
+/// How often each of the [`Counts`] has passed 2³²: nothing of it on a link that is seldom used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ages {
+    offered: u64,
+    sent_bytes: u64,
+    waiting: u64,
+}
+
+/// Adds to a count of 32 bits; returns whether it has passed 2³².
+#[inline(always)]
+fn add(count: &mut u32, more: u32) -> bool {
+    let (sum, wraps) = count.overflowing_add(more);
+    *count = sum;
+    wraps
+}
+
+/// The longest header of a link, and its highest rate in bit/s.
+const MOST_HEADER: u64 = u16::MAX as u64;
+const MOST_RATE: u64 = u64::MAX >> 1;
 
 /// Whoever wakes a link knows that it has a packet.
 const ONLY_FOR_A_PACKET: &str = "a link wakes only for a packet";
@@ -38,8 +106,7 @@ struct Extras {
     moving: Option<Moving>,
     dropped_queue: u64,
     dropped_error: u64,
-    /// How often [`ComputedLink::waiting`] has passed 2⁶⁴.
-    ages_of_waiting: u64,
+    ages: Ages,
 }
 
 /// A far end that moves as smoothly as a satellite beside this one: packets arrive in the order in which they leave.
@@ -73,7 +140,7 @@ pub(super) struct InFlight<B> {
 pub struct PacketSpares<B>(Spares<InFlight<B>>);
 
 /// One direction of a link with a drop-tail queue.
-// Two cache lines, in the order in which a packet needs them: of ten thousand links that each carry one now and then none is
+// Few cache lines, in the order in which a packet needs them: of ten thousand links that each carry one now and then none is
 // found in any cache. What links have in common is kept once.
 #[repr(C)]
 pub struct ComputedLink<B> {
@@ -84,25 +151,21 @@ pub struct ComputedLink<B> {
     pub(super) departed: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
     pub(super) ring: Ring<InFlight<B>>,
-    config: Arc<LinkConfig>,
+    /// Bytes at the network layer of `ring[departed..]`.
+    undeparted_bytes: u64,
+    /// Losses and waits to keep: none, in one test for the packets of most links.
+    extras: Option<Box<Extras>>,
+    constants: Arc<LinkConstants>,
     /// When the last accepted packet has left the transmitter.
     busy_until: Instant,
     /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
     /// that back-to-back packets keep the exact rate.
     remainder: u64,
-    /// The size of the last frame, and its [`Self::transmission`]: frames of one size follow each other, and a division
-    /// costs more than all else.
-    frame: u32,
+    /// Nanoseconds before that moment in which it transmitted nothing.
+    idle: u64,
+    counts: Counts,
     /// The most packets that ever waited at once.
     max_queue: u32,
-    transmission: (u64, u64),
-    /// Bytes at the network layer of `ring[departed..]`.
-    undeparted_bytes: u64,
-    counts: Counts,
-    /// Losses and waits to keep: none, in one test for the packets of most links.
-    extras: Option<Box<Extras>>,
-    /// Nanoseconds that every packet so far waits for its transmission to start, modulo 2⁶⁴.
-    waiting: u64,
 }
 
 impl Extras {
@@ -121,31 +184,28 @@ impl<B: Clone + Default> ComputedLink<B> {
     /// # Panics
     /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
-        Self::sharing(Arc::new(config), loss)
+        Self::sharing(Arc::new(LinkConstants::new(config)), loss)
     }
 
     /// The same with constants that it shares with other links.
     ///
     /// # Panics
     /// As [`Self::new`].
-    pub fn sharing(config: Arc<LinkConfig>, loss: LossProcess) -> Self {
+    pub fn sharing(constants: Arc<LinkConstants>, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), ..Extras::default() }));
-        assert!(u32::try_from(config.header).is_ok_and(|header| header <= MOST_HEADER), "a header is short");
         Self {
             to: NodeId::default(),
             departed: 0,
             ring: Ring::new(),
-            config,
+            undeparted_bytes: 0,
+            extras,
+            constants,
             busy_until: Instant::ZERO,
             remainder: 0,
-            frame: 0,
-            max_queue: 0,
-            transmission: (0, 0),
-            undeparted_bytes: 0,
+            idle: 0,
             counts: Counts::default(),
-            extras,
-            waiting: 0,
+            max_queue: 0,
         }
     }
 
@@ -168,7 +228,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[must_use]
     pub fn beaming(mut self, beam: Beam) -> Self {
         assert!(beam.has_one_end(), "a computed link has one far end");
-        let delay = self.config.delay;
+        let delay = self.constants.config.delay;
         let moving = Moving { beam, beside: delay, delay, last_arrival: Instant::ZERO };
         self.extras.get_or_insert_default().moving = Some(moving);
         self
@@ -176,40 +236,38 @@ impl<B: Clone + Default> ComputedLink<B> {
 
     /// A link with other packets, which takes over the losses, waits and counts of this one.
     pub(super) fn with_ring<C>(&mut self, ring: Ring<InFlight<C>>) -> ComputedLink<C> {
-        let Self { to, departed, busy_until, remainder, frame, max_queue, .. } = *self;
-        let Self { transmission, undeparted_bytes, counts, waiting, .. } = *self;
+        let Self { to, departed, undeparted_bytes, busy_until, remainder, idle, counts, max_queue, .. } = *self;
         ComputedLink {
             to,
             departed,
             ring,
-            config: self.config.clone(),
+            undeparted_bytes,
+            extras: self.extras.take(),
+            constants: self.constants.clone(),
             busy_until,
             remainder,
-            frame,
-            max_queue,
-            transmission,
-            undeparted_bytes,
+            idle,
             counts,
-            extras: self.extras.take(),
-            waiting,
+            max_queue,
         }
     }
 
     /// The constants of the link.
     pub fn config(&self) -> LinkConfig {
-        LinkConfig { delay: self.delay(), ..*self.config }
+        LinkConfig { delay: self.delay(), ..self.constants.config }
     }
 
     /// The delay of the last packet.
     #[inline]
     fn delay(&self) -> Duration {
         let moving = self.extras.as_ref().and_then(|extras| extras.moving.as_ref());
-        moving.map_or(self.config.delay, |moving| moving.delay)
+        moving.map_or(self.constants.config.delay, |moving| moving.delay)
     }
 
     /// What has been counted so far.
     pub fn counters(&self) -> LinkCounters {
-        let (Counts { offered, .. }, in_flight) = (self.counts, self.ring.len() as u64);
+        let offered = self.ages().offered << 32 | u64::from(self.counts.offered);
+        let in_flight = self.ring.len() as u64;
         let (dropped_queue, dropped_error) =
             self.extras.as_ref().map_or((0, 0), |extras| (extras.dropped_queue, extras.dropped_error));
         let max_queue = u64::from(self.max_queue);
@@ -275,11 +333,14 @@ impl<B: Clone + Default> ComputedLink<B> {
         packet: &Packet<B>,
         copy: impl FnOnce(&Packet<B>) -> Packet<B>,
     ) -> Result<(), QueueFull> {
-        self.counts.offered += 1;
+        if add(&mut self.counts.offered, 1) {
+            self.ages_mut().offered += 1;
+        }
         let start = if self.busy_until <= now {
             self.departed = self.ring.len() as u32;
             self.undeparted_bytes = 0;
             if self.busy_until < now {
+                self.idle += now.since(self.busy_until).as_nanos();
                 self.remainder = 0;
             }
             now
@@ -288,24 +349,21 @@ impl<B: Clone + Default> ComputedLink<B> {
             self.note_wait(self.busy_until.since(now));
             self.busy_until
         };
-        let frame = u64::from(packet.size) + self.config.header;
-        let rate = self.config.rate.as_bps();
-        let (mut nanos, remainder) = self.transmission(frame, rate);
-        self.remainder += remainder;
-        if self.remainder >= rate {
-            self.remainder -= rate;
-            nanos += 1;
-        }
+        let constants = &*self.constants;
+        let frame = u64::from(packet.size) + constants.config.header;
+        let (nanos, remainder) = constants.transmission(frame, self.remainder);
+        self.remainder = remainder;
         self.busy_until = start + Duration::from_nanos(nanos);
         let (delay, lost) = match &mut self.extras {
-            None => (self.config.delay, false),
+            None => (constants.config.delay, false),
             Some(extras) => {
                 let moved = extras.moving.as_mut().map(|moving| moving.advance(start, self.busy_until));
-                (moved.unwrap_or(self.config.delay), extras.examine(now, start, frame, packet.flags))
+                (moved.unwrap_or(constants.config.delay), extras.examine(now, start, frame, packet.flags))
             }
         };
-        self.counts.sent_bytes += frame;
-        self.counts.transmitting += nanos;
+        if add(&mut self.counts.sent_bytes, frame as u32) {
+            self.ages_mut().sent_bytes += 1;
+        }
         self.undeparted_bytes += u64::from(packet.size);
         // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
         let arrival = self.busy_until + delay;
@@ -319,31 +377,23 @@ impl<B: Clone + Default> ComputedLink<B> {
         Ok(())
     }
 
-    /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate.
-    #[inline(always)]
-    fn transmission(&mut self, frame: u64, rate: u64) -> (u64, u64) {
-        if frame != u64::from(self.frame) {
-            // At most 2^16 · 8 · 10^9 and the header's part, well inside 64 bits.
-            let work = frame * 8 * 1_000_000_000;
-            self.frame = frame as u32;
-            self.transmission = (work / rate, work % rate);
-        }
-        self.transmission
-    }
-
     /// A packet waits so long for its transmission.
     #[inline(always)]
     fn note_wait(&mut self, wait: Duration) {
-        let (sum, wraps) = self.waiting.overflowing_add(wait.as_nanos());
-        self.waiting = sum;
-        if wraps {
-            self.note_age();
+        let wraps = add(&mut self.counts.waiting, wait.as_nanos() as u32);
+        let ages = (wait.as_nanos() >> 32) + u64::from(wraps);
+        if ages > 0 {
+            self.ages_mut().waiting += ages;
         }
     }
 
     #[cold]
-    fn note_age(&mut self) {
-        self.extras.get_or_insert_default().ages_of_waiting += 1;
+    fn ages_mut(&mut self) -> &mut Ages {
+        &mut self.extras.get_or_insert_default().ages
+    }
+
+    fn ages(&self) -> Ages {
+        self.extras.as_ref().map_or(Ages::default(), |extras| extras.ages)
     }
 
     /// Keeps from now on how long data packets wait.
@@ -362,7 +412,7 @@ impl<B: Clone + Default> ComputedLink<B> {
         // An upper bound of what would wait, this packet included, is enough most of the time.
         let bound = (self.ring.len() - self.departed as usize) as u64;
         let most = u64::from(self.max_queue);
-        let at_stake = match self.config.queue {
+        let at_stake = match self.constants.config.queue {
             QueueLimit::Packets(limit) => bound > limit.min(most),
             QueueLimit::Bytes(limit) => bound > most || self.undeparted_bytes + size > limit,
         };
@@ -373,7 +423,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     #[inline(never)]
     fn admit_closely(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
         let backlog = self.backlog(now);
-        let full = match self.config.queue {
+        let full = match self.constants.config.queue {
             QueueLimit::Packets(limit) => backlog.packets >= limit,
             QueueLimit::Bytes(limit) => backlog.bytes + size > limit,
         };
@@ -426,12 +476,12 @@ impl<B: Clone + Default> ComputedLink<B> {
 
     /// The totals of a run that ended at `end`.
     pub fn totals(&self, end: Instant) -> LinkTotals {
-        let ages = self.extras.as_ref().map_or(0, |extras| extras.ages_of_waiting);
-        let (delay, header, rate) = (self.delay(), self.config.header, self.config.rate);
+        let LinkConfig { header, rate, .. } = self.constants.config;
+        let (delay, ages, counts) = (self.delay(), self.ages(), self.counts);
         let mut totals = LinkTotals {
-            carried_bytes: self.counts.sent_bytes,
-            busy: u128::from(self.counts.transmitting),
-            queued: u128::from(ages) << 64 | u128::from(self.waiting),
+            carried_bytes: ages.sent_bytes << 32 | u64::from(counts.sent_bytes),
+            busy: u128::from(self.busy_until.as_nanos() - self.idle),
+            queued: u128::from(ages.waiting) << 32 | u128::from(counts.waiting),
         };
         // Take back what lies beyond the end: the transmissions after it, and the waits.
         let mut finish = self.busy_until;

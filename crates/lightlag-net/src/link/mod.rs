@@ -18,7 +18,7 @@ mod timetable;
 mod waits;
 
 pub use beam::{Beam, FarEnd, Flight, NO_EXIT, RatesByElevation, Unrest};
-pub use computed::{ComputedLink, PacketSpares};
+pub use computed::{ComputedLink, LinkConstants, PacketSpares};
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
 pub use jitter::{Distribution, Jitter, Normal, Uniform};

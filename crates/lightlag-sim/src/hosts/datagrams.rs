@@ -179,6 +179,6 @@ mod tests {
     #[test]
     fn what_a_datagram_needs_is_short() {
         assert_eq!((size_of::<Sender>(), size_of::<Receiver>()), (64, 64));
-        assert_eq!(size_of::<Hop<Body>>(), 128);
+        assert_eq!(size_of::<Hop<Body>>(), 96);
     }
 }

@@ -101,7 +101,37 @@ fn totals_stop_at_the_end_of_the_run() {
     assert_eq!(link.totals(nanos(1_500_000)), LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2 });
 }
 
+#[test]
+fn counts_go_on_beyond_32_bits() {
+    // 1000 B at 1 kbit/s take 8 s. The second packet waits 7 s and the third 14 s: 2^32 ns are 4.3 s.
+    let mut link = link("1 kbit/s", Duration::ZERO, QueueLimit::Packets(9), &Loss::None);
+    link.counts = Counts { offered: u32::MAX, sent_bytes: u32::MAX - 999, waiting: 0 };
+    let second = 1_000_000_000_u64;
+    for at in [1, 2, 3] {
+        link.send(nanos(at * second), &packet(1000)).unwrap();
+    }
+    assert_eq!(link.counters().offered, (1 << 32) + 2);
+    let (busy, queued) = (24 * u128::from(second), 21 * u128::from(second));
+    assert_eq!(link.totals(nanos(25 * second)), LinkTotals { carried_bytes: (1 << 32) + 2000, busy, queued });
+}
+
 proptest! {
+    #[test]
+    fn a_transmission_takes_what_a_division_says(
+        rate in prop_oneof![1_u64..1000, 1_u64..1_000_000_000_000, 1_u64..1 << 63],
+        before in any::<u64>(),
+        frame in 1_u64..1 << 17,
+    ) {
+        // Where a byte takes whole nanoseconds, nothing is ever left over.
+        let before = if 8_000_000_000 % rate == 0 { 0 } else { before % rate };
+        let queue = QueueLimit::Packets(1);
+        let config = LinkConfig { rate: Rate::from_bps(rate).unwrap(), delay: Duration::ZERO, queue, header: 0 };
+        let work = u128::from(frame) * 8_000_000_000 + u128::from(before);
+        let (nanos, rest) = LinkConstants::new(config).transmission(frame, before);
+        prop_assert_eq!(u128::from(nanos) * u128::from(rate) + u128::from(rest), work);
+        prop_assert!(rest < rate);
+    }
+
     /// Against a direct model of the queue: a list of the moments at which each packet starts and leaves.
     #[test]
     fn agrees_with_a_plain_model(
