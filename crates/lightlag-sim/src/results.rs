@@ -27,7 +27,7 @@ use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
-use origin::{FlowIdentity, FlowOrigin, LinkOrigin, NodeNames};
+use origin::{FlowIdentity, FlowOrigin, LinkOrigin, Names};
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 pub use radios::{ClassSummary, Positions, RadioSummary};
@@ -301,11 +301,12 @@ pub(crate) struct Provenance {
     scenario: serde_json::Value,
     seed: u64,
     flows: Vec<FlowOrigin>,
+    flow_names: Names,
     links: Vec<LinkOrigin>,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
     radios: Vec<RadioIdentity>,
-    nodes: NodeNames,
+    nodes: Names,
     /// When the run ends at the latest.
     planned_end: Instant,
     /// Whether tables refer to nodes.
@@ -316,7 +317,7 @@ pub(crate) struct Provenance {
 
 impl Provenance {
     pub(crate) fn flow_names(&self) -> Vec<&str> {
-        self.flows.iter().map(|flow| flow.name.as_str()).collect()
+        self.flow_names.iter().collect()
     }
 
     pub(crate) fn link_names(&self) -> Vec<String> {
@@ -325,17 +326,18 @@ impl Provenance {
     }
 
     pub(crate) fn node_names(&self) -> Vec<String> {
-        if self.names_nodes { self.nodes.to_list() } else { Vec::new() }
+        if self.names_nodes { self.nodes.iter().map(str::to_owned).collect() } else { Vec::new() }
     }
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
-        let nodes = NodeNames::of(&network.nodes);
+        let nodes = Names::of(network.nodes.iter().map(String::as_str));
         let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes)).collect();
         Self {
             planned_end: Instant::ZERO + scenario.duration,
             scenario: scenario.to_json(),
             seed,
             flows: FlowOrigin::all(network),
+            flow_names: Names::of(network.flows.iter().map(|flow| flow.name.as_str())),
             links,
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
@@ -385,8 +387,8 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let Provenance { nodes, planned_end, links, flows, .. } = provenance;
-        let flows = flow_summaries(world, flows, (&nodes, &links), end, parts);
+        let Provenance { nodes, planned_end, links, flows, flow_names, .. } = provenance;
+        let flows = flow_summaries(world, (flows, &flow_names), (&nodes, &links), end, parts);
         let links = link_summaries(world, (links, planned_end), &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
@@ -468,15 +470,15 @@ pub(crate) enum Parts {
 /// shorter would copy it.
 fn flow_summaries(
     world: &mut World<impl Tap>,
-    mut origins: Vec<FlowOrigin>,
-    (nodes, links): (&NodeNames, &[LinkOrigin]),
+    (mut origins, names): (Vec<FlowOrigin>, &Names),
+    (nodes, links): (&Names, &[LinkOrigin]),
     end: Instant,
     parts: Parts,
 ) -> Vec<FlowSummary> {
     let mut summaries = Backward::new(origins.len());
     while let Some(origin) = origins.pop() {
         let flow = origins.len();
-        summaries.push(flow_summary(world, flow, origin.identity(nodes, links), end));
+        summaries.push(flow_summary(world, flow, origin.identity(names.get(flow), nodes, links), end));
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
         }
@@ -491,7 +493,7 @@ fn flow_summaries(
 fn link_summaries(
     world: &mut World<impl Tap>,
     (mut origins, planned_end): (Vec<LinkOrigin>, Instant),
-    nodes: &NodeNames,
+    nodes: &Names,
     end: Instant,
     parts: Parts,
 ) -> Vec<LinkSummary> {
@@ -517,15 +519,15 @@ fn link_summary<B: Clone + Default>(
     link: &Link<B>,
     origin: &LinkOrigin,
     planned_end: Instant,
-    nodes: &NodeNames,
+    nodes: &Names,
     end: Instant,
 ) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
     let elapsed = end.as_nanos().max(1) as f64;
     LinkSummary {
         name: origin.name(nodes),
-        from: nodes.get(origin.from).to_owned(),
-        to: nodes.get(origin.to).to_owned(),
+        from: nodes.get(origin.from.0 as usize).to_owned(),
+        to: nodes.get(origin.to.0 as usize).to_owned(),
         rate_bps: origin.rate_bps(planned_end),
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,

@@ -4,35 +4,43 @@
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
 use lightlag_scenario::{Flow, LinkDirection, LinkProperties, Network, Traffic, Transport};
+use lightlag_tcp::Config;
 use std::sync::Arc;
 
-/// The names of all nodes in one text.
-pub(super) struct NodeNames {
+/// Many names in one text.
+pub(super) struct Names {
     text: String,
     /// The end of each name there.
     ends: Vec<u32>,
 }
 
-impl NodeNames {
-    pub(super) fn of(names: &[String]) -> Self {
-        let mut all = Self { text: names.concat(), ends: Vec::with_capacity(names.len()) };
-        let mut end = 0;
+impl Names {
+    pub(super) fn of<'a>(names: impl ExactSizeIterator<Item = &'a str> + Clone) -> Self {
+        let mut all = Self {
+            text: String::with_capacity(names.clone().map(str::len).sum()),
+            ends: Vec::with_capacity(names.len()),
+        };
         for name in names {
-            end += u32::try_from(name.len()).expect("names are short");
-            all.ends.push(end);
+            all.text.push_str(name);
+            all.ends.push(u32::try_from(all.text.len()).expect("names are short"));
         }
         all
     }
 
-    pub(super) fn get(&self, node: NodeId) -> &str {
-        let at = node.0 as usize;
+    /// The name with this number.
+    pub(super) fn get(&self, at: usize) -> &str {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start as usize..self.ends[at] as usize]
     }
 
+    /// The name of a node, if these are the names of nodes.
+    fn of_node(&self, node: NodeId) -> &str {
+        self.get(node.0 as usize)
+    }
+
     /// All of them.
-    pub(super) fn to_list(&self) -> Vec<String> {
-        (0..self.ends.len() as u32).map(|node| self.get(NodeId(node)).to_owned()).collect()
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).map(|at| self.get(at))
     }
 }
 
@@ -44,15 +52,15 @@ pub(super) struct LinkOrigin {
 }
 
 impl LinkOrigin {
-    pub(super) fn of(link: &LinkDirection, nodes: &NodeNames) -> Self {
+    pub(super) fn of(link: &LinkDirection, nodes: &Names) -> Self {
         let LinkDirection { from, to, ref properties, .. } = *link;
         let origin = Self { from, to, properties: properties.clone() };
         debug_assert_eq!(origin.name(nodes), link.name, "directions are named by their ends");
         origin
     }
 
-    pub(super) fn name(&self, nodes: &NodeNames) -> String {
-        format!("{}->{}", nodes.get(self.from), nodes.get(self.to))
+    pub(super) fn name(&self, nodes: &Names) -> String {
+        format!("{}->{}", nodes.of_node(self.from), nodes.of_node(self.to))
     }
 
     /// Its rate, if that does not change in a run that lasts until `end`.
@@ -63,10 +71,10 @@ impl LinkOrigin {
 
 /// A flow.
 pub(super) struct FlowOrigin {
-    pub(super) name: String,
     from: NodeId,
     to: NodeId,
-    congestion: &'static str,
+    /// Its TCP; `None` for a flow of UDP.
+    tcp: Option<Arc<Config>>,
     bottleneck: Option<LinkId>,
     start: Instant,
     is_web: bool,
@@ -77,25 +85,25 @@ impl FlowOrigin {
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let mut slowest = network.slowest_links();
         let of = |flow: &Flow| {
-            let (congestion, bottleneck) = match flow.transport {
-                Transport::Tcp => (flow.tcp.congestion.name(), slowest(flow)),
-                Transport::Udp => ("udp", None),
+            let (tcp, bottleneck) = match flow.transport {
+                Transport::Tcp => (Some(flow.tcp.clone()), slowest(flow)),
+                Transport::Udp => (None, None),
             };
             let Flow { from, to, start, .. } = *flow;
             let is_web = matches!(*flow.traffic, Traffic::Web(_));
-            Self { name: flow.name.clone(), from, to, congestion, bottleneck, start, is_web }
+            Self { from, to, tcp, bottleneck, start, is_web }
         };
         network.flows.iter().map(of).collect()
     }
 
     /// The same in texts.
-    pub(super) fn identity(self, nodes: &NodeNames, links: &[LinkOrigin]) -> FlowIdentity {
-        let node = |id: NodeId| nodes.get(id).to_owned();
+    pub(super) fn identity(self, name: &str, nodes: &Names, links: &[LinkOrigin]) -> FlowIdentity {
+        let node = |id: NodeId| nodes.of_node(id).to_owned();
         FlowIdentity {
-            name: self.name,
+            name: name.to_owned(),
             from: node(self.from),
             to: node(self.to),
-            congestion: self.congestion.to_owned(),
+            congestion: self.tcp.map_or("udp", |tcp| tcp.congestion.name()).to_owned(),
             bottleneck: self.bottleneck.map(|link| links[link.0 as usize].name(nodes)),
             start: self.start,
             is_web: self.is_web,
@@ -120,8 +128,8 @@ mod tests {
 
     #[test]
     fn names_in_one_text_are_those_of_the_list() {
-        let names = ["left", "", "é", "router-1"].map(str::to_owned);
-        let all = NodeNames::of(&names);
-        assert!((0..).map(NodeId).zip(&names).all(|(node, name)| all.get(node) == name));
+        let names = ["left", "", "é", "router-1"];
+        let all = Names::of(names.into_iter());
+        assert!(all.iter().eq(names) && all.get(3) == "router-1");
     }
 }
