@@ -112,7 +112,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     world.arm_radios();
     for at in 0..world.hosts.endpoints.len() {
         let start = match &world.hosts.endpoints[at] {
-            Endpoint { task: Task::Open { start, .. } | Task::Begin { start }, .. } => Some(*start),
+            Endpoint { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[*flow as usize].start),
             Endpoint { application: Some(application), connection, .. } => application.next(connection),
             _ => None,
         };
@@ -321,15 +321,14 @@ fn sender(mut endpoint: Endpoint, flow: &Flow, seed: u64) -> Endpoint {
     if flow.traffic.is_dialogue() {
         return endpoint;
     }
-    let (start, transfer) = (flow.start, flow.transfer.map(|bytes| bytes.0));
     if flow.traffic.collects().is_some() {
-        endpoint.task = Task::Begin { start };
+        endpoint.task = Task::Begin;
         return endpoint;
     }
     match Source::new(flow, seed) {
-        None => endpoint.task = Task::Open { start, transfer },
+        None => endpoint.task = Task::Open { transfer: flow.transfer.map(|bytes| bytes.0) },
         Some(source) => {
-            endpoint.task = Task::Begin { start };
+            endpoint.task = Task::Begin;
             endpoint.application = Some(Box::new(Application::Writes(source)));
         }
     }

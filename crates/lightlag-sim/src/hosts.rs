@@ -205,10 +205,10 @@ impl Addressees<'_> {
 /// The task that the application at an endpoint still has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
-    /// Open the connection at this time, write this many bytes (`None`: without end) and close.
-    Open { start: Instant, transfer: Option<u64> },
-    /// Open the connection at this time; the application writes by itself.
-    Begin { start: Instant },
+    /// Open the connection at the start of the flow, write this many bytes (`None`: without end) and close.
+    Open { transfer: Option<u64> },
+    /// Open the connection at the start of the flow; the application writes by itself.
+    Begin,
     /// Wait until this many bytes have arrived, holes counted.
     Receive { transfer: u64 },
     /// Pass on what arrives to the other end of this relay.

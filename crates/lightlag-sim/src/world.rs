@@ -270,16 +270,14 @@ impl<T: Tap, B: Border> World<T, B> {
         self.before(at);
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
-        if let Task::Open { start, transfer } = endpoint.task {
-            debug_assert!(start <= now, "a flow is woken at its start");
+        if let Task::Open { transfer } = endpoint.task {
             endpoint.task = Task::Idle;
             endpoint.connection.open(now);
             endpoint.connection.write(transfer.unwrap_or(u64::MAX));
             if transfer.is_some() {
                 endpoint.connection.close();
             }
-        } else if let Task::Begin { start } = endpoint.task {
-            debug_assert!(start <= now, "a flow is woken at its start");
+        } else if let Task::Begin = endpoint.task {
             endpoint.task = Task::Idle;
             endpoint.connection.open(now);
         } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
