@@ -20,8 +20,8 @@ struct Parts {
     udp: u64,
 }
 
-const WITH_THE_NETWORK: Parts = Parts { link: 610, radio: 5_280, tcp: 210, udp: 210 };
-const WITH_CONNECTIONS: Parts = Parts { link: 390, radio: 5_280, tcp: 2_350, udp: 430 };
+const WITH_THE_NETWORK: Parts = Parts { link: 530, radio: 5_265, tcp: 160, udp: 160 };
+const WITH_CONNECTIONS: Parts = Parts { link: 265, radio: 5_265, tcp: 2_345, udp: 400 };
 
 /// Bytes of a row in the tables of a results folder, compressed: `geo` and `dumbbell` have 39 in `trace`, 6 in `queue`, 26
 /// in `acks` and 22 in `drops`.
