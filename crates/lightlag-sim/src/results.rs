@@ -307,8 +307,6 @@ pub(crate) struct Provenance {
     legs: Vec<LegIdentity>,
     radios: Vec<RadioIdentity>,
     nodes: Names,
-    /// When the run ends at the latest.
-    planned_end: Instant,
     /// Whether tables refer to nodes.
     names_nodes: bool,
     /// The time between two samples of positions, if there are any.
@@ -331,9 +329,9 @@ impl Provenance {
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
         let nodes = Names::of(network.nodes.iter().map(String::as_str));
-        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes)).collect();
+        let end = Instant::ZERO + scenario.duration;
+        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes, end)).collect();
         Self {
-            planned_end: Instant::ZERO + scenario.duration,
             scenario: scenario.to_json(),
             seed,
             flows: FlowOrigin::all(network),
@@ -387,9 +385,9 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        let Provenance { nodes, planned_end, links, flows, flow_names, .. } = provenance;
+        let Provenance { nodes, links, flows, flow_names, .. } = provenance;
         let flows = flow_summaries(world, (flows, &flow_names), (&nodes, &links), end, parts);
-        let links = link_summaries(world, (links, planned_end), &nodes, end, parts);
+        let links = link_summaries(world, links, &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
@@ -492,7 +490,7 @@ fn flow_summaries(
 /// As [`flow_summaries`].
 fn link_summaries(
     world: &mut World<impl Tap>,
-    (mut origins, planned_end): (Vec<LinkOrigin>, Instant),
+    mut origins: Vec<LinkOrigin>,
     nodes: &Names,
     end: Instant,
     parts: Parts,
@@ -503,7 +501,7 @@ fn link_summaries(
         let at = origins.len();
         let link = &world.fabric.hops[at].link;
         if !sky.contains(&at) || link.counters().offered > 0 {
-            summaries.push(link_summary(link, &origin, planned_end, nodes, end));
+            summaries.push(link_summary(link, &origin, nodes, end));
         }
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
@@ -515,20 +513,14 @@ fn link_summaries(
     summaries.into_rows()
 }
 
-fn link_summary<B: Clone + Default>(
-    link: &Link<B>,
-    origin: &LinkOrigin,
-    planned_end: Instant,
-    nodes: &Names,
-    end: Instant,
-) -> LinkSummary {
+fn link_summary<B: Clone + Default>(link: &Link<B>, origin: &LinkOrigin, nodes: &Names, end: Instant) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
     let elapsed = end.as_nanos().max(1) as f64;
     LinkSummary {
         name: origin.name(nodes),
         from: nodes.get(origin.from.0 as usize).to_owned(),
         to: nodes.get(origin.to.0 as usize).to_owned(),
-        rate_bps: origin.rate_bps(planned_end),
+        rate_bps: origin.is_steady.then(|| link.config().rate.as_bps() as f64),
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,
         dropped_queue: counters.dropped_queue,

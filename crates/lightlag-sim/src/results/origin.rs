@@ -3,7 +3,7 @@
 
 use lightlag_core::Instant;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{Flow, LinkDirection, LinkProperties, Network, Traffic, Transport};
+use lightlag_scenario::{Flow, LinkDirection, Network, Traffic, Transport};
 use lightlag_tcp::Config;
 use std::sync::Arc;
 
@@ -48,24 +48,21 @@ impl Names {
 pub(super) struct LinkOrigin {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
-    properties: Arc<LinkProperties>,
+    /// Whether its rate does not change in the run.
+    pub(super) is_steady: bool,
 }
 
 impl LinkOrigin {
-    pub(super) fn of(link: &LinkDirection, nodes: &Names) -> Self {
+    /// A link of a run that lasts until `end`.
+    pub(super) fn of(link: &LinkDirection, nodes: &Names, end: Instant) -> Self {
         let LinkDirection { from, to, ref properties, .. } = *link;
-        let origin = Self { from, to, properties: properties.clone() };
+        let origin = Self { from, to, is_steady: properties.is_steady(end) };
         debug_assert_eq!(origin.name(nodes), link.name, "directions are named by their ends");
         origin
     }
 
     pub(super) fn name(&self, nodes: &Names) -> String {
         format!("{}->{}", nodes.of_node(self.from), nodes.of_node(self.to))
-    }
-
-    /// Its rate, if that does not change in a run that lasts until `end`.
-    pub(super) fn rate_bps(&self, end: Instant) -> Option<f64> {
-        self.properties.is_steady(end).then_some(self.properties.rate.as_bps() as f64)
     }
 }
 
