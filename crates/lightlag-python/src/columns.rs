@@ -57,7 +57,7 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
 }
 
 /// A table of the summary.
-fn rows<R: Row>(rows: &[R]) -> RecordBatch {
+fn rows<'a, R: Row>(rows: impl IntoIterator<Item = &'a R> + Copy) -> RecordBatch {
     let columns = R::columns().into_iter().filter(|column| column.is_in(rows));
     batch(columns.map(|column| {
         let array = array(&column, rows);
@@ -65,8 +65,8 @@ fn rows<R: Row>(rows: &[R]) -> RecordBatch {
     }))
 }
 
-fn array<R: Row>(column: &Column<R>, rows: &[R]) -> ArrayRef {
-    let values = rows.iter().map(|row| column.value(row));
+fn array<'a, R: Row>(column: &Column<R>, rows: impl IntoIterator<Item = &'a R>) -> ArrayRef {
+    let values = rows.into_iter().map(|row| column.value(row));
     match column.about.kind {
         Kind::Text => Arc::new(StringArray::from_iter(values.map(|value| match value {
             Value::Text(text) => text,

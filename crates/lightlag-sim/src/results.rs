@@ -1,10 +1,10 @@
 //! Results of a run: a summary, columns, and a hash over every recorded number.
 
-mod backward;
 mod holes;
 mod legs;
 mod messages;
 mod origin;
+pub mod pairs;
 mod proxies;
 mod radios;
 mod signals;
@@ -16,7 +16,6 @@ pub use crate::nodes::Paths;
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
-use backward::Backward;
 pub use holes::HoleSummary;
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
@@ -28,6 +27,7 @@ use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
 use origin::{FlowIdentity, FlowOrigin, LinkOrigin, Names};
+pub use pairs::Rows;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 pub use radios::{ClassSummary, Positions, RadioSummary};
@@ -102,9 +102,9 @@ pub struct Summary {
     /// Hash of every recorded number: equal for the same scenario, seed and version, on any machine.
     pub result_hash: String,
     /// One object a flow.
-    pub flows: Vec<FlowSummary>,
+    pub flows: Rows<FlowSummary>,
     /// One object a link direction. Links of a constellation to which no packet came are left out.
-    pub links: Vec<LinkSummary>,
+    pub links: Rows<LinkSummary>,
     /// One object for each flow at each proxy; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxySummary>,
@@ -472,11 +472,11 @@ fn flow_summaries(
     (nodes, links): (&Names, &[LinkOrigin]),
     end: Instant,
     parts: Parts,
-) -> Vec<FlowSummary> {
-    let mut summaries = Backward::new(origins.len());
+) -> Rows<FlowSummary> {
+    let mut summaries = Rows::with_capacity(origins.len());
     while let Some(origin) = origins.pop() {
         let flow = origins.len();
-        summaries.push(flow_summary(world, flow, origin.identity(names.get(flow), nodes, links), end));
+        summaries.push_front(flow_summary(world, flow, origin.identity(names.get(flow), nodes, links), end));
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
         }
@@ -484,7 +484,7 @@ fn flow_summaries(
     if parts == Parts::Go {
         world.hosts.endpoints = Vec::new();
     }
-    summaries.into_rows()
+    summaries
 }
 
 /// As [`flow_summaries`].
@@ -494,14 +494,14 @@ fn link_summaries(
     nodes: &Names,
     end: Instant,
     parts: Parts,
-) -> Vec<LinkSummary> {
-    let mut summaries = Backward::new(origins.len());
+) -> Rows<LinkSummary> {
+    let mut summaries = Rows::with_capacity(origins.len());
     let sky = world.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
     while let Some(origin) = origins.pop() {
         let at = origins.len();
         let link = &world.fabric.hops[at].link;
         if !sky.contains(&at) || link.counters().offered > 0 {
-            summaries.push(link_summary(link, &origin, nodes, end));
+            summaries.push_front(link_summary(link, &origin, nodes, end));
         }
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
@@ -510,7 +510,7 @@ fn link_summaries(
     if parts == Parts::Go {
         world.fabric.hops = Vec::new();
     }
-    summaries.into_rows()
+    summaries
 }
 
 fn link_summary<B: Clone + Default>(link: &Link<B>, origin: &LinkOrigin, nodes: &Names, end: Instant) -> LinkSummary {

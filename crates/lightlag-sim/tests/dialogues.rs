@@ -101,7 +101,7 @@ fn a_page_takes_round_trips() {
         let flows = &result.summary.flows;
         let used = flows.iter().filter(|flow| flow.delivered_bytes > 0).count();
         assert_eq!(used, connections, "{more}");
-        assert!(flows[1..].iter().all(|flow| flow.pages.is_none()));
+        assert!(flows.iter().skip(1).all(|flow| flow.pages.is_none()));
         let objects: u64 = more.split([' ', ',']).nth(2).unwrap().parse().unwrap();
         assert_eq!(flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>(), 5_000 * (1 + objects), "{more}");
         assert_eq!(pages(&result).request_bytes, 300 * (1 + objects));
@@ -188,7 +188,7 @@ fn transfers_are_counted_and_stopped() {
     assert!(result.summary.flows.iter().all(|flow| flow.delivered_bytes == 10_000 && flow.finish_s.is_some()));
     assert!(result.summary.simulated_s < 60.0, "the run ends with the last of them");
     let stopped = run(&link("8 Mbit/s", "kind = \"transfers\", every = \"100 ms\", size = \"10 kB\", stop = \"9 s\""));
-    let last = stopped.summary.flows.last().unwrap().start_s;
+    let last = stopped.summary.flows.iter().next_back().unwrap().start_s;
     assert!(last < 9.0 && stopped.summary.flows.len().abs_diff(90) < 25, "{last}");
 }
 

@@ -126,7 +126,9 @@ fn dialogues(result: &RunResult) {
             other.name.strip_prefix(&flow.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let delivered: u64 = match flow.pages {
-            Some(_) => result.summary.flows[index..].iter().take(7).filter(name).map(|flow| flow.delivered_bytes).sum(),
+            Some(_) => {
+                result.summary.flows.iter().skip(index).take(7).filter(name).map(|flow| flow.delivered_bytes).sum()
+            }
             None => flow.delivered_bytes,
         };
         let rows = || (0..responses.flow.len()).filter(|row| responses.flow[*row] as usize == index);

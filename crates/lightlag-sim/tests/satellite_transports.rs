@@ -78,7 +78,7 @@ impl Geo<'_> {
     }
 
     fn flow(&self) -> FlowSummary {
-        self.run().summary.flows.swap_remove(0)
+        self.run().summary.flows[0].clone()
     }
 }
 

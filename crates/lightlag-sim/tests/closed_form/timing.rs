@@ -151,7 +151,8 @@ fn a_transfer_puts_the_expected_packets_on_the_wire() {
             "#,
             segments * 1448
         ));
-        let [forward, backward, ..] = &result.summary.links[..] else { panic!("two links") };
+        let links: Vec<_> = result.summary.links.iter().collect();
+        let [forward, backward, ..] = links[..] else { panic!("two links") };
         // SYN, ACK, the data of which the last segment has the FIN, and the ACK of the other FIN.
         assert_eq!(forward.carried_bytes, 60 + 52 + 1500 * segments + 52, "{segments} segments");
         assert_eq!(result.summary.flows[0].sent_segments, segments);

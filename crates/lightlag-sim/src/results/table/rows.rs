@@ -42,8 +42,8 @@ impl<R: 'static> Column<R> {
     }
 
     /// Whether a table of these rows has the column.
-    pub fn is_in(&self, rows: &[R]) -> bool {
-        self.has.as_ref().is_none_or(|has| rows.iter().any(has))
+    pub fn is_in<'a>(&self, rows: impl IntoIterator<Item = &'a R>) -> bool {
+        self.has.as_ref().is_none_or(|has| rows.into_iter().any(has))
     }
 
     /// The column as one of rows that hold an `R`.
@@ -193,9 +193,9 @@ pub(crate) trait HashedRow: Row {
 }
 
 /// Adds every row to the hash.
-pub(crate) fn hash_rows<R: HashedRow>(rows: &[R], hash: &mut ColumnHash) {
+pub(crate) fn hash_rows<'a, R: HashedRow>(rows: impl IntoIterator<Item = &'a R>, hash: &mut ColumnHash) {
     let order = R::in_order();
-    rows.iter().for_each(|row| row.add_in(&order, hash));
+    rows.into_iter().for_each(|row| row.add_in(&order, hash));
 }
 
 /// The columns of a group that have their own names, and whose keys stand beside those of the row.
