@@ -23,6 +23,7 @@ macro_rules! count_step {
     };
 }
 
+mod again;
 mod counts;
 mod delivery;
 mod forward;
@@ -37,6 +38,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
+use again::Again;
 pub use counts::Counts;
 pub use delivery::Delivery;
 pub use log::Log;
@@ -65,7 +67,7 @@ struct Record {
     start: u32,
     payload: u16,
     flags: u8,
-    /// Number of retransmissions.
+    /// Number of retransmissions; 255 if there were more.
     again: u8,
 }
 
@@ -128,15 +130,6 @@ pub struct Chunk {
     pub len: u32,
     /// Whether the FIN follows the payload.
     pub fin: bool,
-}
-
-/// Retransmitted records in the order of time (RFC 8985), and those of them that were lost again.
-#[derive(Debug, Default)]
-struct Again {
-    resent: VecDeque<(u64, Instant)>,
-    lost: VecDeque<u64>,
-    /// Repairs in their order, if losses are found by forward acknowledgement.
-    forward: Option<Box<forward::Forward>>,
 }
 
 /// The records of one sender. Records have running numbers, which stay the same while the ring moves.
@@ -582,7 +575,7 @@ impl Scoreboard {
         self.lost_edge = self.first + self.records.len() as u64;
         self.cursor = self.first;
         if let Some(again) = &mut self.again {
-            again.lost.clear();
+            again.lost = Ring::new();
             again.forget_order();
         }
         let mut head = true;

@@ -30,11 +30,7 @@ impl Scoreboard {
                 self.lost_bytes += record.newly_lost();
                 log::lost(&mut self.log, number, record.newly_lost());
                 record.flags = record.flags & !RETRANSMITTED | LOST;
-                let lost = &mut self.again.get_or_insert_default().lost;
-                let place = lost.partition_point(|other| *other < number);
-                if lost.get(place) != Some(&number) {
-                    lost.insert(place, number);
-                }
+                self.again.get_or_insert_default().insert_lost(number);
                 any = true;
             }
             at += 1;

@@ -4,8 +4,9 @@
 //! First copies leave in the order of their offsets, so the lost edge walks over them once. Retransmissions have a
 //! queue of their own, in the order of time. Each segment is therefore examined a constant number of times.
 
-use super::{LOST, RETRANSMITTED, Record, SETTLED, Scoreboard, log};
-use lightlag_core::{Duration, Instant};
+use super::again::Copied;
+use super::{LOST, RETRANSMITTED, SETTLED, Scoreboard, log};
+use lightlag_core::{Duration, Instant, Ring};
 
 impl Scoreboard {
     /// Keeps the times of retransmissions, which [`Self::mark_overdue`] needs.
@@ -21,11 +22,8 @@ impl Scoreboard {
     /// Retransmitted segments that may still arrive; known if times are kept.
     pub fn repairs_on_the_way(&self) -> u32 {
         let Some(again) = &self.again else { return 0 };
-        let waits = |(number, sent): &(u64, Instant)| {
-            let record = number.checked_sub(self.first).and_then(|at| self.records.get(at as usize));
-            record.is_some_and(|record| record.has(RETRANSMITTED) && !record.has(SETTLED) && record.sent == *sent)
-        };
-        again.resent.iter().filter(|copy| waits(copy)).count() as u32
+        let waits = |copy: &&Copied| self.records.get(copy.place(self.first)).is_some_and(|record| copy.waits(record));
+        again.resent.iter().filter(waits).count() as u32
     }
 
     /// Marks every segment as lost that left before `newest` (its time, and the offset after it) and at least
@@ -59,25 +57,24 @@ impl Scoreboard {
     fn mark_overdue_again(&mut self, now: Instant, newest: (Instant, u64), allowance: Duration) -> (Instant, bool) {
         let mut any = false;
         let Some(again) = &mut self.again else { return (Instant::MAX, any) };
-        while let Some((number, sent)) = again.resent.front().copied() {
-            let record = number.checked_sub(self.first).and_then(|at| self.records.get_mut(at as usize));
-            let waiting =
-                |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED) && record.sent == sent;
-            if let Some(record) = record.filter(waiting) {
-                if (sent, record.end(self.una)) >= newest {
+        while let Some(copy) = again.resent.front() {
+            let at = copy.place(self.first);
+            if let Some(record) = self.records.get_mut(at).filter(|record| copy.waits(record)) {
+                if (record.sent, record.end(self.una)) >= newest {
                     break;
                 }
-                if sent + allowance > now {
-                    return (sent + allowance, any);
+                if record.sent + allowance > now {
+                    return (record.sent + allowance, any);
                 }
+                let number = self.first + at as u64;
                 self.lost_bytes += u64::from(record.len());
                 log::lost(&mut self.log, number, u64::from(record.len()));
                 self.pipe -= record.in_pipe();
                 record.flags = record.flags & !RETRANSMITTED | LOST;
-                again.lost.push_back(number);
+                again.add_lost(number);
                 any = true;
             }
-            again.resent.pop_front();
+            again.resent.pass();
         }
         (Instant::MAX, any)
     }
@@ -87,7 +84,7 @@ impl Scoreboard {
         self.lost_edge = self.first;
         self.cursor = self.first;
         if let Some(again) = &mut self.again {
-            again.lost.clear();
+            again.lost = Ring::new();
             if let Some(forward) = &mut again.forward {
                 forward.lost.clear();
             }

@@ -37,7 +37,7 @@ impl Scoreboard {
                     return Some(number);
                 }
             }
-            again.lost.pop_front();
+            again.lost.pass();
         }
         None
     }
@@ -142,7 +142,7 @@ impl Scoreboard {
         record.again = record.again.saturating_add(1);
         self.pipe += record.in_pipe();
         if self.timed {
-            self.again.get_or_insert_default().resent.push_back((number, now));
+            self.again.get_or_insert_default().left(number, record.again);
         }
         if let Some(forward) = self.again.as_mut().and_then(|again| again.forward.as_mut()) {
             forward.left(number, nxt);
