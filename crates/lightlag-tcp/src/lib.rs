@@ -25,6 +25,7 @@ pub mod recovery;
 pub mod scoreboard;
 pub mod segment;
 mod sender;
+mod spans;
 mod timer;
 mod timestamps;
 

@@ -6,6 +6,7 @@
 use crate::config::{DelayedAck, WindowRule};
 use crate::scoreboard::Range;
 use crate::segment::Flags;
+use crate::spans::Span;
 use lightlag_core::{Duration, Instant};
 
 mod adaptive;
@@ -232,19 +233,19 @@ impl Receiver {
 
     /// The missing ranges below the highest data, in ascending order.
     pub(crate) fn holes(&self) -> impl Iterator<Item = Range> + '_ {
-        let ranges = || self.holes.iter().flat_map(|holes| &holes.ranges);
+        let ranges = || self.holes.iter().flat_map(|holes| holes.ranges.iter(self.nxt));
         let starts = std::iter::once(self.nxt).chain(ranges().map(|range| range.end));
         starts.zip(ranges().map(|range| range.start)).map(|(start, end)| Range { start, end })
     }
 
     /// The offset after the highest data.
     pub(crate) fn highest(&self) -> u64 {
-        self.holes.as_ref().and_then(|holes| holes.ranges.back()).map_or(self.nxt, |range| range.end)
+        self.holes.as_ref().and_then(|holes| holes.ranges.last(self.nxt)).map_or(self.nxt, |range| range.end)
     }
 
     /// Whether the next ACK has a report for a SACK option.
     pub fn has_report(&self) -> bool {
-        self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty() || holes.duplicate.is_some())
+        self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty() || !holes.duplicate.is_empty())
     }
 
     /// The right edge: data from here on is not accepted.
@@ -297,7 +298,7 @@ impl Receiver {
             self.fin_at = end;
             if let Some(holes) = &mut self.holes {
                 // A peer that sent data beyond its FIN contradicts itself: the FIN counts (as in Linux).
-                holes.forget_above(end);
+                holes.forget_above(self.nxt, end);
             }
         }
         let range = Range { start: start.max(self.nxt), end: end.min(self.edge).min(self.fin_at) };
@@ -317,7 +318,7 @@ impl Receiver {
             self.consume_fin();
             return old;
         }
-        let (known, first) = self.holes.get_or_insert_default().insert(range);
+        let (known, first) = self.holes.get_or_insert_default().insert(self.nxt, range);
         if old == 0 {
             self.note_duplicate(first);
         }
@@ -382,11 +383,11 @@ impl Receiver {
     #[cold]
     pub fn receive_copy(&mut self, now: Instant, start: u64, len: u64) {
         let end = start + len;
-        let known = |range: &Range| range.start <= start.max(self.nxt) && end <= range.end;
-        if end <= self.nxt || self.holes.as_ref().is_some_and(|holes| holes.ranges.iter().any(known)) {
+        let known = |range: Range| range.start <= start.max(self.nxt) && end <= range.end;
+        if end <= self.nxt || self.holes.as_ref().is_some_and(|holes| holes.ranges.iter(self.nxt).any(known)) {
             return;
         }
-        let reported = self.holes.as_mut().and_then(|holes| holes.duplicate.take());
+        let reported = self.holes.as_ref().map_or(Span::default(), |holes| holes.duplicate);
         self.receive(now, start, len, Flags::ACK);
         if let Some(holes) = &mut self.holes {
             holes.duplicate = reported;
@@ -397,7 +398,7 @@ impl Receiver {
     /// first counts, and each is reported once.
     pub fn note_duplicate(&mut self, range: Range) {
         if self.dsack && range.start < range.end {
-            self.holes.get_or_insert_default().duplicate = Some(range);
+            self.holes.get_or_insert_default().duplicate = range.into();
         }
     }
 
@@ -405,19 +406,19 @@ impl Receiver {
     #[cold]
     pub fn note_duplicate_syn(&mut self) {
         if self.dsack {
-            self.holes.get_or_insert_default().duplicate = Some(Range { start: u64::MAX, end: 0 });
+            self.holes.get_or_insert_default().duplicate = Range { start: u64::MAX, end: 0 }.into();
         }
     }
 
     /// Advances to the first hole.
     fn advance(&mut self) {
         if let Some(holes) = &mut self.holes
-            && let Some(range) = holes.ranges.front()
+            && let Some(range) = holes.ranges.first(self.nxt)
             && range.start <= self.nxt
         {
             self.nxt = range.end;
-            holes.bytes -= range.end - range.start;
-            holes.ranges.pop_front();
+            holes.bytes -= (range.end - range.start) as u32;
+            holes.ranges.pop_first();
             holes.forget_below(self.nxt);
         }
         self.consume_fin();
@@ -532,7 +533,7 @@ impl Receiver {
     /// 2018 §4). The duplicate is reported only once, by this call. Returns the number of ranges.
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let Some(holes) = &mut self.holes else { return 0 };
-        let duplicates = usize::from(holes.duplicate.is_some());
+        let duplicates = usize::from(!holes.duplicate.is_empty());
         let len = holes.take_report(self.nxt, ranges);
         for range in &mut ranges[duplicates..len] {
             // The FIN after it has a number, too.

@@ -3,23 +3,20 @@
 use super::MAX_BLOCKS;
 use super::skipping::Skipping;
 use crate::scoreboard::Range;
-use std::collections::VecDeque;
+use crate::spans::{Span, Spans};
 
-/// Ranges for which there is room at first: most episodes have few.
-const FEWEST: usize = 2;
-
-/// Data above a hole.
+/// Data above a hole, from the next expected offset on.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
-    /// Disjoint, sorted, never touching.
-    pub(super) ranges: VecDeque<Range>,
-    /// Their bytes.
-    pub(super) bytes: u64,
-    /// The lower halves of the starts of the reported ranges, the newest first (RFC 2018 §4). A window has 30 bits.
+    /// They never touch.
+    pub(super) ranges: Spans,
+    /// Their bytes. A window has 30 bits.
+    pub(super) bytes: u32,
+    /// The lower halves of the starts of the reported ranges, the newest first (RFC 2018 §4).
     recent: [u32; MAX_BLOCKS],
     recent_len: u8,
-    /// Repeated data that no ACK has reported yet (RFC 2883).
-    pub(super) duplicate: Option<Range>,
+    /// Repeated data that no ACK has reported yet (RFC 2883); empty if there is none. It may lie below what is expected.
+    pub(super) duplicate: Span,
     /// Duplicate ACKs that left at once for this offset.
     pub(super) duplicates_of: u64,
     pub(super) duplicates: u8,
@@ -30,14 +27,14 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Adds a range. Returns how many of its bytes were present before, and the first run of them.
-    pub(super) fn insert(&mut self, range: Range) -> (u64, Range) {
-        let (from, to) = self.touching(range);
+    /// Adds a range above `nxt`. Returns how many of its bytes were present before, and the first run of them.
+    pub(super) fn insert(&mut self, nxt: u64, range: Range) -> (u64, Range) {
+        let (from, to) = self.touching(nxt, range);
         let mut merged = range;
         let mut before = 0;
         let mut known = 0;
         let mut first = Range::default();
-        for old in self.ranges.range(from..to) {
+        for old in (from..to).filter_map(|at| self.ranges.get(at, nxt)) {
             let common = Range { start: old.start.max(range.start), end: old.end.min(range.end) };
             if common.start < common.end {
                 first = if known == 0 { common } else { first };
@@ -46,18 +43,8 @@ impl Reassembly {
             before += old.end - old.start;
             merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
         }
-        if from == to {
-            if self.ranges.capacity() == 0 {
-                self.ranges.reserve_exact(FEWEST);
-            }
-            self.ranges.insert(from, merged);
-        } else {
-            self.ranges[from] = merged;
-            if to - from > 1 {
-                self.ranges.drain(from + 1..to);
-            }
-        }
-        self.bytes += merged.end - merged.start - before;
+        self.ranges.replace(from, to, merged);
+        self.bytes += (merged.end - merged.start - before) as u32;
         self.report(merged);
         (known, first)
     }
@@ -74,13 +61,16 @@ impl Reassembly {
 
     /// The reported ranges, the newest first, where everything up to `nxt` has arrived.
     pub(super) fn reports(&self, nxt: u64) -> impl Iterator<Item = Range> + '_ {
-        self.recent().iter().map(move |start| self.range_from(nxt + u64::from(start.wrapping_sub(nxt as u32))))
+        self.recent().iter().filter_map(move |start| {
+            let start = nxt + u64::from(start.wrapping_sub(nxt as u32));
+            self.range_from(nxt, start)
+        })
     }
 
     /// The range with this start, which is mostly one of the last.
-    fn range_from(&self, start: u64) -> Range {
-        let last = self.ranges.iter().rev().take(MAX_BLOCKS).find(|range| range.start == start);
-        last.copied().unwrap_or_else(|| self.ranges[self.ranges.partition_point(|range| range.start < start)])
+    fn range_from(&self, nxt: u64, start: u64) -> Option<Range> {
+        let last = self.ranges.iter(nxt).rev().take(MAX_BLOCKS).find(|range| range.start == start);
+        last.or_else(|| self.ranges.get(self.ranges.partition_point(nxt, |range| range.start < start), nxt))
     }
 
     /// Keeps those of the reports for which this is true.
@@ -96,16 +86,17 @@ impl Reassembly {
     }
 
     /// Indices of the ranges that overlap or touch this one. Most data is new, so the end is searched first.
-    fn touching(&self, range: Range) -> (usize, usize) {
+    fn touching(&self, nxt: u64, range: Range) -> (usize, usize) {
         let n = self.ranges.len();
-        let from = match self.ranges.back() {
+        let ends_below = |old: Range| old.end < range.start;
+        let from = match self.ranges.last(nxt) {
             None => 0,
-            Some(last) if last.end < range.start => n,
-            Some(_) if n == 1 || self.ranges[n - 2].end < range.start => n - 1,
-            Some(_) => self.ranges.partition_point(|old| old.end < range.start),
+            Some(last) if ends_below(last) => n,
+            Some(_) if n == 1 || self.ranges.get(n - 2, nxt).is_some_and(ends_below) => n - 1,
+            Some(_) => self.ranges.partition_point(nxt, ends_below),
         };
         let mut to = from;
-        while to < n && self.ranges[to].start <= range.end {
+        while self.ranges.get(to, nxt).is_some_and(|old| old.start <= range.end) {
             to += 1;
         }
         (from, to)
@@ -131,24 +122,19 @@ impl Reassembly {
         self.retain(|start| start.wrapping_sub(nxt as u32) as i32 > 0);
     }
 
-    /// Drops everything from `end` on.
+    /// Drops everything from `end` on, where everything up to `nxt` has arrived.
     #[cold]
-    pub(super) fn forget_above(&mut self, end: u64) {
-        while let Some(last) = self.ranges.back_mut().filter(|last| last.end > end) {
-            let cut = last.end - last.start.max(end);
-            self.bytes -= cut;
-            last.end -= cut;
-            if last.start == last.end {
-                self.ranges.pop_back();
-            }
-        }
+    pub(super) fn forget_above(&mut self, nxt: u64, end: u64) {
+        self.bytes -= self.ranges.forget_above(end, nxt) as u32;
         self.retain(|start| (start.wrapping_sub(end as u32) as i32) < 0);
     }
 
     /// Writes the ranges of a SACK option above `nxt`, the duplicate only once. Returns their number.
     pub(super) fn take_report(&mut self, nxt: u64, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let mut len = 0;
-        for range in self.duplicate.take().into_iter().chain(self.reports(nxt)).take(MAX_BLOCKS) {
+        let duplicate = std::mem::take(&mut self.duplicate);
+        let duplicate = Some(duplicate.near(nxt)).filter(|_| !duplicate.is_empty());
+        for range in duplicate.into_iter().chain(self.reports(nxt)).take(MAX_BLOCKS) {
             ranges[len] = range;
             len += 1;
         }

@@ -69,7 +69,7 @@ impl Receiver {
 
     /// The first hole, as far as it is known.
     fn first_hole(&self) -> Option<Range> {
-        let above = self.holes.as_ref().and_then(|holes| holes.ranges.front()).map(|range| range.start);
+        let above = self.holes.as_ref().and_then(|holes| holes.ranges.first(self.nxt)).map(|range| range.start);
         let end = above.or((self.fin_at != NO_FIN).then_some(self.fin_at))?;
         (self.nxt < end).then_some(Range { start: self.nxt, end })
     }
@@ -91,7 +91,7 @@ impl Receiver {
     pub(crate) fn note_gaps(&mut self, now: Instant) {
         let (nxt, highest, fin) = (self.nxt, self.highest(), self.fin_at);
         let Some(holes) = &mut self.holes else { return };
-        let top = holes.ranges.back().map(|range| range.start);
+        let top = holes.ranges.last(nxt).map(|range| range.start);
         let Some(skipping) = &mut holes.skipping else { return };
         if top.is_some_and(|top| top > skipping.reach) {
             skipping.noticed.push_back((skipping.reach, now));

@@ -206,7 +206,8 @@ impl Receiver {
     /// The data that narrows the window. If holes are skipped, data above them does not: it lies inside the window, and
     /// several holes at a time, each with its patience, would block the right edge permanently.
     fn held(&self) -> u64 {
-        self.unread() + self.holes.as_ref().map_or(0, |holes| if holes.skipping.is_some() { 0 } else { holes.bytes })
+        self.unread()
+            + self.holes.as_ref().map_or(0, |holes| if holes.skipping.is_some() { 0 } else { holes.bytes.into() })
     }
 
     #[inline(always)]
@@ -216,7 +217,7 @@ impl Receiver {
 
     /// Bytes that wait above a hole.
     pub fn above_holes(&self) -> u64 {
-        self.holes.as_ref().map_or(0, |holes| holes.bytes)
+        self.holes.as_ref().map_or(0, |holes| holes.bytes.into())
     }
 
     /// The current buffer.
