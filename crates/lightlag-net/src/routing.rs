@@ -49,6 +49,7 @@ enum Row {
 pub struct RouteTable {
     /// Copies of a table share them until one changes.
     rows: Arc<[Row]>,
+    /// Where each edge ends.
     heads: Arc<[NodeId]>,
     /// Number of the edges, the first ones, that are links. The others join nodes to media.
     links: u32,
@@ -79,6 +80,11 @@ impl RouteTable {
     #[must_use]
     pub fn with_links(self, links: usize) -> Self {
         Self { links: links as u32, ..self }
+    }
+
+    /// The node at the end of each edge. Whoever needs it shares it with the table.
+    pub fn heads(&self) -> &Arc<[NodeId]> {
+        &self.heads
     }
 
     /// The node to which `node` is joined on its way to `destination`.

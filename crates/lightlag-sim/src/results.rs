@@ -26,7 +26,7 @@ use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
-use origin::{FlowIdentity, FlowOrigin, LinkOrigin, Names};
+use origin::{FlowIdentity, FlowOrigin, LinkOrigins, Names};
 pub use pairs::Rows;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
@@ -302,7 +302,7 @@ pub(crate) struct Provenance {
     seed: u64,
     flows: Vec<FlowOrigin>,
     flow_names: Names,
-    links: Vec<LinkOrigin>,
+    links: LinkOrigins,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
     radios: Vec<RadioIdentity>,
@@ -320,7 +320,7 @@ impl Provenance {
 
     pub(crate) fn link_names(&self) -> Vec<String> {
         let radios = self.radios.iter().map(|radio| radio.name.clone());
-        self.links.iter().map(|link| link.name(&self.nodes)).chain(radios).collect()
+        self.links.names(&self.nodes).chain(radios).collect()
     }
 
     pub(crate) fn node_names(&self) -> Vec<String> {
@@ -330,7 +330,7 @@ impl Provenance {
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
         let nodes = Names::of(network.nodes.iter().map(String::as_str));
         let end = Instant::ZERO + scenario.duration;
-        let links = network.links.iter().map(|link| LinkOrigin::of(link, &nodes, end)).collect();
+        let links = LinkOrigins::of(network, &nodes, end);
         Self {
             scenario: scenario.to_json(),
             seed,
@@ -387,7 +387,7 @@ impl RunResult {
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let Provenance { nodes, links, flows, flow_names, .. } = provenance;
         let flows = flow_summaries(world, (flows, &flow_names), (&nodes, &links), end, parts);
-        let links = link_summaries(world, links, &nodes, end, parts);
+        let links = link_summaries(world, &links, &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
             summary: Summary {
@@ -469,7 +469,7 @@ pub(crate) enum Parts {
 fn flow_summaries(
     world: &mut World<impl Tap>,
     (mut origins, names): (Vec<FlowOrigin>, &Names),
-    (nodes, links): (&Names, &[LinkOrigin]),
+    (nodes, links): (&Names, &LinkOrigins),
     end: Instant,
     parts: Parts,
 ) -> Rows<FlowSummary> {
@@ -490,18 +490,17 @@ fn flow_summaries(
 /// As [`flow_summaries`].
 fn link_summaries(
     world: &mut World<impl Tap>,
-    mut origins: Vec<LinkOrigin>,
+    origins: &LinkOrigins,
     nodes: &Names,
     end: Instant,
     parts: Parts,
 ) -> Rows<LinkSummary> {
     let mut summaries = Rows::with_capacity(origins.len());
     let sky = world.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
-    while let Some(origin) = origins.pop() {
-        let at = origins.len();
+    for at in (0..origins.len()).rev() {
         let link = &world.fabric.hops[at].link;
         if !sky.contains(&at) || link.counters().offered > 0 {
-            summaries.push_front(link_summary(link, &origin, nodes, end));
+            summaries.push_front(link_summary(link, (origins, at), nodes, end));
         }
         if parts == Parts::Go {
             world.fabric.hops.truncate(at);
@@ -513,14 +512,20 @@ fn link_summaries(
     summaries
 }
 
-fn link_summary<B: Clone + Default>(link: &Link<B>, origin: &LinkOrigin, nodes: &Names, end: Instant) -> LinkSummary {
+fn link_summary<B: Clone + Default>(
+    link: &Link<B>,
+    (origins, at): (&LinkOrigins, usize),
+    nodes: &Names,
+    end: Instant,
+) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
     let elapsed = end.as_nanos().max(1) as f64;
+    let [from, to] = origins.ends(at).map(|node| nodes.of_node(node).to_owned());
     LinkSummary {
-        name: origin.name(nodes),
-        from: nodes.get(origin.from.0 as usize).to_owned(),
-        to: nodes.get(origin.to.0 as usize).to_owned(),
-        rate_bps: origin.is_steady.then(|| link.config().rate.as_bps() as f64),
+        name: origins.name(at, nodes),
+        from,
+        to,
+        rate_bps: origins.is_steady(at).then(|| link.config().rate.as_bps() as f64),
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,
         dropped_queue: counters.dropped_queue,

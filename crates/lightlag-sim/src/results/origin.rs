@@ -34,8 +34,13 @@ impl Names {
     }
 
     /// The name of a node, if these are the names of nodes.
-    fn of_node(&self, node: NodeId) -> &str {
+    pub(super) fn of_node(&self, node: NodeId) -> &str {
         self.get(node.0 as usize)
+    }
+
+    /// A way between two nodes, if these are the names of nodes.
+    fn of_way(&self, [from, to]: [NodeId; 2]) -> String {
+        format!("{}->{}", self.of_node(from), self.of_node(to))
     }
 
     /// All of them.
@@ -44,25 +49,64 @@ impl Names {
     }
 }
 
-/// A link direction.
-pub(super) struct LinkOrigin {
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    /// Whether its rate does not change in the run.
-    pub(super) is_steady: bool,
+/// The link directions.
+pub(super) struct LinkOrigins {
+    count: usize,
+    ends: Ends,
+    /// The directions whose rate changes in the run, in ascending order.
+    unsteady: Vec<u32>,
 }
 
-impl LinkOrigin {
-    /// A link of a run that lasts until `end`.
-    pub(super) fn of(link: &LinkDirection, nodes: &Names, end: Instant) -> Self {
-        let LinkDirection { from, to, ref properties, .. } = *link;
-        let origin = Self { from, to, is_steady: properties.is_steady(end) };
-        debug_assert_eq!(origin.name(nodes), link.name, "directions are named by their ends");
-        origin
+/// The nodes at both ends of link directions.
+enum Ends {
+    /// Where each direction ends, as the routes have it. It starts where the other one of its link ends, which stands beside it.
+    Paired(Arc<[NodeId]>),
+    /// Where each direction starts and ends.
+    Listed(Vec<[NodeId; 2]>),
+}
+
+impl LinkOrigins {
+    /// The links of a run that lasts until `end`.
+    pub(super) fn of(network: &Network, nodes: &Names, end: Instant) -> Self {
+        let (links, heads) = (&network.links, network.routes.at_start().heads());
+        let is_paired = |(at, link): (usize, &LinkDirection)| {
+            heads.get(at) == Some(&link.to) && heads.get(at ^ 1) == Some(&link.from)
+        };
+        let ends = if links.iter().enumerate().all(is_paired) {
+            Ends::Paired(heads.clone())
+        } else {
+            Ends::Listed(links.iter().map(|link| [link.from, link.to]).collect())
+        };
+        let unsteady = (0..).zip(links).filter(|(_, link)| !link.is_steady(end)).map(|(at, _)| at).collect();
+        let origins = Self { count: links.len(), ends, unsteady };
+        let are_named = || origins.names(nodes).zip(links).all(|(name, link)| name == link.name);
+        debug_assert!(are_named(), "directions are named by their ends");
+        origins
     }
 
-    pub(super) fn name(&self, nodes: &Names) -> String {
-        format!("{}->{}", nodes.of_node(self.from), nodes.of_node(self.to))
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The nodes where a direction starts and ends.
+    pub(super) fn ends(&self, at: usize) -> [NodeId; 2] {
+        match &self.ends {
+            Ends::Paired(heads) => [heads[at ^ 1], heads[at]],
+            Ends::Listed(ends) => ends[at],
+        }
+    }
+
+    pub(super) fn name(&self, at: usize, nodes: &Names) -> String {
+        nodes.of_way(self.ends(at))
+    }
+
+    pub(super) fn names(&self, nodes: &Names) -> impl Iterator<Item = String> {
+        (0..self.count).map(|at| self.name(at, nodes))
+    }
+
+    /// Whether the rate of a direction does not change in the run.
+    pub(super) fn is_steady(&self, at: usize) -> bool {
+        self.unsteady.binary_search(&(at as u32)).is_err()
     }
 }
 
@@ -94,14 +138,14 @@ impl FlowOrigin {
     }
 
     /// The same in texts.
-    pub(super) fn identity(self, name: &str, nodes: &Names, links: &[LinkOrigin]) -> FlowIdentity {
+    pub(super) fn identity(self, name: &str, nodes: &Names, links: &LinkOrigins) -> FlowIdentity {
         let node = |id: NodeId| nodes.of_node(id).to_owned();
         FlowIdentity {
             name: name.to_owned(),
             from: node(self.from),
             to: node(self.to),
             congestion: self.tcp.map_or("udp", |tcp| tcp.congestion.name()).to_owned(),
-            bottleneck: self.bottleneck.map(|link| links[link.0 as usize].name(nodes)),
+            bottleneck: self.bottleneck.map(|link| links.name(link.0 as usize, nodes)),
             start: self.start,
             is_web: self.is_web,
         }
