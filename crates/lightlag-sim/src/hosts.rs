@@ -64,6 +64,14 @@ impl Hosts {
         faults.min_by_key(|(flow, fault)| (fault.at, *flow))
     }
 
+    /// The name of the congestion control of a flow, at its first sender.
+    pub(crate) fn congestion(&self, flow: usize) -> &str {
+        match self.numbers.datagrams(flow) {
+            Some(_) => "udp",
+            None => self.endpoints[self.numbers.sender(flow)].connection.config().congestion.name(),
+        }
+    }
+
     /// A flow that is steered; None for others, and before its connection starts to send.
     pub(crate) fn observe(&mut self, flow: usize) -> Option<Observed> {
         if self.numbers.datagrams(flow).is_some() {

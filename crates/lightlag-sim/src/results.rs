@@ -26,7 +26,7 @@ use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
 pub use messages::MessageSummary;
-use origin::{FlowIdentity, FlowOrigin, LinkOrigins, Names};
+use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, Names};
 pub use pairs::Rows;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
@@ -301,7 +301,7 @@ pub(crate) struct Provenance {
     scenario: serde_json::Value,
     seed: u64,
     flows: Vec<FlowOrigin>,
-    flow_names: Names,
+    flow_names: FlowNames,
     links: LinkOrigins,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
@@ -314,8 +314,9 @@ pub(crate) struct Provenance {
 }
 
 impl Provenance {
-    pub(crate) fn flow_names(&self) -> Vec<&str> {
-        self.flow_names.iter().collect()
+    pub(crate) fn flow_names(&self) -> Vec<String> {
+        let name = |(at, flow)| self.flow_names.get(at, flow, &self.nodes);
+        self.flows.iter().enumerate().map(name).collect()
     }
 
     pub(crate) fn link_names(&self) -> Vec<String> {
@@ -335,7 +336,7 @@ impl Provenance {
             scenario: scenario.to_json(),
             seed,
             flows: FlowOrigin::all(network),
-            flow_names: Names::of(network.flows.iter().map(|flow| flow.name.as_str())),
+            flow_names: FlowNames::of(network, &nodes),
             links,
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
@@ -386,7 +387,7 @@ impl RunResult {
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
         let Provenance { nodes, links, flows, flow_names, .. } = provenance;
-        let flows = flow_summaries(world, (flows, &flow_names), (&nodes, &links), end, parts);
+        let flows = flow_summaries(world, (&flows, &flow_names), (&nodes, &links), end, parts);
         let links = link_summaries(world, &links, &nodes, end, parts);
         let recorder = &mut world.recorder;
         let mut result = Self {
@@ -468,15 +469,16 @@ pub(crate) enum Parts {
 /// shorter would copy it.
 fn flow_summaries(
     world: &mut World<impl Tap>,
-    (mut origins, names): (Vec<FlowOrigin>, &Names),
+    (origins, names): (&[FlowOrigin], &FlowNames),
     (nodes, links): (&Names, &LinkOrigins),
     end: Instant,
     parts: Parts,
 ) -> Rows<FlowSummary> {
     let mut summaries = Rows::with_capacity(origins.len());
-    while let Some(origin) = origins.pop() {
-        let flow = origins.len();
-        summaries.push_front(flow_summary(world, flow, origin.identity(names.get(flow), nodes, links), end));
+    for (flow, origin) in origins.iter().enumerate().rev() {
+        let name = names.get(flow, origin, nodes);
+        let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
+        summaries.push_front(flow_summary(world, flow, identity, end));
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
         }

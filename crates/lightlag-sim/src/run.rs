@@ -219,7 +219,7 @@ impl Simulation {
     }
 
     /// Names of the flows, in the order in which tables number them.
-    pub fn flow_names(&self) -> Vec<&str> {
+    pub fn flow_names(&self) -> Vec<String> {
         self.provenance.flow_names()
     }
 

@@ -2,9 +2,9 @@
 //! texts come with the summary.
 
 use lightlag_core::Instant;
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::NodeId;
 use lightlag_scenario::{Flow, LinkDirection, Network, Traffic, Transport};
-use lightlag_tcp::Config;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Many names in one text.
@@ -114,40 +114,70 @@ impl LinkOrigins {
 pub(super) struct FlowOrigin {
     from: NodeId,
     to: NodeId,
-    /// Its TCP; `None` for a flow of UDP.
-    tcp: Option<Arc<Config>>,
-    bottleneck: Option<LinkId>,
-    start: Instant,
+    /// The number of the slowest link on its way, counted from 1.
+    bottleneck: Option<NonZeroU32>,
     is_web: bool,
+    start: Instant,
 }
+
+const _: () = assert!(size_of::<FlowOrigin>() == 24, "there may be millions of them");
 
 impl FlowOrigin {
     /// All flows of a network.
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let mut slowest = network.slowest_links();
         let of = |flow: &Flow| {
-            let (tcp, bottleneck) = match flow.transport {
-                Transport::Tcp => (Some(flow.tcp.clone()), slowest(flow)),
-                Transport::Udp => (None, None),
+            let bottleneck = match flow.transport {
+                Transport::Tcp => slowest(flow),
+                Transport::Udp => None,
             };
             let Flow { from, to, start, .. } = *flow;
-            let is_web = matches!(*flow.traffic, Traffic::Web(_));
-            Self { from, to, tcp, bottleneck, start, is_web }
+            let bottleneck = bottleneck.and_then(|link| NonZeroU32::new(link.0 + 1));
+            Self { from, to, bottleneck, is_web: matches!(*flow.traffic, Traffic::Web(_)), start }
         };
         network.flows.iter().map(of).collect()
     }
 
     /// The same in texts.
-    pub(super) fn identity(self, name: &str, nodes: &Names, links: &LinkOrigins) -> FlowIdentity {
+    pub(super) fn identity(
+        &self,
+        name: String,
+        congestion: &str,
+        (nodes, links): (&Names, &LinkOrigins),
+    ) -> FlowIdentity {
         let node = |id: NodeId| nodes.of_node(id).to_owned();
         FlowIdentity {
-            name: name.to_owned(),
+            name,
             from: node(self.from),
             to: node(self.to),
-            congestion: self.tcp.map_or("udp", |tcp| tcp.congestion.name()).to_owned(),
-            bottleneck: self.bottleneck.map(|link| links.name(link.0 as usize, nodes)),
+            congestion: congestion.to_owned(),
+            bottleneck: self.bottleneck.map(|link| links.name(link.get() as usize - 1, nodes)),
             start: self.start,
             is_web: self.is_web,
+        }
+    }
+}
+
+/// The names of flows. Most are called by their ends, as a link direction is.
+pub(super) struct FlowNames {
+    /// The flows that have another name, in ascending order, and their names.
+    others: Vec<u32>,
+    names: Names,
+}
+
+impl FlowNames {
+    pub(super) fn of(network: &Network, nodes: &Names) -> Self {
+        let is_other = |flow: &Flow| flow.name != nodes.of_way([flow.from, flow.to]);
+        let others: Vec<u32> = (0..).zip(&network.flows).filter(|(_, flow)| is_other(flow)).map(|(at, _)| at).collect();
+        let names = Names::of(others.iter().map(|at| network.flows[*at as usize].name.as_str()));
+        Self { others, names }
+    }
+
+    /// The name of a flow.
+    pub(super) fn get(&self, at: usize, origin: &FlowOrigin, nodes: &Names) -> String {
+        match self.others.binary_search(&(at as u32)) {
+            Ok(other) => self.names.get(other).to_owned(),
+            Err(_) => nodes.of_way([origin.from, origin.to]),
         }
     }
 }
