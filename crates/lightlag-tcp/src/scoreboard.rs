@@ -10,8 +10,8 @@
 //! never lost, nor is one that was given up. Every record below the lost edge is SACKed, lost, given up or was sent
 //! again.
 
+use crate::spans::Spans;
 use lightlag_core::{Instant, Ring, prefetch};
-use std::collections::VecDeque;
 
 /// Counts a loop step in tests; nothing otherwise.
 macro_rules! count_step {
@@ -160,7 +160,8 @@ pub struct Scoreboard {
     /// SACKed records, and their bytes; without SACK, segments that count as SACKed.
     sacked: u32,
     sacked_bytes: u32,
-    ranges: VecDeque<Range>,
+    /// The data that is SACKed, above `una`.
+    ranges: Spans,
     /// Number of the record above the highest SACKed range, if there is one.
     above_top: u64,
     /// Loop steps so far: the measure of work in tests.
@@ -173,7 +174,7 @@ impl Scoreboard {
     pub fn new(segment_size: u32) -> Self {
         let mut board = Self {
             records: Ring::new(),
-            ranges: VecDeque::new(),
+            ranges: Spans::default(),
             una: 0,
             nxt: 0,
             pipe: 0,
@@ -335,13 +336,7 @@ impl Scoreboard {
         self.una = ack;
         self.lost_edge = self.lost_edge.max(self.first);
         self.cursor = self.cursor.max(self.first);
-        while let Some(range) = self.ranges.front_mut() {
-            if range.end > ack {
-                range.start = range.start.max(ack);
-                break;
-            }
-            self.ranges.pop_front();
-        }
+        self.ranges.forget_below(ack, una);
     }
 
     /// Handles a report of `block` as received. Only whole records count; parts of one wait until it is complete.
@@ -350,14 +345,14 @@ impl Scoreboard {
             return;
         }
         let start = block.start.max(self.una);
-        if let Some(top) = self.ranges.back()
+        if let Some(top) = self.ranges.last(self.una)
             && top.start <= start
             && start <= top.end
         {
             return self.extend_top(block.end, delivery);
         }
         let touching = self.first_range_ending_at_or_after(start);
-        if let Some(range) = self.ranges.get(touching)
+        if let Some(range) = self.ranges.get(touching, self.una)
             && range.start <= start
             && block.end <= range.end
         {
@@ -370,7 +365,7 @@ impl Scoreboard {
         let mut next = touching;
         while let Some(record) = self.records.get_mut(at) {
             count_step!(self);
-            if let Some(known) = self.ranges.get(next)
+            if let Some(known) = self.ranges.get(next, una)
                 && known.start <= record.start(una)
             {
                 // Steps over known ranges. A range that only touches from below joins, too.
@@ -397,16 +392,19 @@ impl Scoreboard {
             at += 1;
         }
         // A range that starts where the new one ends joins it.
-        if let Some(known) = self.ranges.get(next)
+        if let Some(known) = self.ranges.get(next, una)
             && known.start == range.end
         {
             range.end = known.end;
             next += 1;
         }
-        if next == self.ranges.len() && range.start < range.end {
+        if range.start == range.end {
+            return;
+        }
+        if next == self.ranges.len() {
             self.above_top = self.first + at as u64;
         }
-        self.replace_ranges(touching, next, range);
+        self.ranges.replace(touching, next, range);
     }
 
     /// Handles the usual news: the highest range grew up to `end`.
@@ -430,37 +428,18 @@ impl Scoreboard {
             at += 1;
         }
         self.above_top = self.first + at as u64;
-        if let Some(top) = self.ranges.back_mut() {
-            top.end = self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
-        }
-    }
-
-    fn replace_ranges(&mut self, from: usize, to: usize, range: Range) {
-        if range.start == range.end {
-            return;
-        }
-        if from == to {
-            self.ranges.insert(from, range);
-        } else {
-            self.ranges[from] = range;
-            if to - from > 1 {
-                self.ranges.drain(from + 1..to);
-            }
-        }
+        let end = self.records.get(at).map_or(self.nxt, |record| record.start(una));
+        self.ranges.end_last_at(end);
     }
 
     /// Index of the first range that ends at or after `offset`. News mostly concerns the newest data, so the last few
     /// ranges are searched first.
     fn first_range_ending_at_or_after(&self, offset: u64) -> usize {
-        let mut at = self.ranges.len();
-        let near = at.saturating_sub(4);
-        while at > near {
-            if self.ranges[at - 1].end < offset {
-                return at;
-            }
-            at -= 1;
-        }
-        self.ranges.partition_point(|range| range.end < offset)
+        let near = self.ranges.iter(self.una).rev().take(4).position(|range| range.end < offset);
+        near.map_or_else(
+            || self.ranges.partition_point(self.una, |range| range.end < offset),
+            |above| self.ranges.len() - above,
+        )
     }
 
     /// Index of the first record that starts at or after `offset`. Nearly all records are of full size, so a
@@ -520,7 +499,7 @@ impl Scoreboard {
     /// SACKed above them.
     pub fn mark_lost(&mut self) {
         let (mut above, mut edge) = (0, None);
-        for (count, range) in self.ranges.iter().rev().enumerate() {
+        for (count, range) in self.ranges.iter(self.una).rev().enumerate() {
             above += range.end - range.start;
             if count == 2 || above > 2 * u64::from(self.segment_size) {
                 edge = Some(range.start);

@@ -120,6 +120,19 @@ impl Spans {
         self.0.pop_front();
     }
 
+    /// Drops everything below `offset`, which can be the base from now on.
+    #[inline]
+    pub(crate) fn forget_below(&mut self, offset: u64, base: u64) {
+        while let Some(first) = self.0.front_mut() {
+            let range = first.above(base);
+            if range.end > offset {
+                first.start = range.start.max(offset) as u32;
+                break;
+            }
+            self.0.pop_front();
+        }
+    }
+
     /// Drops everything from `end` on. Returns how many bytes that were.
     #[cold]
     pub(crate) fn forget_above(&mut self, end: u64, base: u64) -> u64 {
@@ -132,6 +145,19 @@ impl Spans {
             }
         }
         cut
+    }
+
+    /// Moves the end of the last piece, if there is one.
+    #[inline]
+    pub(crate) fn end_last_at(&mut self, end: u64) {
+        if let Some(last) = self.0.back_mut() {
+            last.end = end as u32;
+        }
+    }
+
+    /// Drops all pieces.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
@@ -164,6 +190,9 @@ mod tests {
         assert!(spans.iter(BASE).eq([range(0, 150), range(200, 300)]));
         assert_eq!(spans.forget_above(BASE + 40, BASE), 210);
         assert!(spans.iter(BASE).eq([range(0, 40)]));
+        spans.end_last_at(BASE + 160);
+        spans.forget_below(BASE + 120, BASE);
+        assert_eq!(spans.last(BASE + 120), Some(range(120, 160)));
         spans.pop_first();
         assert_eq!((spans.len(), spans.is_empty(), spans.last(BASE)), (0, true, None));
     }

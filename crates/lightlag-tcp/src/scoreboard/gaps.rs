@@ -6,8 +6,8 @@ impl Scoreboard {
     /// The outstanding data from `offset` on that is not SACKed, up to the next SACKed block; `None` if there is none.
     pub fn gap_from(&self, offset: u64) -> Option<Range> {
         let mut start = offset.max(self.una);
-        let mut at = self.ranges.partition_point(|range| range.end <= start);
-        while let Some(range) = self.ranges.get(at) {
+        let mut at = self.ranges.partition_point(self.una, |range| range.end <= start);
+        while let Some(range) = self.ranges.get(at, self.una) {
             if range.start > start {
                 return Some(Range { start, end: range.start });
             }

@@ -25,7 +25,7 @@ impl Scoreboard {
         }
         self.cursor = self.first;
         self.lost_edge = self.first + self.records.len() as u64;
-        if let Some(top) = self.ranges.back().copied() {
+        if let Some(top) = self.ranges.last(self.una) {
             self.above_top = self.first + self.find(top.end) as u64;
         }
         pieces

@@ -45,7 +45,7 @@ impl Scoreboard {
     /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3). Call
     /// it only when [`Self::next_lost`] returns none.
     pub fn next_hole(&mut self) -> Option<u64> {
-        let top = self.ranges.back()?.start;
+        let top = self.ranges.last(self.una)?.start;
         while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
             count_step!(self);
             if record.start(self.una) >= top {
@@ -61,7 +61,7 @@ impl Scoreboard {
 
     /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is and it may leave again.
     pub fn last_unsacked(&self) -> Option<u64> {
-        let above = self.ranges.back().filter(|range| range.end == self.nxt);
+        let above = self.ranges.last(self.una).filter(|range| range.end == self.nxt);
         let end = above.map_or(self.nxt, |range| range.start);
         let at = self.find(end).checked_sub(1)?;
         self.records.get(at).filter(|last| !last.has(SETTLED)).map(|_| self.first + at as u64)
