@@ -14,7 +14,7 @@ use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
-use crate::hosts::{Endpoint, Hosts, Outcome, Shared, Task};
+use crate::hosts::{Endpoint, Hosts, Outcomes, Shared, Task};
 use crate::nodes::Nodes;
 use crate::partition::border::Whole;
 use crate::tap::Silent;
@@ -82,7 +82,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         if stations.is_some() { flows.len() } else { 0 },
     );
     let hosts = Hosts {
-        outcomes: vec![Outcome::Unfinished; flows.len()],
+        outcomes: Outcomes::new(flows.len()),
         endings: BTreeMap::new(),
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         endpoints,

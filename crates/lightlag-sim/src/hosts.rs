@@ -40,7 +40,7 @@ pub(crate) struct Hosts {
     /// Sinks of messages, in the order of their flows.
     pub(crate) collectors: Vec<Collector>,
     pub(crate) dialogues: Vec<Dialogue>,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Outcomes,
     /// Accounts of senders whose data has arrived, or whose flow has failed.
     pub(crate) endings: BTreeMap<usize, Ending>,
     /// Finite flows that are neither finished nor failed.
@@ -81,7 +81,7 @@ impl Hosts {
         let connection = &mut self.endpoints[at].connection;
         let report = connection.take_told()?;
         let retransmitted = connection.statistics().retransmitted_segments;
-        let is_over = self.outcomes[flow] != Outcome::Unfinished;
+        let is_over = self.outcomes.of(flow) != Outcome::Unfinished;
         Some(Observed { report, sender: connection.snapshot(), retransmitted, is_over })
     }
 
@@ -238,6 +238,39 @@ pub struct Observed {
     pub retransmitted: u64,
     /// Whether its transfer has arrived, or has failed.
     pub is_over: bool,
+}
+
+/// The ends of all flows. Until the first flow ends, they take no memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcomes {
+    flows: usize,
+    /// One a flow, or none.
+    known: Vec<Outcome>,
+}
+
+impl Outcomes {
+    /// So many flows, all of them open.
+    pub(crate) fn new(flows: usize) -> Self {
+        Self { flows, known: Vec::new() }
+    }
+
+    /// Number of flows.
+    pub(crate) fn flows(&self) -> usize {
+        self.flows
+    }
+
+    /// The end of a flow.
+    pub(crate) fn of(&self, flow: usize) -> Outcome {
+        self.known.get(flow).copied().unwrap_or(Outcome::Unfinished)
+    }
+
+    /// A flow ends.
+    pub(crate) fn set(&mut self, flow: usize, outcome: Outcome) {
+        if self.known.is_empty() {
+            self.known = vec![Outcome::Unfinished; self.flows];
+        }
+        self.known[flow] = outcome;
+    }
 }
 
 /// The end of a flow.

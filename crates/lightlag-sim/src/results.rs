@@ -552,12 +552,12 @@ fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, en
     };
     let [sender, receiver] = [world.hosts.numbers.sender(flow), world.hosts.numbers.receiver(flow)]
         .map(|end| &world.hosts.endpoints[end].connection);
-    let finish = match world.hosts.outcomes[flow] {
+    let finish = match world.hosts.outcomes.of(flow) {
         Outcome::Finished(at) => Some(at),
         Outcome::Unfinished | Outcome::Failed(_) => None,
     };
     let statistics = sender.statistics();
-    let failure = match world.hosts.outcomes[flow] {
+    let failure = match world.hosts.outcomes.of(flow) {
         Outcome::Failed(failure) => Some(failure.reason()),
         Outcome::Unfinished | Outcome::Finished(_) => None,
     };

@@ -429,7 +429,7 @@ fn close_connections(world: &mut World<Observers>, end: Instant) {
     let World { tap, hosts, .. } = world;
     let Some(captures) = &mut tap.captures else { return };
     tap.watcher = None;
-    captures.keep_to(|flow| matches!(hosts.outcomes[flow], Outcome::Finished(_)));
+    captures.keep_to(|flow| matches!(hosts.outcomes.of(flow), Outcome::Finished(_)));
     let mut open = world.hosts.ends_of_finished_flows();
     loop {
         while open.pop_if(|endpoint| world.hosts.has_closed(*endpoint)).is_some() {}

@@ -26,7 +26,7 @@ impl Hosts {
 
     /// When the last byte of the sender at an endpoint arrived at the other end of its connection, if it did.
     pub(crate) fn arrived_at(&self, sender: usize) -> Option<Instant> {
-        let failed = matches!(self.outcomes[self.endpoints[sender].flow as usize], Outcome::Failed(_));
+        let failed = matches!(self.outcomes.of(self.endpoints[sender].flow as usize), Outcome::Failed(_));
         self.endings.get(&sender).filter(|_| !failed).map(|ending| ending.at)
     }
 
@@ -60,7 +60,7 @@ impl Hosts {
     /// The last byte of a flow has arrived.
     #[cold]
     pub(crate) fn flow_arrives(&mut self, now: Instant, flow: usize) {
-        self.outcomes[flow] = Outcome::Finished(now);
+        self.outcomes.set(flow, Outcome::Finished(now));
         self.sender_ends(now, self.last_sender(flow));
     }
 
@@ -73,7 +73,7 @@ impl Hosts {
 
     /// The endpoints of flows whose last byte has arrived, those at proxies included.
     pub(crate) fn ends_of_finished_flows(&self) -> Vec<usize> {
-        let finished = |at: &usize| matches!(self.outcomes[self.endpoints[*at].flow as usize], Outcome::Finished(_));
+        let finished = |at: &usize| matches!(self.outcomes.of(self.endpoints[*at].flow as usize), Outcome::Finished(_));
         (0..self.endpoints.len()).filter(finished).collect()
     }
 
@@ -93,10 +93,10 @@ impl Hosts {
     /// A flow fails, unless its transfer had arrived or it failed before.
     #[cold]
     pub(crate) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
-        if self.outcomes[flow] != Outcome::Unfinished {
+        if self.outcomes.of(flow) != Outcome::Unfinished {
             return;
         }
-        self.outcomes[flow] = Outcome::Failed(failure);
+        self.outcomes.set(flow, Outcome::Failed(failure));
         for sender in self.senders_of(flow) {
             self.sender_ends(now, sender);
         }

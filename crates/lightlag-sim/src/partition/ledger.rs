@@ -1,6 +1,6 @@
 //! Ends of the flows of a run in partitions, in the order of the events.
 
-use crate::hosts::{Ending, Hosts, Outcome};
+use crate::hosts::{Ending, Hosts, Outcome, Outcomes};
 use crate::partition::Partition;
 use crate::partition::border::{Happened, Moment, What};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 /// The outcomes of flows, which [`Hosts`] keeps in a world by itself, for all partitions together.
 #[derive(Clone)]
 pub(crate) struct Ledger {
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Outcomes,
     pub(crate) endings: BTreeMap<usize, Ending>,
     pub(crate) open_transfers: usize,
     /// Whether the run waits for each flow.
@@ -26,7 +26,7 @@ impl Ledger {
             outcomes: hosts.outcomes.clone(),
             endings: hosts.endings.clone(),
             open_transfers: hosts.open_transfers,
-            awaited: (0..hosts.outcomes.len()).map(|flow| hosts.awaits(flow)).collect(),
+            awaited: (0..hosts.outcomes.flows()).map(|flow| hosts.awaits(flow)).collect(),
         }
     }
 
@@ -59,19 +59,19 @@ impl Ledger {
         match what {
             What::TransferArrives { flow } => {
                 if self.close(flow) {
-                    self.outcomes[flow] = Outcome::Finished(at.time);
+                    self.outcomes.set(flow, Outcome::Finished(at.time));
                     self.end(hosts.last_sender(flow), account)?;
                 }
             }
             What::FlowArrives { flow } => {
-                self.outcomes[flow] = Outcome::Finished(at.time);
+                self.outcomes.set(flow, Outcome::Finished(at.time));
                 self.end(hosts.last_sender(flow), account)?;
             }
             What::Closes { flow } => _ = self.close(flow),
             What::SenderEnds { sender } => self.end(sender, account)?,
             What::Fails { flow, failure } => {
-                if self.outcomes[flow] == Outcome::Unfinished {
-                    self.outcomes[flow] = Outcome::Failed(failure);
+                if self.outcomes.of(flow) == Outcome::Unfinished {
+                    self.outcomes.set(flow, Outcome::Failed(failure));
                     for sender in hosts.senders_of(flow) {
                         self.end(sender, &account)?;
                     }

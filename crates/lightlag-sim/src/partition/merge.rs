@@ -34,7 +34,7 @@ impl Tables {
             let is_tcp = world.hosts.numbers.datagrams(flow).is_none();
             (is_tcp && world.border.cut.is_followed(world.hosts.numbers.receiver(flow))).then(Progress::default)
         };
-        Self { progress: (0..world.hosts.outcomes.len()).map(followed).collect(), ..Self::default() }
+        Self { progress: (0..world.hosts.outcomes.flows()).map(followed).collect(), ..Self::default() }
     }
 
     /// Moves into them what was recorded in a window.
