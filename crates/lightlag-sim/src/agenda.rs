@@ -60,6 +60,11 @@ pub(crate) struct Parts {
 }
 
 impl Agenda {
+    /// The agenda of a world without parts.
+    pub(crate) fn empty() -> Self {
+        Self::new(Parts::default())
+    }
+
     /// An empty agenda for so many parts of each kind.
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { links, connections, datagrams, media, radios } = parts;

@@ -1,6 +1,6 @@
 //! From a scenario to a world.
 
-use crate::agenda::{Agenda, Due, Parts, before};
+use crate::agenda::{Agenda, Due, before};
 use crate::body::UDP_HEADER;
 use crate::clerks::epochs::Departures;
 use crate::clerks::sources::Sources;
@@ -94,7 +94,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         dialogues,
     };
     let mut world = World {
-        agenda: Agenda::new(Parts::default()),
+        agenda: Agenda::empty(),
         fabric,
         hosts,
         nodes,

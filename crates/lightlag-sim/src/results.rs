@@ -11,6 +11,7 @@ mod signals;
 pub mod table;
 mod traffic;
 
+use crate::agenda::Agenda;
 use crate::hosts::Outcome;
 pub use crate::nodes::Paths;
 use crate::tap::Tap;
@@ -386,6 +387,9 @@ impl RunResult {
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
+        if parts == Parts::Go {
+            world.agenda = Agenda::empty();
+        }
         let Provenance { nodes, links, flows, flow_names, .. } = provenance;
         let flows = flow_summaries(world, (&flows, &flow_names), (&nodes, &links), end, parts);
         let links = link_summaries(world, &links, &nodes, end, parts);
@@ -456,7 +460,7 @@ impl RunResult {
     }
 }
 
-/// The fate of the links and connections of a world whose results are made.
+/// The fate of the agenda, the links and the connections of a world whose results are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parts {
     /// They are needed still.
