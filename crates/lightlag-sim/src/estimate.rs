@@ -20,8 +20,8 @@ struct Parts {
     udp: u64,
 }
 
-const WITH_THE_NETWORK: Parts = Parts { link: 530, radio: 5_265, tcp: 160, udp: 160 };
-const WITH_CONNECTIONS: Parts = Parts { link: 265, radio: 5_265, tcp: 2_345, udp: 400 };
+const WITH_THE_NETWORK: Parts = Parts { link: 440, radio: 5_265, tcp: 160, udp: 160 };
+const WITH_CONNECTIONS: Parts = Parts { link: 257, radio: 5_265, tcp: 1_740, udp: 368 };
 
 /// Bytes of a row in the tables of a results folder, compressed: `geo` and `dumbbell` have 39 in `trace`, 6 in `queue`, 26
 /// in `acks` and 22 in `drops`.

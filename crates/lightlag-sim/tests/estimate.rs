@@ -33,6 +33,7 @@ fn a_network_takes_at_least_what_is_said_and_little_more() {
         network("kind = \"point-to-point\"", &format!("count = 3000\n{udp}")),
         network("kind = \"star\"\nleaves = 1500", SLOW),
         network("kind = \"star\"\nleaves = 1500", udp),
+        network("kind = \"dumbbell\"\npairs = 3000", udp),
         network("kind = \"dumbbell\"\npairs = 1000", &format!("count = 2\n{SLOW}")),
     ];
     for scenario in networks {
