@@ -145,14 +145,14 @@ def limited(megabytes: int, *arguments: str, blind: bool = False) -> subprocess.
 def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
     large = "duration = '1 s'\n[topology]\nkind = 'dumbbell'\npairs = 200000\nrate = '1 Gbit/s'\ndelay = '1 ms'\n"
     Path("network.toml").write_text(large)
-    done = limited(500, "run", "network.toml", "-q")
+    done = limited(400, "run", "network.toml", "-q")
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.startswith(
         "error: 400,001 links and 200,000 flows would take 451 MB of memory or more, and there"
     )
     # It is not seen beforehand, and the allocator finds none.
     nothing = ["--set", "record.trace=off", "--set", "record.queue=off"]
-    done = limited(500, "run", "network.toml", "-q", *nothing, blind=True)
+    done = limited(400, "run", "network.toml", "-q", *nothing, blind=True)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert done.stderr.startswith("error: there is no memory left for ")
     assert done.stderr.count("\n") == 1, done.stderr
