@@ -148,7 +148,7 @@ def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
     done = limited(400, "run", "network.toml", "-q")
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.startswith(
-        "error: 400,001 links and 200,000 flows would take 451 MB of memory or more, and there"
+        "error: 400,001 links and 200,000 flows would take 450.8 MB of memory or more, and there"
     )
     # It is not seen beforehand, and the allocator finds none.
     nothing = ["--set", "record.trace=off", "--set", "record.queue=off"]

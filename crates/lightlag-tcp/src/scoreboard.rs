@@ -38,6 +38,7 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
+pub use crate::spans::Range;
 use again::Again;
 pub use counts::Counts;
 pub use delivery::Delivery;
@@ -110,15 +111,6 @@ impl Record {
     fn copies(&self) -> u32 {
         if self.has(SETTLED) { 0 } else { u32::from(!self.has(LOST)) + u32::from(self.has(RETRANSMITTED)) }
     }
-}
-
-/// Data from `start` up to, not including, `end`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Range {
-    /// First offset.
-    pub start: u64,
-    /// The offset after the last.
-    pub end: u64,
 }
 
 /// A segment to send again.

@@ -3,7 +3,6 @@
 //! A window has 30 bits, so of each offset the lower half is kept. Whoever asks names a base: an offset that none of the
 //! pieces lies below, and from which all of them are less than 4 GiB away.
 
-use crate::scoreboard::Range;
 use std::collections::VecDeque;
 
 /// Pieces for which there is room at first: an allocator hands out no less memory, and most queues stay shorter.
@@ -11,6 +10,15 @@ const FEWEST: usize = 3;
 
 /// By so many places the room grows at least.
 const LEAST_GROWTH: usize = 2;
+
+/// Data from `start` up to, not including, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Range {
+    /// First offset.
+    pub start: u64,
+    /// The offset after the last.
+    pub end: u64,
+}
 
 /// A piece of less than 4 GiB, without the upper halves of its offsets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
