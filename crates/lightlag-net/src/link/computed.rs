@@ -63,7 +63,7 @@ impl LinkConstants {
 /// Nanoseconds that a byte takes at 1 bit/s.
 const NANOS_FOR_A_BYTE: u64 = 8 * 1_000_000_000;
 
-/// What the link counts of every packet, modulo 2³².
+/// Counts of every packet of the link, modulo 2³².
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     offered: u32,
