@@ -60,7 +60,7 @@ pub struct Config {
     pub abe: bool,
     /// Offer and use window scaling (RFC 7323).
     pub window_scaling: bool,
-    /// Initial window in segments (RFC 5681 §3.1, RFC 6928).
+    /// Initial window in segments (RFC 5681 §3.1, RFC 6928); at most 65,535, and in a scenario 1,000.
     pub initial_window: u32,
     /// The first slow-start threshold in segments; `None` has none before the first congestion.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -74,7 +74,7 @@ fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
 
 /// An initial window of so many segments.
 fn segments(initial_window: u32) -> u16 {
-    u16::try_from(initial_window).expect("it has at most 1,000 segments")
+    u16::try_from(initial_window).expect("an initial window has at most 65,535 segments")
 }
 
 /// A full segment with this much payload.
