@@ -24,11 +24,11 @@ pub struct Sample {
 
 /// Runs the scenario file `name` with some changes in so many partitions on so many threads.
 #[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
-pub fn measure(name: &str, partitions: usize, threads: usize, sets: &[(String, String)]) -> Sample {
+pub fn measure(name: &str, lanes: usize, threads: usize, sets: &[(String, String)]) -> Sample {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let scenario = lightlag_scenario::parse_toml(&text, sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
-    let how = Parallel { partitions, threads, always: false };
+    let how = Parallel { lanes, threads, always: false };
     let mut simulation =
         Simulation::parallel(&scenario, None, how).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let (begin, start) = (cpu_seconds(), std::time::Instant::now());

@@ -28,7 +28,7 @@ pub use dscp::Dscp;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
 pub use law::Law;
-pub use pool::{Pool, Wait};
+pub use pool::{Patience, Pool, Wait, evenly};
 pub use prefetch::{prefetch, prefetch_bytes, prefetch_value};
 pub use random::RandomStream;
 pub use ring::{Ring, Spares};

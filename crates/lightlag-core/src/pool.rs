@@ -2,9 +2,12 @@
 
 use std::hint::spin_loop;
 use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
-use std::thread::{JoinHandle, yield_now};
+use std::thread::{JoinHandle, sleep, yield_now};
+use std::time::Duration;
 
 struct Worker<T, C> {
+    /// Items that it works on.
+    share: usize,
     jobs: Option<Sender<(Vec<T>, C)>>,
     done: Receiver<Vec<T>>,
     thread: Option<JoinHandle<()>>,
@@ -20,23 +23,49 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// Looks at a channel before one sleeps.
-    const LOOKS: u32 = 5_000;
-    /// After so many it lets others have the core.
-    const IN_A_ROW: u32 = 50;
-
     fn on<T>(self, channel: &Receiver<T>) -> Result<T, RecvError> {
-        if self == Self::Awake {
-            for look in 1..=Self::LOOKS {
-                match channel.try_recv() {
-                    Ok(found) => return Ok(found),
-                    Err(TryRecvError::Disconnected) => return Err(RecvError),
-                    Err(TryRecvError::Empty) if look % Self::IN_A_ROW == 0 => yield_now(),
-                    Err(TryRecvError::Empty) => spin_loop(),
-                }
+        let mut patience = Patience::default();
+        while self == Self::Awake && patience.lasts() {
+            match channel.try_recv() {
+                Ok(found) => return Ok(found),
+                Err(TryRecvError::Disconnected) => return Err(RecvError),
+                Err(TryRecvError::Empty) => patience.pause(),
             }
         }
         channel.recv()
+    }
+}
+
+/// Looks for work of another thread, of which one is about to take place: some 100 µs awake, and then with pauses.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    /// Looks before one sleeps.
+    const LOOKS: u32 = 5_000;
+    /// After so many others get the core.
+    const IN_A_ROW: u32 = 50;
+    /// Between two looks after that: as long as waking up takes.
+    const ASLEEP: Duration = Duration::from_micros(50);
+
+    /// Whether one still looks awake.
+    fn lasts(self) -> bool {
+        self.looks < Self::LOOKS
+    }
+
+    /// Lets some time pass before the next look.
+    #[inline]
+    pub fn pause(&mut self) {
+        self.looks += u32::from(self.lasts());
+        if !self.lasts() {
+            sleep(Self::ASLEEP);
+        } else if self.looks.is_multiple_of(Self::IN_A_ROW) {
+            yield_now();
+        } else {
+            spin_loop();
+        }
     }
 }
 
@@ -75,52 +104,59 @@ mod apart {
     pub(super) fn move_to((): ()) {}
 }
 
+/// Shares of a list for so many threads, as even as can be.
+pub fn evenly(items: usize, threads: usize) -> Vec<usize> {
+    (0..threads).map(|thread| (thread + 1) * items / threads - thread * items / threads).collect()
+}
+
 /// Threads beside the one that asks.
 pub struct Pool<T, C> {
-    work: fn(&mut T, C),
+    work: fn(&mut [T], C),
     wait: Wait,
+    /// Items of the thread that asks.
+    own: usize,
     workers: Vec<Worker<T, C>>,
 }
 
 impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
-    /// So many threads, with the one that asks, for this work.
-    pub fn new(threads: usize, wait: Wait, work: fn(&mut T, C)) -> Self {
-        let worker = |number: usize| {
+    /// A thread for each share of a list, the first of which is that of the thread that asks. Each does this work on its share.
+    ///
+    /// # Panics
+    /// Without shares.
+    pub fn new(shares: &[usize], wait: Wait, work: fn(&mut [T], C)) -> Self {
+        let worker = |(number, share): (usize, usize)| {
             let (jobs, to_do) = channel::<(Vec<T>, C)>();
             let (finished, done) = channel();
             let core = apart::core(number);
             let run = move || {
                 apart::move_to(core);
                 while let Ok((mut items, with)) = wait.on(&to_do) {
-                    items.iter_mut().for_each(|item| work(item, with));
+                    work(&mut items, with);
                     if finished.send(items).is_err() {
                         return;
                     }
                 }
             };
-            Worker { jobs: Some(jobs), done, thread: Some(std::thread::spawn(run)) }
+            Worker { share, jobs: Some(jobs), done, thread: Some(std::thread::spawn(run)) }
         };
-        Self { work, wait, workers: (1..threads).map(worker).collect() }
+        Self { work, wait, own: shares[0], workers: (1..).zip(shares[1..].iter().copied()).map(worker).collect() }
     }
 
-    /// Does the work on each item. Each thread takes neighbours.
+    /// Does the work on the shares of a list.
     ///
     /// # Panics
-    /// If the work does.
+    /// If the work does, and if the list is not as long as all shares.
     pub fn pass(&mut self, items: &mut Vec<T>, with: C) {
-        let threads = self.workers.len() + 1;
-        let count = items.len();
+        let shares: usize = self.workers.iter().map(|worker| worker.share).sum();
+        assert_eq!(items.len(), self.own + shares, "each item is in a share");
         let mut rest = std::mem::take(items).into_iter();
-        let mut share = |thread: usize| -> Vec<T> {
-            let size = (thread + 1) * count / threads - thread * count / threads;
-            rest.by_ref().take(size).collect()
-        };
-        let mut own = share(0);
-        for (worker, at) in self.workers.iter().zip(1..) {
-            let sent = worker.jobs.as_ref().is_some_and(|jobs| jobs.send((share(at), with)).is_ok());
+        let mut own: Vec<T> = rest.by_ref().take(self.own).collect();
+        for worker in &self.workers {
+            let share = rest.by_ref().take(worker.share).collect();
+            let sent = worker.jobs.as_ref().is_some_and(|jobs| jobs.send((share, with)).is_ok());
             assert!(sent, "a worker waits until it is told to end");
         }
-        own.iter_mut().for_each(|item| (self.work)(item, with));
+        (self.work)(&mut own, with);
         items.append(&mut own);
         for worker in &mut self.workers {
             match self.wait.on(&worker.done) {
@@ -156,7 +192,8 @@ mod tests {
     #[test]
     fn each_item_is_worked_on_once_and_keeps_its_place() {
         for (threads, wait) in (1..5).flat_map(|threads| [(threads, Wait::Asleep), (threads, Wait::Awake)]) {
-            let mut pool = Pool::new(threads, wait, |item: &mut u64, with: u64| *item = 10 * *item + with);
+            let work = |items: &mut [u64], with| items.iter_mut().for_each(|item| *item = 10 * *item + with);
+            let mut pool = Pool::new(&evenly(7, threads), wait, work);
             let mut items: Vec<u64> = (0..7).collect();
             pool.pass(&mut items, 3);
             pool.pass(&mut items, 4);
@@ -164,12 +201,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_thread_takes_its_share() {
+        let mut pool = Pool::new(&[1, 0, 3], Wait::Asleep, |items: &mut [usize], (): ()| items.fill(items.len()));
+        let mut items = vec![0; 4];
+        pool.pass(&mut items, ());
+        assert_eq!(items, [1, 3, 3, 3]);
+        assert_eq!((evenly(7, 3), evenly(1, 2)), (vec![2, 2, 3], vec![0, 1]));
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn threads_may_run_wherever_the_one_that_asks_may() {
         use nix::sched::sched_getaffinity;
         use nix::unistd::Pid;
-        let mut pool = Pool::new(3, Wait::Asleep, |item, (): ()| *item = sched_getaffinity(Pid::from_raw(0)).ok());
+        let mut pool = Pool::new(&[1, 1, 1], Wait::Asleep, |items, (): ()| items[0] = sched_getaffinity(Pid::from_raw(0)).ok());
         let mut items = vec![None; 3];
         pool.pass(&mut items, ());
         assert!(items[0].is_some() && items.iter().all(|item| *item == items[0]), "{items:?}");
@@ -178,7 +224,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "the third")]
     fn a_panic_of_a_worker_is_passed_on() {
-        let mut pool = Pool::new(2, Wait::Asleep, |item: &mut u64, (): ()| assert!(*item != 3, "the third"));
+        let mut pool = Pool::new(&[1, 2], Wait::Asleep, |items: &mut [u64], (): ()| assert!(!items.contains(&3), "the third"));
         pool.pass(&mut vec![1, 2, 3], ());
     }
 }

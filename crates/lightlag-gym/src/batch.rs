@@ -1,7 +1,7 @@
 //! Several episodes, which step on all cores.
 
 use crate::episode::{Agent, Episode, Task};
-use lightlag_core::{Pool, Wait};
+use lightlag_core::{Pool, Wait, evenly};
 use std::sync::Arc;
 
 /// Places for episodes of a task, each with so many agents.
@@ -56,7 +56,9 @@ impl Batch {
         };
         let places: Vec<Place> = (0..places).map(place).collect();
         let threads = threads.clamp(1, places.len().max(1));
-        let pool = Pool::new(threads, Wait::Awake, |place: &mut Place, ()| place.step());
+        let pool = Pool::new(&evenly(places.len(), threads), Wait::Awake, |places: &mut [Place], ()| {
+            places.iter_mut().for_each(|place| place.step());
+        });
         Self { task, agents, places, pool }
     }
 

@@ -135,13 +135,6 @@ impl<B> Packet<B> {
         self.ttl = self.ttl.wrapping_sub(1);
     }
 
-    /// All that a link looks at.
-    #[inline]
-    pub fn without_body(&self) -> Packet<()> {
-        let Self { destination, flow, size, flags, ttl, .. } = *self;
-        Packet { destination, flow, size, flags, ttl, body: () }
-    }
-
     /// Its ECN field.
     #[inline]
     pub fn ecn(&self) -> Codepoint {

@@ -17,7 +17,7 @@ const SLICE: u64 = 1 << 20;
 #[pyfunction]
 #[pyo3(signature = (scenario, threads, events=3_000_000))]
 pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events: u64) -> PyResult<String> {
-    let how = Parallel { partitions: threads, threads: 1, always: false };
+    let how = Parallel { lanes: threads, threads: 1, always: false };
     let mut simulation = py.detach(|| scenario.simulation(how)).map_err(|errors| scenario_error(py, &errors))?;
     let mut answer = match simulation.cut() {
         Err(whole) => return Ok(json!({ "whole": whole.reason() }).to_string()),

@@ -11,6 +11,7 @@
 pub(crate) mod border;
 pub(crate) mod join;
 pub(crate) mod ledger;
+pub(crate) mod mail;
 pub(crate) mod merge;
 pub(crate) mod pack;
 pub(crate) mod plan;

@@ -113,7 +113,7 @@ impl Simulation {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
         let may_fail = network.has_own_algorithms();
-        let copy = (how.partitions > 1).then(|| network.clone());
+        let copy = (how.lanes > 1).then(|| network.clone());
         let world = build(network, &scenario.record, seed);
         let course = Course {
             now: Instant::ZERO,

@@ -186,8 +186,10 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(always)]
     fn transmit(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         self.tap.offered(now, on, packet);
-        if self.border.of().is_some_and(|part| part.leaves(on)) {
-            return self.transmit_over_border(now, on, packet);
+        if let Some(part) = self.border.part()
+            && let Some(to) = part.exit(on)
+        {
+            return part.offer(to, on, packet, &self.recorder);
         }
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}
@@ -425,11 +427,7 @@ impl<T: Tap, B: Border> World<T, B> {
             if sky.contains(&at) && hop.link.counters().offered == 0 {
                 continue;
             }
-            let near = self.border.part().and_then(|part| part.near(LinkId(at as u32)));
-            self.recorder.queue_sample(now, at, || match near {
-                Some(near) => near.backlog(now),
-                None => hop.link.backlog(now),
-            });
+            self.recorder.queue_sample(now, at, || hop.link.backlog(now));
         }
         self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));
     }

@@ -12,8 +12,8 @@ fn scenario(text: &str, sets: &[(&str, &str)]) -> Scenario {
     parse_toml(text, &sets).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
 }
 
-fn simulation(scenario: &Scenario, partitions: usize, threads: usize) -> Simulation {
-    Simulation::parallel(scenario, None, Parallel { partitions, threads, always: true }).unwrap()
+fn simulation(scenario: &Scenario, lanes: usize, threads: usize) -> Simulation {
+    Simulation::parallel(scenario, None, Parallel { lanes, threads, always: true }).unwrap()
 }
 
 /// Everything that a result holds, its hash first.
@@ -245,8 +245,8 @@ fn a_run_that_is_stopped_is_the_same() {
 
 #[test]
 fn what_cannot_be_cut_says_why() {
-    let reason = |text: &str, partitions| {
-        let how = Parallel { partitions, threads: 1, always: false };
+    let reason = |text: &str, lanes| {
+        let how = Parallel { lanes, threads: 1, always: false };
         Simulation::parallel(&scenario(text, &[]), None, how).unwrap().cut().map(|cut| cut.partitions()).unwrap_err()
     };
     assert_eq!(reason(PAIRS, 1), Whole::Asked);

@@ -130,9 +130,9 @@ impl Moving {
 }
 
 #[derive(Default)]
-pub(super) struct InFlight<B> {
-    pub(super) arrival: Instant,
-    pub(super) packet: Packet<B>,
+struct InFlight<B> {
+    arrival: Instant,
+    packet: Packet<B>,
 }
 
 /// Memory for packets that links have given back.
@@ -148,9 +148,9 @@ pub struct ComputedLink<B> {
     to: NodeId,
     /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
     /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
-    pub(super) departed: u32,
+    departed: u32,
     /// Waiting, in transmission or in propagation, in order of arrival.
-    pub(super) ring: Ring<InFlight<B>>,
+    ring: Ring<InFlight<B>>,
     /// Bytes at the network layer of `ring[departed..]`.
     undeparted_bytes: u64,
     /// Losses and waits to keep: none, in one test for the packets of most links.
@@ -232,24 +232,6 @@ impl<B: Clone + Default> ComputedLink<B> {
         let moving = Moving { beam, beside: delay, delay, last_arrival: Instant::ZERO };
         self.extras.get_or_insert_default().moving = Some(moving);
         self
-    }
-
-    /// A link with other packets, which takes over the losses, waits and counts of this one.
-    pub(super) fn with_ring<C>(&mut self, ring: Ring<InFlight<C>>) -> ComputedLink<C> {
-        let Self { to, departed, undeparted_bytes, busy_until, remainder, idle, counts, max_queue, .. } = *self;
-        ComputedLink {
-            to,
-            departed,
-            ring,
-            undeparted_bytes,
-            extras: self.extras.take(),
-            constants: self.constants.clone(),
-            busy_until,
-            remainder,
-            idle,
-            counts,
-            max_queue,
-        }
     }
 
     /// The constants of the link.

@@ -1,18 +1,18 @@
-//! A link direction that is cut: its queue and transmitter are in one place, its far end in another.
+//! A link direction that is cut: what offers packets to it is in one place, its far end in another.
 //!
-//! The near half is a whole link, which nobody asks for arrivals: it tells what it puts on its way, as soon as that is
-//! decided, and forgets it when it has arrived. One that computes departures keeps no bodies of packets. The far half has only
-//! arrivals, told by the near half.
+//! A link that computes its departures stands at its far end, whole. It may learn later than it happens what is offered to it, and
+//! even after it has delivered packets that arrive later than that: only their order counts. A link with a queue has two halves.
+//! The near half is the whole link, which nobody asks for arrivals: it tells what it puts on its way, as soon as that is decided, and
+//! forgets it when it has arrived. The far half has only arrivals, told by the near half.
 
 use super::Link;
-use super::computed::{ComputedLink, InFlight};
-use super::queued::QueuedLink;
+use super::queued::{OnTheWay, QueuedLink};
 use crate::Packet;
-use lightlag_core::{Duration, Instant, Ring};
+use lightlag_core::{Duration, Instant};
 
 impl<B: Clone + Default> Link<B> {
-    /// The least time that a packet spends between the two halves; `None` if the link cannot be cut, because packets may
-    /// overtake there.
+    /// The least time from the offer of a packet to its arrival; `None` if the link cannot be cut, because packets may overtake
+    /// there.
     pub fn least_crossing(&self) -> Option<Duration> {
         match self {
             Self::Computed(link) => Some(link.config().delay),
@@ -22,71 +22,18 @@ impl<B: Clone + Default> Link<B> {
             }
         }
     }
-
-    /// Far half: a packet will arrive. Those of a link are told in the order of their arrival. Returns whether it is the next
-    /// one to arrive.
-    pub fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool
-    where
-        B: Copy,
-    {
-        match self {
-            Self::Computed(link) => link.expect(arrival, packet),
-            Self::Queued(link) => link.expect(arrival, packet),
-        }
-    }
-}
-
-impl<B: Clone + Default> ComputedLink<B> {
-    /// Splits off the near half, which takes over the losses, waits and counts. What is left is the far half.
-    ///
-    /// # Panics
-    /// If there are packets.
-    pub fn near_half(&mut self) -> ComputedLink<()> {
-        assert!(self.ring.is_empty(), "a link is cut before its first packet");
-        self.with_ring(Ring::new())
-    }
-
-    /// The whole link again: what its near half knows, and the packets that are still to come out of its far half.
-    ///
-    /// # Panics
-    /// If these are others than those which the near half has sent.
-    pub fn joined(near: &mut ComputedLink<()>, far: &mut Self) -> Self {
-        let arrivals = |known: (&InFlight<()>, &InFlight<B>)| known.0.arrival == known.1.arrival;
-        assert_eq!(near.ring.len(), far.ring.len(), "both halves have the same packets");
-        debug_assert!(near.ring.iter().zip(far.ring.iter()).all(arrivals), "both halves have the same arrivals");
-        near.with_ring(std::mem::take(&mut far.ring))
-    }
-
-    /// The packet that was taken last, and when it arrives.
-    pub fn last_taken(&self) -> Option<(Instant, &Packet<B>)> {
-        self.ring.back().map(|last| (last.arrival, &last.packet))
-    }
-
-    /// Near half: forgets what has arrived before `time`.
-    pub fn forget_before(&mut self, time: Instant) {
-        while self.next_arrival().is_some_and(|arrival| arrival < time) {
-            self.receive_in_place();
-        }
-    }
-
-    fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool
-    where
-        B: Copy,
-    {
-        let is_next = self.ring.is_empty();
-        let place = self.ring.push();
-        place.packet = *packet;
-        place.arrival = arrival;
-        // It has left the transmitter, which is elsewhere.
-        self.departed += 1;
-        is_next
-    }
 }
 
 impl<B: Clone> QueuedLink<B> {
     /// Near half: what is on its way behind the first `known`, in the order of arrival.
     pub fn on_the_way_after(&self, known: usize) -> impl Iterator<Item = (Instant, &Packet<B>)> {
         self.on_the_way.range(known..).map(|sent| (sent.arrival, &sent.packet))
+    }
+
+    /// Far half: a packet will arrive. They are told in the order of their arrival. Returns whether it is the next one to arrive.
+    pub fn expect(&mut self, arrival: Instant, packet: Packet<B>) -> bool {
+        self.on_the_way.push_back(OnTheWay { arrival, at: None, packet });
+        self.on_the_way.len() == 1
     }
 
     /// When it is decided next what leaves; [`Instant::MAX`] if nothing waits.
@@ -99,14 +46,11 @@ impl<B: Clone> QueuedLink<B> {
         !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
     }
 
-    fn expect(&mut self, arrival: Instant, packet: &Packet<B>) -> bool {
-        self.on_the_way.push_back(super::queued::OnTheWay { arrival, at: None, packet: packet.clone() });
-        self.on_the_way.len() == 1
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ComputedLink;
     use super::*;
     use crate::queue::DisciplineConfig;
     use crate::{Disturbance, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
@@ -146,35 +90,35 @@ mod tests {
     }
 
     #[test]
-    fn the_halves_of_a_computed_link_know_what_the_whole_link_knows() {
-        let (mut whole, mut far) = (computed(), computed());
-        let mut near = far.near_half();
+    fn a_computed_link_may_learn_late_what_is_offered_to_it() {
+        let (mut whole, mut late) = (computed(), computed());
+        let mut posted = Vec::new();
+        let deliver = |link: &mut ComputedLink<()>, until: Instant, arrivals: &mut Vec<(Instant, u32)>| {
+            while let Some(arrival) = link.next_arrival().filter(|arrival| *arrival < until) {
+                arrivals.push((arrival, link.receive().flow));
+            }
+        };
+        let (mut in_time, mut told) = (Vec::new(), Vec::new());
+        let delay = config().delay;
         offer(|now, packet| {
-            for link in [&mut whole, &mut far] {
-                link.forget_before(now);
+            deliver(&mut whole, now, &mut in_time);
+            let taken = whole.send(now, &packet).is_ok();
+            posted.push((now, packet, taken, whole.backlog(now)));
+            // None of these arrives before this delay is over, so the far end may go on until then before it is told.
+            if posted.len() == 25 {
+                deliver(&mut late, posted[0].0 + delay, &mut told);
+                for (time, packet, taken, backlog) in posted.drain(..) {
+                    assert_eq!((late.send(time, &packet).is_ok(), late.backlog(time)), (taken, backlog));
+                }
             }
-            near.forget_before(now);
-            let is_taken = whole.send(now, &packet).is_ok();
-            assert_eq!(near.send(now, &packet.without_body()).is_ok(), is_taken);
-            if is_taken {
-                let (arrival, packet) = near.last_taken().expect("it was taken");
-                far.expect(arrival, packet);
-            }
-            assert_eq!((far.in_flight(), far.next_arrival()), (whole.in_flight(), whole.next_arrival()));
-            assert_eq!(near.backlog(now), whole.backlog(now));
         });
-        assert!(far.in_flight() > 5 && near.counters().dropped_queue > 10, "{:?}", near.counters());
-        let mut joined = ComputedLink::joined(&mut near, &mut far);
-        let end = Instant::from_nanos(45_000_000);
-        assert_eq!((joined.counters(), joined.totals(end)), (whole.counters(), whole.totals(end)));
-        let mut arrivals = 0;
-        while let Some(arrival) = whole.next_arrival() {
-            assert_eq!(joined.next_arrival(), Some(arrival));
-            assert_eq!(joined.receive().flow, whole.receive().flow);
-            arrivals += 1;
-        }
-        assert_eq!((joined.counters(), joined.in_flight()), (whole.counters(), 0));
-        assert!(arrivals > 5, "{arrivals} were on their way");
+        posted.drain(..).for_each(|(time, packet, ..)| _ = late.send(time, &packet));
+        let end = Instant::from_nanos(1_000_000_000);
+        deliver(&mut whole, end, &mut in_time);
+        deliver(&mut late, end, &mut told);
+        assert_eq!(told, in_time);
+        assert_eq!((late.counters(), late.totals(end)), (whole.counters(), whole.totals(end)));
+        assert!(told.len() > 20 && late.counters().dropped_queue > 10, "{:?}", late.counters());
     }
 
     #[test]
@@ -184,7 +128,7 @@ mod tests {
         let (mut known, end) = (0, Instant::from_nanos(1_000_000_000));
         let mut decide = |near: &mut QueuedLink<()>, until| {
             near.catch_up(until);
-            near.on_the_way_after(known).for_each(|(arrival, packet)| _ = far.expect(arrival, packet));
+            near.on_the_way_after(known).for_each(|(arrival, packet)| _ = far.expect(arrival, *packet));
             known = near.on_the_way_after(0).count();
         };
         offer(|now, packet| {

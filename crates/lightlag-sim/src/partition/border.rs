@@ -3,10 +3,11 @@
 use crate::agenda::{Agenda, Due};
 use crate::body::Packet;
 use crate::hosts::{Ending, Hosts};
+use crate::partition::mail::{Arrival, Letters, Mail, Offer};
 use crate::partition::plan::Cut;
 use crate::tap::record::{Progress, Recorder};
-use lightlag_core::Instant;
-use lightlag_net::{ComputedLink, LinkId};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::LinkId;
 use lightlag_tcp::{Failure, Standing};
 use std::sync::Arc;
 
@@ -51,43 +52,41 @@ impl Border for Part {
 pub(crate) struct Moment {
     pub(crate) time: Instant,
     pub(crate) entity: u32,
+    /// Packets that the event has offered to links in other partitions before.
+    pub(crate) step: u32,
 }
 
-/// A packet that leaves the partition.
-pub(crate) struct Crossing {
-    pub(crate) on: LinkId,
-    pub(crate) arrival: Instant,
-    pub(crate) packet: Packet,
+/// Partitions that have a turn at the same moment, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Turn {
+    /// A queue that leads out drops before its far half delivers.
+    Near,
+    /// The part that is due.
+    Due,
+    /// The link in another partition to which a packet was offered.
+    Link,
+    /// All sample.
+    Sample,
 }
 
-/// Packets on their way to another partition.
-pub(crate) struct Outbox {
-    pub(crate) packets: Vec<Crossing>,
-    /// When the first of them arrives; [`Instant::MAX`] if there are none.
-    pub(crate) earliest: Instant,
-}
-
-impl Outbox {
-    fn new() -> Self {
-        Self { packets: Vec::new(), earliest: Instant::MAX }
-    }
-
-    pub(crate) fn push(&mut self, crossing: Crossing) {
-        self.earliest = self.earliest.min(crossing.arrival);
-        self.packets.push(crossing);
-    }
+/// Another partition from which links lead here.
+pub(crate) struct Source {
+    pub(crate) from: u16,
+    /// The least time that a packet spends on these links.
+    pub(crate) least: Duration,
+    /// Its packets come once a round.
+    pub(crate) is_far: bool,
+    /// Those of the links that stand here, and when they are sampled next, if they are.
+    pub(crate) links: Vec<LinkId>,
+    pub(crate) next_sample: Option<Instant>,
+    /// How far it has come, as far as is known here.
+    reached: Instant,
 }
 
 /// A link with a queue that leads out, and how many of the packets on its way were handed over already.
 pub(crate) struct Outlet {
     pub(crate) on: LinkId,
     pub(crate) handed: usize,
-}
-
-/// The near half of a link that leads out and computes its departures.
-pub(crate) struct Near {
-    pub(crate) on: LinkId,
-    pub(crate) link: ComputedLink<()>,
 }
 
 /// Something that ends a flow, or part of it. It may concern both ends.
@@ -117,6 +116,7 @@ pub(crate) struct Happened {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) at: Moment,
+    pub(crate) turn: Turn,
     pub(crate) rows: [usize; 4],
 }
 
@@ -125,37 +125,68 @@ pub(crate) struct Part {
     pub(crate) number: u16,
     pub(crate) cut: Arc<Cut>,
     pub(crate) now: Moment,
-    pub(crate) outboxes: Vec<Outbox>,
-    pub(crate) inboxes: Vec<Outbox>,
-    /// Links that lead out: those with queues, and those that compute their departures.
+    pub(crate) mail: Arc<Mail>,
+    pub(crate) sources: Vec<Source>,
+    /// Packets to each partition that are not posted yet.
+    outboxes: Vec<Letters>,
+    /// Those that hear of this one once a round.
+    far: Vec<bool>,
+    /// Room for packets that are taken in.
+    pub(crate) room: Letters,
+    /// Everything before has happened here.
+    pub(crate) reached: Instant,
+    /// Of each link, the partition in which it stands, if it begins here and stands elsewhere.
+    exits: Vec<Option<u16>>,
+    /// Links with queues that lead out.
     pub(crate) outlets: Vec<Outlet>,
-    pub(crate) near: Vec<Near>,
     pub(crate) happened: Vec<Happened>,
     /// Accounts of senders whose data may end elsewhere, before each thing that happened to them.
     pub(crate) standings: Vec<(Moment, u32, Standing)>,
     /// Progress of the data of flows with senders elsewhere, after each thing that happened to their receivers.
     pub(crate) progress: Vec<(Moment, u32, Progress)>,
     pub(crate) marks: Vec<Mark>,
+    /// The number of the sampler among the parts of the world.
+    pub(crate) sampler: u32,
     pub(crate) events: u64,
+    /// Events of each window since the partitions last met.
+    pub(crate) turns: Vec<u64>,
+    /// Packets that have left.
+    pub(crate) crossings: u64,
     /// The present event does not count: another partition has counted it.
     pub(crate) is_uncounted: bool,
 }
 
 impl Part {
-    pub(crate) fn new(number: u16, cut: Arc<Cut>) -> Self {
-        let boxes = || (0..cut.partitions()).map(|_| Outbox::new()).collect();
+    pub(crate) fn new(number: u16, cut: Arc<Cut>, mail: Arc<Mail>, (sampler, next_sample): (u32, Option<Instant>)) -> Self {
+        let round = cut.round();
+        let source = |(from, least)| Source {
+            from,
+            least,
+            is_far: least >= round,
+            links: cut.links().filter(|on| cut.link(*on) == [from, number] && cut.stands(*on) == number).collect(),
+            next_sample,
+            reached: Instant::ZERO,
+        };
+        let least = |to| cut.sources(to).find(|(from, _)| *from == number).map(|(_, least)| least);
         Self {
             number,
-            now: Moment { time: Instant::ZERO, entity: 0 },
-            outboxes: boxes(),
-            inboxes: boxes(),
+            now: Moment { time: Instant::ZERO, entity: 0, step: 0 },
+            sources: cut.sources(number).map(source).collect(),
+            outboxes: (0..cut.partitions()).map(|_| Letters::default()).collect(),
+            far: (0..cut.partitions() as u16).map(|to| least(to).is_none_or(|least| least >= round)).collect(),
+            mail,
+            room: Letters::default(),
+            reached: Instant::ZERO,
+            exits: cut.exits(number),
             outlets: Vec::new(),
-            near: Vec::new(),
             happened: Vec::new(),
             standings: Vec::new(),
             progress: Vec::new(),
             marks: Vec::new(),
+            sampler,
             events: 0,
+            turns: Vec::new(),
+            crossings: 0,
             is_uncounted: false,
             cut,
         }
@@ -174,9 +205,9 @@ impl Part {
         to == self.number && to != from
     }
 
-    /// Whether the near end of a link is in the partition.
+    /// Whether a link begins and stands in the partition.
     pub(crate) fn has_link(&self, on: LinkId) -> bool {
-        self.cut.link(on)[0] == self.number
+        self.cut.stands(on) == self.number && self.cut.link(on)[0] == self.number
     }
 
     /// Whether an end of a connection is in the partition.
@@ -185,17 +216,55 @@ impl Part {
         self.cut.endpoint(at) == self.number
     }
 
-    /// The near half of a link that leads out and computes its departures.
-    #[inline]
-    pub(crate) fn near(&mut self, on: LinkId) -> Option<&mut ComputedLink<()>> {
-        let place = self.near.binary_search_by_key(&on, |near| near.on).ok()?;
-        Some(&mut self.near[place].link)
+    /// The partition in which a link stands, if it begins here and stands elsewhere.
+    #[inline(always)]
+    pub(crate) fn exit(&self, on: LinkId) -> Option<u16> {
+        self.exits[on.0 as usize]
     }
 
-    /// Packets of a link that leads out are on their way.
-    pub(crate) fn send(&mut self, on: LinkId, arrival: Instant, packet: Packet) {
-        let to = self.cut.link(on)[1];
-        self.outboxes[usize::from(to)].push(Crossing { on, arrival, packet });
+    /// A packet is offered to a link in another partition.
+    #[inline(never)]
+    pub(crate) fn offer(&mut self, to: u16, on: LinkId, packet: &Packet, recorder: &Recorder) {
+        if recorder.writes() {
+            self.mark(self.now, self.turn(), recorder);
+        }
+        self.outboxes[usize::from(to)].offers.push(Offer { at: self.now, on, packet: *packet });
+        self.now.step += 1;
+    }
+
+    /// A packet of a queue that leads out is on its way.
+    pub(crate) fn send(&mut self, on: LinkId, at: Instant, packet: Packet) {
+        let [_, to] = self.cut.link(on);
+        self.outboxes[usize::from(to)].arrivals.push(Arrival { at, on, packet });
+    }
+
+    /// Posts what has left, at the end of a round to all, and says how far the partition has come.
+    pub(crate) fn post(&mut self, is_last: bool) {
+        let outboxes = (0..).zip(&mut self.outboxes).zip(&self.far);
+        for ((to, letters), _) in outboxes.filter(|((_, letters), is_far)| letters.len() > 0 && (is_last || !**is_far)) {
+            self.crossings += letters.len() as u64;
+            self.mail.post(self.number, to, letters);
+        }
+        self.mail.reach(self.number, self.reached);
+    }
+
+    /// The end of the next window before `end`, if there is one and everything that arrives in it has been posted.
+    #[inline]
+    pub(crate) fn next_window(&mut self, end: Instant) -> Option<Instant> {
+        let until = end.min(self.reached + self.cut.window());
+        (self.reached < end && self.is_told_until(until)).then_some(until)
+    }
+
+    /// Whether everything that arrives here before `time` has been posted.
+    #[inline]
+    fn is_told_until(&mut self, time: Instant) -> bool {
+        let Self { sources, mail, .. } = self;
+        sources.iter_mut().all(|Source { from, least, reached, .. }| {
+            *reached + *least >= time || {
+                *reached = mail.reached(*from);
+                *reached + *least >= time
+            }
+        })
     }
 
     /// A packet has left a queue that leads out, and has arrived by now: the far half of the link delivers it.
@@ -238,7 +307,7 @@ impl Part {
     /// An event begins.
     #[inline]
     pub(crate) fn begin(&mut self, time: Instant, agenda: &Agenda, due: Due) {
-        self.now = Moment { time, entity: agenda.number(due) };
+        self.now = Moment { time, entity: agenda.number(due), step: 0 };
         // All partitions sample, and follow the routes.
         self.is_uncounted = matches!(due, Due::Sampler | Due::Epoch) && self.number > 0;
     }
@@ -247,12 +316,28 @@ impl Part {
     #[inline]
     pub(crate) fn end(&mut self, recorder: &Recorder) {
         self.events += u64::from(!self.is_uncounted);
-        if !recorder.writes() {
-            return;
+        if recorder.writes() {
+            self.mark(self.now, self.turn(), recorder);
         }
+    }
+
+    /// The turn of the present event.
+    fn turn(&self) -> Turn {
+        let [from, to] = self.cut.link_at(self.now.entity).unwrap_or([self.number; 2]);
+        if self.now.entity == self.sampler {
+            Turn::Sample
+        } else if from == self.number && to != from {
+            Turn::Near
+        } else {
+            Turn::Due
+        }
+    }
+
+    /// The rows since the last mark belong to this moment.
+    pub(crate) fn mark(&mut self, at: Moment, turn: Turn, recorder: &Recorder) {
         let rows = recorder.rows();
         if self.marks.last().map_or([0; 4], |mark| mark.rows) != rows {
-            self.marks.push(Mark { at: self.now, rows });
+            self.marks.push(Mark { at, turn, rows });
         }
     }
 }

@@ -4,13 +4,14 @@ use crate::agenda::{Agenda, Due};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
 use crate::partition::Partition;
-use crate::partition::border::{Border, Near, Outlet, Part, Whole};
+use crate::partition::border::{Border, Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
+use crate::partition::mail::Mail;
 use crate::partition::merge::Tables;
 use crate::partition::plan::Cut;
 use crate::tap::Silent;
 use crate::world::World;
-use lightlag_net::{ComputedLink, Link, LinkId};
+use lightlag_net::LinkId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,8 +29,10 @@ fn empty_agenda<B: Border>(world: &World<Silent, B>) -> Agenda {
 }
 
 /// The partition of this number, from the whole world before anything happens in it.
-pub(crate) fn part(mut world: World<Silent>, number: u16, cut: &Arc<Cut>) -> World<Silent, Part> {
-    let mut part = Part::new(number, cut.clone());
+pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc<Mail>) -> World<Silent, Part> {
+    let sampler = world.agenda.number(Due::Sampler);
+    let next_sample = world.agenda.armed(Due::Sampler).filter(|_| world.recorder.samples_queues());
+    let mut part = Part::new(number, cut.clone(), mail.clone(), (sampler, next_sample));
     let mut agenda = empty_agenda(&world);
     for due in parts(&world) {
         let is_here = match due {
@@ -41,53 +44,26 @@ pub(crate) fn part(mut world: World<Silent>, number: u16, cut: &Arc<Cut>) -> Wor
             agenda.arm(due, time);
         }
     }
-    for on in cut.links().filter(|on| cut.link(*on)[0] == number) {
-        match &mut world.fabric.hops[on.0 as usize].link {
-            Link::Computed(link) => part.near.push(Near { on, link: link.near_half() }),
-            Link::Queued(_) => part.outlets.push(Outlet { on, handed: 0 }),
-        }
-    }
+    let outlets = cut.links().filter(|on| cut.link(*on)[0] == number && cut.stands(*on) == number);
+    part.outlets = outlets.map(|on| Outlet { on, handed: 0 }).collect();
     let World { fabric, hosts, nodes, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
     World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
-}
-
-/// Makes whole links of the halves of those that compute their departures, at their near ends.
-fn join_links(worlds: &mut [Partition], cut: &Cut) {
-    // The far halves know what the last window sent.
-    worlds.iter_mut().for_each(|world| world.take_in());
-    for number in 0..worlds.len() {
-        for Near { on, mut link } in std::mem::take(&mut worlds[number].border.near) {
-            let far = &mut worlds[usize::from(cut.link(on)[1])].fabric.hops[on.0 as usize].link;
-            if let Link::Computed(far) = far {
-                let joined = ComputedLink::joined(&mut link, far);
-                worlds[number].fabric.hops[on.0 as usize].link = Link::Computed(joined);
-            }
-        }
-    }
 }
 
 /// The whole world of all partitions, between two windows.
 pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
-    join_links(&mut worlds, &cut);
+    // Links know what the last round has offered them.
+    worlds.iter_mut().for_each(|world| world.take_in(true));
     let mut agenda = empty_agenda(&worlds[0]);
     for due in parts(&worlds[0]) {
         let owner = match due {
-            Due::Link(on) => cut.link(on)[0],
+            Due::Link(on) => cut.stands(on),
             Due::Connection(at) => cut.endpoint(at),
             Due::Datagrams(place) => cut.datagrams(place)[0],
             _ => 0,
         };
-        let owner = &worlds[usize::from(owner)];
-        let time = match due {
-            // A cut link that computes its departures has no entry at its near end.
-            Due::Link(on) => match &owner.fabric.hops[on.0 as usize].link {
-                Link::Computed(link) => link.next_arrival(),
-                Link::Queued(_) => owner.agenda.armed(due),
-            },
-            _ => owner.agenda.armed(due),
-        };
-        if let Some(time) = time {
+        if let Some(time) = worlds[usize::from(owner)].agenda.armed(due) {
             agenda.arm(due, time);
         }
     }
@@ -97,7 +73,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
     let World { mut sent, mut received, mut expired, .. } = first;
     for (number, mut other) in (1..).zip(worlds) {
         let is_its = |owner: u16| owner == number;
-        for link in (0..fabric.hops.len()).filter(|link| is_its(cut.link(LinkId(*link as u32))[0])) {
+        for link in (0..fabric.hops.len()).filter(|link| is_its(cut.stands(LinkId(*link as u32)))) {
             std::mem::swap(&mut fabric.hops[link], &mut other.fabric.hops[link]);
         }
         let theirs = &mut other.hosts;

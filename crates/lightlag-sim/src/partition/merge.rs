@@ -1,7 +1,7 @@
 //! The tables of all partitions as one, in the order of the events.
 
 use crate::partition::Partition;
-use crate::partition::border::{Mark, Moment};
+use crate::partition::border::{Mark, Moment, Turn};
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
 
@@ -16,12 +16,15 @@ pub(crate) struct Tables {
     progress: Vec<Option<Progress>>,
 }
 
-/// A note of a window, from which a row of the tables follows.
+/// Rows of each table of a partition.
+type Rows = (usize, [Range<usize>; 4]);
+
+/// A note of a round, from which a row of the tables follows.
 enum Entry {
     /// Progress of the data of a flow.
     Progress(u32, Progress),
     /// Rows of each table of a partition.
-    Rows(usize, [Range<usize>; 4]),
+    Rows(Rows),
 }
 
 type Worlds = [Partition];
@@ -37,42 +40,36 @@ impl Tables {
         Self { progress: (0..world.hosts.outcomes.flows()).map(followed).collect(), ..Self::default() }
     }
 
-    /// Moves into them what was recorded in a window.
+    /// Moves into them what was recorded in a round.
     pub(crate) fn take(&mut self, worlds: &mut Worlds) {
         if worlds.iter().all(|world| world.border.marks.is_empty() && world.border.progress.is_empty()) {
             return;
         }
-        let mut entries: Vec<(Moment, Entry)> = Vec::new();
+        // At a moment rows come after the progress that they show.
+        let mut entries: Vec<(Moment, Option<Turn>, Entry)> = Vec::new();
         for (number, world) in worlds.iter_mut().enumerate() {
             let part = &mut world.border;
-            let progress = part.progress.drain(..).map(|(at, flow, progress)| (at, Entry::Progress(flow, progress)));
+            let progress = part.progress.drain(..).map(|(at, flow, progress)| (at, None, Entry::Progress(flow, progress)));
             entries.extend(progress);
             let mut before = [0; 4];
-            for Mark { at, rows } in part.marks.drain(..) {
+            for Mark { at, turn, rows } in part.marks.drain(..) {
                 let ranges = std::array::from_fn(|table| before[table]..rows[table]);
-                entries.push((at, Entry::Rows(number, ranges)));
+                entries.push((at, Some(turn), Entry::Rows((number, ranges))));
                 before = rows;
             }
         }
-        entries.sort_by_key(|(at, _)| *at);
+        entries.sort_by_key(|(at, turn, _)| (*at, *turn));
         let mut entries = entries.into_iter().peekable();
-        let mut together = Vec::new();
-        while let Some((at, entry)) = entries.next() {
+        let mut samples = Vec::new();
+        while let Some((at, turn, entry)) = entries.next() {
             match entry {
                 Entry::Progress(flow, progress) => self.progress[flow as usize] = Some(progress),
-                Entry::Rows(number, rows) => together.push((number, rows)),
+                Entry::Rows(rows) if turn == Some(Turn::Sample) => samples.push(rows),
+                Entry::Rows(rows) => self.append(worlds, &rows),
             }
-            if entries.peek().is_none_or(|(next, _)| *next != at) {
-                match worlds[0].border.cut.near(at.entity) {
-                    // Of a cut link both halves may have had a turn. The near one drops before the far one delivers.
-                    Some(near) => {
-                        together.sort_by_key(|(number, _)| *number != usize::from(near));
-                        together.iter().for_each(|rows| self.append(worlds, rows));
-                    }
-                    None if together.len() == 1 => self.append(worlds, &together[0]),
-                    None => self.append_sample(worlds, &together),
-                }
-                together.clear();
+            if !samples.is_empty() && entries.peek().is_none_or(|(next, ..)| *next != at) {
+                self.append_sample(worlds, &samples);
+                samples.clear();
             }
         }
         for world in worlds {
@@ -85,7 +82,7 @@ impl Tables {
     }
 
     /// Appends the rows of an event in one partition.
-    fn append(&mut self, worlds: &Worlds, (number, [trace, queue, drops, acks]): &(usize, [Range<usize>; 4])) {
+    fn append(&mut self, worlds: &Worlds, (number, [trace, queue, drops, acks]): &Rows) {
         let recorder = &worlds[*number].recorder;
         self.append_trace(&recorder.trace, trace.clone());
         self.queue.append(&recorder.queue, queue.clone());
@@ -94,7 +91,7 @@ impl Tables {
     }
 
     /// Appends the rows of a sample, which all partitions take at the same time: in the order of the senders and of the links.
-    fn append_sample(&mut self, worlds: &Worlds, together: &[(usize, [Range<usize>; 4])]) {
+    fn append_sample(&mut self, worlds: &Worlds, together: &[Rows]) {
         let mut senders = Vec::new();
         let mut links = Vec::new();
         for (number, [trace, queue, ..]) in together {

@@ -3,6 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// 2³² over the golden ratio: multiples of it, modulo 2³², are spread evenly.
+const GOLDEN: u32 = 0x9E37_79B9;
+
 /// Pieces of a network that stay whole.
 pub(super) struct Pieces {
     /// The piece of each node.
@@ -39,6 +42,59 @@ impl Pieces {
     pub(super) fn packed(&self, partitions: usize) -> [Vec<u16>; 2] {
         [self.by_size(partitions), self.grown(partitions)]
             .map(|of_piece| self.of.iter().map(|at| of_piece[*at]).collect())
+    }
+
+    /// The lane of each node after lanes with little work have taken over pieces of others. `homes`: of each node the partition,
+    /// which is whole in its lane so far, and has this lane's number. `event` and `crossing`: seconds for a packet-hop, and for each
+    /// side of a packet between two partitions.
+    pub(super) fn shared_out(&self, homes: &[u16], lanes: usize, event: f64, crossing: f64) -> Vec<u16> {
+        let mut home = vec![0; self.work.len()];
+        self.of.iter().zip(homes).for_each(|(piece, of_node)| home[*piece] = *of_node);
+        let mut lane: Vec<u16> = home.clone();
+        let mut loads = vec![0.0; lanes];
+        for piece in 0..self.work.len() {
+            let out = self.near[piece].iter().filter(|(other, _)| home[*other] != home[piece]);
+            let out: f64 = out.map(|(_, packets)| packets).sum();
+            loads[usize::from(home[piece])] += self.work[piece] * event + out * crossing;
+        }
+        // Of each partition the pieces that are loosest go first: they stand last. Those that are equally loose go from all over the
+        // network, because neighbours in a list may differ from the others: flows that start first send the most.
+        let scattered = |piece: usize| (piece as u32).wrapping_mul(GOLDEN);
+        let tie = |piece: usize| {
+            let inside = self.near[piece].iter().filter(|(other, _)| home[*other] == home[piece]);
+            inside.map(|(_, packets)| packets).sum::<f64>() / self.work[piece].max(f64::MIN_POSITIVE)
+        };
+        let mut order: Vec<(f64, usize)> = (0..self.work.len()).map(|piece| (tie(piece), piece)).collect();
+        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(scattered(one.1).cmp(&scattered(other.1))));
+        let mut movable: Vec<Vec<usize>> = vec![Vec::new(); lanes];
+        order.into_iter().for_each(|(_, piece)| movable[usize::from(home[piece])].push(piece));
+        loop {
+            let by_load = |one: &usize, other: &usize| loads[*one].total_cmp(&loads[*other]);
+            let (Some(from), Some(to)) = ((0..lanes).max_by(by_load), (0..lanes).min_by(by_load)) else { break };
+            let Some(piece) = movable[from].pop() else { break };
+            let mut after = loads.clone();
+            let work = self.work[piece] * event;
+            after[from] -= work;
+            after[to] += work;
+            for (other, packets) in &self.near[piece] {
+                let there = usize::from(lane[*other]);
+                let (cost, is_sibling) = (packets * crossing, home[*other] == home[piece]);
+                let (was_whole, is_whole) = (is_sibling && there == from, is_sibling && there == to);
+                if !was_whole {
+                    after[from] -= cost;
+                    after[there] -= cost;
+                }
+                if !is_whole {
+                    after[to] += cost;
+                    after[there] += cost;
+                }
+            }
+            if after[from].max(after[to]) >= loads[from] {
+                break;
+            }
+            (lane[piece], loads) = (to as u16, after);
+        }
+        self.of.iter().map(|piece| lane[*piece]).collect()
     }
 
     /// Each piece goes to the partition with the least work so far, the largest first.

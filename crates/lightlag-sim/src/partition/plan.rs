@@ -2,14 +2,15 @@
 //!
 //! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
 //! overtake or that is short. Each delay that a link has is tried as the shortest one to be cut: what is then still in one
-//! piece is packed into partitions ([`Pieces`]). Of all these the cut is taken that promises the shortest run: the work of the
-//! busiest partition, the packets that cross its border, and the waiting for each other after each window.
+//! piece is packed into partitions ([`Pieces`]), one for each lane. Of all these the cut is taken that promises the shortest run: the
+//! work of the busiest lane, the packets that cross its border, and the waiting for each other after each round. Then lanes that
+//! have less to do than others take over pieces of their partitions, along shorter links, if that promises more.
 
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::partition::pack::Pieces;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{Link, LinkId, NodeId};
 use lightlag_scenario::{Network, Traffic, Transport};
 use lightlag_tcp::config::FastOpen;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ use std::collections::BTreeMap;
 /// Use of the cores of a machine by a run. Its results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parallel {
-    /// Partitions at most.
-    pub partitions: usize,
+    /// Lanes at most. A lane is one partition or several, which a thread runs in turns.
+    pub lanes: usize,
     /// Threads that run them.
     pub threads: usize,
     /// Whether to cut even where that promises nothing.
@@ -27,28 +28,36 @@ pub struct Parallel {
 
 impl Parallel {
     /// The network whole, on one thread.
-    pub const ALONE: Self = Self { partitions: 1, threads: 1, always: false };
+    pub const ALONE: Self = Self { lanes: 1, threads: 1, always: false };
 
-    /// A partition for each of so many threads, if the network can be cut well.
+    /// A lane for each of so many threads, if the network can be cut well.
     pub fn on(threads: usize) -> Self {
-        Self { partitions: threads, threads, always: false }
+        Self { lanes: threads, threads, always: false }
     }
 }
 
 /// Seconds to handle an event: between those of `dumbbell-8` and `many-1000` in `docs/performance.md`.
 const EVENT: f64 = 60e-9;
-/// Seconds that a packet costs on each side of a border, beside its events. Two partitions of `many-1000` take 368 instructions more
-/// for each crossing than the whole, both sides together, where 786 are a packet-hop of `multi-dumbbell-64`, of [`EVENT`] seconds.
-const CROSSING: f64 = 15e-9;
-/// Seconds to wait for other threads after a window: the order of magnitude of waking a thread.
-const WINDOW: f64 = 20e-6;
+/// Seconds that a packet costs on each side of a border, beside its events: to be posted, and to be read in another core's cache.
+const CROSSING: f64 = 20e-9;
+/// Seconds to wait for other threads after a round: the order of magnitude of waking a thread.
+const ROUND: f64 = 20e-6;
+/// Seconds that each partition takes for a window of a round: to look at the others and to post.
+const WINDOW: f64 = 0.5e-6;
+
+/// Windows of a round at most: so the end of a round costs them little, and a run is asked often enough whether it goes on.
+const WINDOWS: u64 = 64;
+
+/// Partitions that no link joins never hear of each other.
+const FOREVER: Duration = Duration::from_secs(3_600);
 
 /// A cut promises less than this times the speed of one thread: then it is not worth it.
 const WORTH: f64 = 1.1;
 
-/// Work at the two ends of a flow for each packet with data and its ACK, in packet-hops.
-const SENDING: f64 = 3.0;
-const RECEIVING: f64 = 2.0;
+/// Work at the two ends of a flow for each packet with data and its ACK, in packet-hops beside their own: `many-1000` in two
+/// partitions took 330 ns for each pair where its senders are, and 240 where its receivers are.
+const SENDING: f64 = 2.5;
+const RECEIVING: f64 = 1.3;
 
 /// A network in partitions.
 #[derive(Clone, Debug)]
@@ -57,6 +66,8 @@ pub struct Cut {
     nodes: Vec<u16>,
     /// Start and end of each link direction.
     links: Vec<[u16; 2]>,
+    /// Where its queue is.
+    stands: Vec<u16>,
     /// The partition of each end of a connection, and of the two ends of each flow of UDP.
     endpoints: Vec<u16>,
     datagrams: Vec<[u16; 2]>,
@@ -64,8 +75,11 @@ pub struct Cut {
     ends_elsewhere: Vec<bool>,
     /// Receivers of flows with a sender in another partition.
     is_followed: Vec<bool>,
-    partitions: usize,
-    /// The least time that a packet spends on a cut link.
+    /// The lane of each partition. Those of a lane are neighbours, and the one that others wait for soonest comes first.
+    lanes: Vec<u16>,
+    /// Of each partition, those from which links lead there, and the least time that a packet spends on such a link.
+    sources: Vec<Vec<(u16, Duration)>>,
+    /// The least of these times.
     window: Duration,
     /// Work of each partition, in packet-hops a second.
     work: Vec<f64>,
@@ -76,12 +90,38 @@ pub struct Cut {
 impl Cut {
     /// Number of partitions.
     pub fn partitions(&self) -> usize {
-        self.partitions
+        self.lanes.len()
     }
 
-    /// For how long partitions run without hearing of each other.
+    /// Number of lanes: that many threads have work.
+    pub fn lanes(&self) -> usize {
+        self.lanes.last().map_or(0, |lane| usize::from(*lane) + 1)
+    }
+
+    /// Partitions of each lane.
+    pub(crate) fn lane_sizes(&self) -> Vec<usize> {
+        (0..self.lanes()).map(|lane| (0..self.partitions()).filter(|of| self.lane(*of) == lane).count()).collect()
+    }
+
+    /// The lane of a partition.
+    pub fn lane(&self, partition: usize) -> usize {
+        usize::from(self.lanes[partition])
+    }
+
+    /// The least time between two partitions: none hears of another before.
     pub fn window(&self) -> Duration {
         self.window
+    }
+
+    /// The time after which all threads meet: the longest between two partitions, and [`WINDOWS`] windows at most.
+    pub fn round(&self) -> Duration {
+        let longest = self.sources.iter().flatten().map(|(_, least)| (*least).min(FOREVER)).max();
+        longest.unwrap_or(FOREVER).min(self.window * WINDOWS)
+    }
+
+    /// The partitions from which links lead to this one, and the least time that a packet spends on such a link.
+    pub(crate) fn sources(&self, partition: u16) -> impl Iterator<Item = (u16, Duration)> + '_ {
+        self.sources[usize::from(partition)].iter().copied()
     }
 
     /// The partition of each node.
@@ -105,9 +145,21 @@ impl Cut {
         self.links[on.0 as usize]
     }
 
-    /// Start of the part of the world with this number, if it is a link.
-    pub(crate) fn near(&self, entity: u32) -> Option<u16> {
-        self.links.get(entity as usize).map(|[from, _]| *from)
+    /// Start and end of the part of the world with this number, if it is a link.
+    pub(crate) fn link_at(&self, entity: u32) -> Option<[u16; 2]> {
+        self.links.get(entity as usize).copied()
+    }
+
+    /// The partition in which a link has its queue: at its start, or at its end if it computes its departures. That one need not
+    /// know at once what is offered to it.
+    pub(crate) fn stands(&self, on: LinkId) -> u16 {
+        self.stands[on.0 as usize]
+    }
+
+    /// Of each link, the partition in which it stands, if it begins in this one and stands elsewhere.
+    pub(crate) fn exits(&self, number: u16) -> Vec<Option<u16>> {
+        let exit = |([from, _], stands): (&[u16; 2], &u16)| (*from == number && *stands != number).then_some(*stands);
+        self.links.iter().zip(&self.stands).map(exit).collect()
     }
 
     #[inline]
@@ -179,7 +231,7 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     hosts: &Hosts,
     asked: Parallel,
 ) -> Result<Cut, Whole> {
-    if asked.partitions < 2 {
+    if asked.lanes < 2 {
         return Err(Whole::Asked);
     }
     if network.captures.is_some() {
@@ -207,53 +259,76 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     thresholds.dedup();
     let work = work(network);
     let all: f64 = work.nodes.iter().sum::<f64>() * EVENT;
-    let mut best: Option<(f64, Cut)> = None;
-    for threshold in thresholds.into_iter().rev() {
+    let pieces_at = |threshold: Duration| {
         let names = pieces(network, together.clone(), &crossings, threshold);
         let links = network.links.iter().zip(&work.links);
         let links = links.map(|(link, packets)| (link.from.0 as usize, link.to.0 as usize, *packets));
-        let pieces = Pieces::new(&names, &work.nodes, links);
-        for partitions in 2..=asked.partitions {
-            let cuts =
-                pieces.packed(partitions).map(|nodes| Cut::new(network, hosts, nodes, partitions, &crossings, &work));
-            let Some(cut) = cuts.into_iter().flatten().min_by(|one, other| one.seconds().total_cmp(&other.seconds()))
-            else {
-                break;
-            };
-            let promise = all / cut.seconds();
+        Pieces::new(&names, &work.nodes, links)
+    };
+    let computed: Vec<bool> = fabric.hops.iter().map(|hop| matches!(hop.link, Link::Computed(_))).collect();
+    let new = |homes: &[u16], lanes: &[u16]| Cut::new(network, hosts, homes, lanes, (&computed, &crossings), &work);
+    let mut best: Option<(f64, Cut)> = None;
+    for threshold in thresholds.iter().rev() {
+        let pieces = pieces_at(*threshold);
+        for lanes in 2..=asked.lanes {
+            let is_used = |nodes: &Vec<u16>| (0..lanes).all(|lane| nodes.contains(&(lane as u16)));
+            let cuts = pieces.packed(lanes).into_iter().filter(is_used).map(|nodes| new(&nodes, &nodes));
+            let Some(cut) = cuts.min_by(|one, other| one.seconds().total_cmp(&other.seconds())) else { break };
             // Forced: as many partitions as there can be, over the longest links.
-            let rank = if asked.always { partitions as f64 } else { promise };
+            let rank = if asked.always { lanes as f64 } else { all / cut.seconds() };
             if best.as_ref().is_none_or(|(before, _)| rank > *before) {
                 best = Some((rank, cut));
             }
         }
     }
-    match best {
-        None => Err(Whole::Connected),
-        Some((promise, _)) if promise < WORTH => Err(Whole::NotWorth),
-        Some((_, cut)) => Ok(cut),
-    }
+    let Some((_, whole)) = best else { return Err(Whole::Connected) };
+    // Lanes that have less to do take over pieces of the partitions of others.
+    let finer = thresholds.into_iter().filter(|threshold| *threshold < whole.window()).map(|threshold| {
+        let lanes = pieces_at(threshold).shared_out(&whole.nodes, asked.lanes, EVENT, CROSSING);
+        new(&whole.nodes, &lanes)
+    });
+    let rank = |cut: &Cut| if asked.always { -(cut.partitions() as f64) } else { cut.seconds() };
+    let cuts = std::iter::once(whole.clone()).chain(finer);
+    let cut = cuts.min_by(|one, other| rank(one).total_cmp(&rank(other))).unwrap_or(whole);
+    if !asked.always && all / cut.seconds() < WORTH { Err(Whole::NotWorth) } else { Ok(cut) }
 }
 
 impl Cut {
-    /// The cut that puts each node into this partition, unless one of so many stays empty.
+    /// The cut in which nodes are in one partition if they have the same home and the same lane.
     fn new(
         network: &Network,
         hosts: &Hosts,
-        nodes: Vec<u16>,
-        partitions: usize,
-        crossings: &[Option<Duration>],
+        homes: &[u16],
+        lanes: &[u16],
+        (computed, crossings): (&[bool], &[Option<Duration>]),
         work: &Work,
-    ) -> Option<Self> {
-        if (0..partitions).any(|partition| !nodes.contains(&(partition as u16))) {
-            return None;
+    ) -> Self {
+        let places: Vec<(u16, u16)> = homes.iter().copied().zip(lanes.iter().copied()).collect();
+        let place = |node: NodeId| places[node.0 as usize];
+        // How soon others hear of each place.
+        let mut soonest: BTreeMap<(u16, u16), Duration> = places.iter().map(|place| (*place, FOREVER)).collect();
+        for (link, crossing) in network.links.iter().zip(crossings).filter(|(link, _)| place(link.from) != place(link.to)) {
+            let soonest = soonest.get_mut(&place(link.from)).expect("all places are known");
+            *soonest = (*soonest).min(crossing.unwrap_or_default());
         }
+        let mut order: Vec<(u16, Duration, u16)> =
+            soonest.into_iter().map(|((home, lane), soonest)| (lane, soonest, home)).collect();
+        order.sort_unstable();
+        let numbers: BTreeMap<(u16, u16), u16> =
+            order.iter().zip(0..).map(|((lane, _, home), number)| ((*home, *lane), number)).collect();
+        let lanes: Vec<u16> = order.iter().map(|(lane, ..)| *lane).collect();
+        let nodes: Vec<u16> = places.iter().map(|place| numbers[place]).collect();
         let of = |node: NodeId| nodes[node.0 as usize];
         let links: Vec<[u16; 2]> = network.links.iter().map(|link| [of(link.from), of(link.to)]).collect();
+        let stands = links.iter().zip(computed).map(|([from, to], is_computed)| if *is_computed { *to } else { *from });
+        let stands = stands.collect();
         let is_cut = |link: &usize| links[*link][0] != links[*link][1];
-        // Partitions that no link joins never hear of each other.
-        let forever = Duration::from_secs(3_600);
-        let least = (0..links.len()).filter(is_cut).map(|link| crossings[link].unwrap_or_default()).min();
+        let mut sources: Vec<BTreeMap<u16, Duration>> = vec![BTreeMap::new(); lanes.len()];
+        for link in (0..links.len()).filter(is_cut) {
+            let ([from, to], least) = (links[link], crossings[link].unwrap_or_default());
+            sources[usize::from(to)].entry(from).and_modify(|known| *known = (*known).min(least)).or_insert(least);
+        }
+        let window = sources.iter().flat_map(BTreeMap::values).copied().fold(FOREVER, Duration::min);
         let endpoints: Vec<u16> = hosts.endpoints.iter().map(|endpoint| of(endpoint.node)).collect();
         let ends_elsewhere = hosts.endpoints.iter().zip(&endpoints);
         let ends_elsewhere =
@@ -265,31 +340,24 @@ impl Cut {
         }
         let of_udp = network.flows.iter().filter(|flow| flow.transport == Transport::Udp);
         let datagrams = of_udp.map(|flow| [of(flow.from), of(flow.to)]).collect();
-        let (mut sums, mut crossing) = (vec![0.0; partitions], vec![0.0; partitions]);
+        let (mut sums, mut crossing) = (vec![0.0; lanes.len()], vec![0.0; lanes.len()]);
         nodes.iter().zip(&work.nodes).for_each(|(partition, work)| sums[usize::from(*partition)] += work);
         for link in (0..links.len()).filter(is_cut) {
             links[link].iter().for_each(|partition| crossing[usize::from(*partition)] += work.links[link]);
         }
-        let window = least.unwrap_or(forever).min(forever);
-        let work = sums;
-        Some(Self {
-            links,
-            endpoints,
-            datagrams,
-            ends_elsewhere,
-            is_followed,
-            partitions,
-            window,
-            work,
-            crossing,
-            nodes,
-        })
+        let (work, sources) = (sums, sources.into_iter().map(|of| of.into_iter().collect()).collect());
+        Self { links, stands, endpoints, datagrams, ends_elsewhere, is_followed, lanes, sources, window, work, crossing, nodes }
     }
 
     /// Seconds that a second of the network is expected to take.
     fn seconds(&self) -> f64 {
-        let busy = self.work.iter().zip(&self.crossing).map(|(work, crossing)| work * EVENT + crossing * CROSSING);
-        busy.fold(0.0, f64::max) + WINDOW / self.window.as_secs_f64()
+        let (window, round) = (self.window(), self.round());
+        let windows = if window < round { WINDOW / window.as_secs_f64() } else { 0.0 };
+        let mut busy = vec![0.0; self.lanes()];
+        for (partition, (work, crossing)) in self.work.iter().zip(&self.crossing).enumerate() {
+            busy[self.lane(partition)] += work * EVENT + crossing * CROSSING + windows;
+        }
+        busy.into_iter().fold(0.0, f64::max) + ROUND / round.as_secs_f64()
     }
 }
 

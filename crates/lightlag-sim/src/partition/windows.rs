@@ -1,9 +1,11 @@
-//! A run in partitions, window after window.
+//! A run in partitions, round after round.
 //!
-//! A packet that leaves a partition in a window arrives after it, so nobody misses anything. A run that ends with its last transfer
-//! must not go beyond that: before each window some flow must be found that surely goes on for longer (a *guard*). If none is,
-//! the partitions are joined, and the rest of the run has one thread. A guard that fails in its window (its connection may be
-//! given up) is no guard: should all flows have ended in such a window, everything up to it is run again, and joined there.
+//! In a round each partition goes on window after window, as soon as it has been told of whatever arrives there. After a round, which
+//! is as long as the longest delay between two partitions, all threads meet. A run that ends with its last transfer
+//! must not go beyond that: before each round some flow must be found that surely goes on for longer (a *guard*), or at least for
+//! longer than a window, and then the round has one window. If none is, the partitions are joined, and the rest of the run has one
+//! thread. A guard that fails in its round (its connection may be given up) is no guard: should all flows have ended in such a
+//! round, everything up to it is run again, and joined there.
 
 use crate::builder::build;
 use crate::hosts::Task;
@@ -12,11 +14,12 @@ use crate::partition::Partition;
 use crate::partition::border::Part;
 use crate::partition::join;
 use crate::partition::ledger::Ledger;
+use crate::partition::mail::Mail;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{Cut, Guard};
 use crate::tap::Silent;
 use crate::world::World;
-use lightlag_core::{Duration, Instant, Pool, Wait};
+use lightlag_core::{Duration, Instant, Patience, Pool, Wait, evenly};
 use lightlag_net::Link;
 use lightlag_scenario::{Network, Scenario};
 use std::sync::Arc;
@@ -32,20 +35,21 @@ pub(crate) struct Origin {
 /// Counts of the work of partitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Windows.
+    /// Windows of each partition.
     pub windows: u64,
     /// Packets that crossed a border.
     pub crossings: u64,
     /// Events of all partitions.
     pub events: u64,
-    /// Of each window the events of the busiest partition, all together: a run cannot be shorter on any number of threads.
+    /// Events one after the other, with a thread for each lane: of each round those until the last partition is done, in which one
+    /// waits for others as long as it has not been told what arrives there.
     pub critical_events: u64,
     /// Events of the rest, which has one thread.
     pub alone: u64,
 }
 
 impl Counts {
-    /// Speed of a thread for each partition over one thread, by events alone.
+    /// Speed of a thread for each lane over one thread, by events alone.
     pub fn speed_up(&self) -> f64 {
         (self.events + self.alone) as f64 / (self.critical_events + self.alone).max(1) as f64
     }
@@ -59,7 +63,7 @@ pub(crate) struct Windows {
     guards: Option<Vec<Guard>>,
     pub(crate) ledger: Ledger,
     pub(crate) tables: Tables,
-    pool: Pool<Partition, Instant>,
+    pool: Pool<Partition, Work>,
     /// Everything before has happened.
     reached: Instant,
     pub(crate) counts: Counts,
@@ -77,27 +81,64 @@ pub(crate) enum Step {
 }
 
 impl World<Silent, Part> {
-    /// Lets everything happen before `end`, and hands over what leaves.
-    pub(crate) fn pass(&mut self, end: Instant) {
-        self.take_in();
-        let last = Instant::from_nanos(end.as_nanos() - 1);
+    /// A window of a round that ends at `round`: lets everything happen before `end`, and hands over what leaves.
+    #[inline(never)]
+    fn pass(&mut self, end: Instant, round: Instant) {
+        // What came after the last round, unless the partitions have settled.
+        self.take_in(self.border.turns.is_empty() && !self.recorder.writes());
+        let (last, before) = (Instant::from_nanos(end.as_nanos() - 1), self.border.events);
         while let Some((now, due)) = self.agenda.next_until(last) {
             self.border.begin(now, &self.agenda, due);
             self.handle(now, due);
             self.border.end(&self.recorder);
         }
-        self.hand_over(end);
+        self.border.turns.push(self.border.events - before);
+        self.hand_over(end, end == round);
     }
 
     /// When something next happens here, or may be decided that others hear of.
     fn next(&self) -> Instant {
         let due = self.agenda.next_until(Instant::MAX).map_or(Instant::MAX, |(time, _)| time);
-        let arrives = self.border.inboxes.iter().map(|inbox| inbox.earliest);
+        let Part { sources, mail, number, .. } = &self.border;
+        let arrives = sources.iter().filter_map(|source| mail.earliest(source.from, *number, source.least));
         let leaves = self.border.outlets.iter().map(|outlet| match &self.fabric.hops[outlet.on.0 as usize].link {
             Link::Queued(link) => link.next_decision(),
             Link::Computed(_) => Instant::MAX,
         });
         arrives.chain(leaves).fold(due, Instant::min)
+    }
+}
+
+/// A round of the partitions of a thread: lets everything happen before `end`, in the first of them that can go on.
+fn pass(worlds: &mut [Partition], end: Instant) {
+    let Some(mail) = worlds.first().map(|world| world.border.mail.clone()) else { return };
+    let _watch = mail.watch();
+    let mut patience = Patience::default();
+    while worlds.iter().any(|world| world.border.reached < end) {
+        match worlds.iter_mut().find_map(|world| Some((world.border.next_window(end)?, world))) {
+            Some((until, world)) => {
+                world.pass(until, end);
+                patience = Patience::default();
+            }
+            None if mail.wait(&mut patience) => {}
+            None => return,
+        }
+    }
+}
+
+/// The work of a thread on its partitions.
+#[derive(Clone, Copy)]
+enum Work {
+    /// A round, up to this time.
+    Round(Instant),
+    /// After a round: links get whatever was offered to them.
+    Settle,
+}
+
+fn work(worlds: &mut [Partition], work: Work) {
+    match work {
+        Work::Round(end) => pass(worlds, end),
+        Work::Settle => worlds.iter_mut().for_each(|world| world.take_in(true)),
     }
 }
 
@@ -108,11 +149,12 @@ fn split(first: World<Silent>, network: &Network, origin: &Origin, cut: &Arc<Cut
     let sizes = planned_sizes(network, &first, seed, Instant::ZERO + scenario.duration, cut);
     let others = (1..cut.partitions() as u16).map(|number| (number, build(network.clone(), record, seed)));
     let all = std::iter::once((0, first)).chain(others);
+    let mail = Arc::new(Mail::new(cut.partitions()));
     let part = |(number, mut world): (u16, World<Silent>)| {
         for (receiver, transfer) in &sizes {
             world.hosts.endpoints[*receiver].task = Task::Receive { transfer: *transfer };
         }
-        Box::new(join::part(world, number, cut))
+        Box::new(join::part(world, number, cut, &mail))
     };
     all.map(part).collect()
 }
@@ -149,11 +191,15 @@ impl Windows {
         let ends_early = world.hosts.open_transfers > 0;
         let ledger = Ledger::new(&world.hosts);
         let worlds = split(world, network, &origin, &cut);
+        // A thread takes neighbouring lanes.
+        let mut lanes = evenly(cut.lanes(), threads.min(cut.lanes())).into_iter();
+        let mut sizes = cut.lane_sizes().into_iter();
+        let shares: Vec<usize> = lanes.by_ref().map(|lanes| sizes.by_ref().take(lanes).sum()).collect();
         Self {
             guards: ends_early.then(|| guards.into_iter().rev().collect()),
             ledger,
             tables: Tables::new(&worlds),
-            pool: Pool::new(threads.min(worlds.len()), Wait::Awake, |world, end| world.pass(end)),
+            pool: Pool::new(&shares, Wait::Awake, work),
             reached: Instant::ZERO,
             counts: Counts::default(),
             worlds,
@@ -182,11 +228,13 @@ impl Windows {
                 return Step::Done;
             }
             let start = self.reached.max(next);
-            let end = (start + self.cut.window()).min(until + Duration::from_nanos(1));
-            if !self.goes_on_until(start, end) {
+            let after = |time: Duration| (start + time).min(until + Duration::from_nanos(1));
+            let (window, round) = (after(self.cut.window()), after(self.cut.round()));
+            if !self.goes_on_until(start, window) {
                 return self.leave();
             }
-            self.pass(end);
+            let end = if self.guard_holds(start, round) { round } else { window };
+            self.pass(start, end);
             let is_certain = self.ledger.enter(&mut self.worlds).is_ok();
             if !is_certain || self.guards.is_some() && self.ledger.open_transfers == 0 {
                 self.return_to(start);
@@ -200,35 +248,39 @@ impl Windows {
         }
     }
 
-    /// One window: each partition by itself, and then packets go where they arrive.
-    fn pass(&mut self, end: Instant) {
-        let before: Vec<u64> = self.worlds.iter().map(|world| world.border.events).collect();
-        self.pool.pass(&mut self.worlds, end);
-        let events = self.worlds.iter().zip(&before).map(|(world, before)| world.border.events - before);
-        let (sum, most) = events.fold((0, 0), |(sum, most), events| (sum + events, most.max(events)));
-        self.counts.windows += 1;
-        self.counts.events += sum;
-        self.counts.critical_events += most;
-        for from in 0..self.worlds.len() {
-            for to in (0..self.worlds.len()).filter(|to| *to != from) {
-                let [one, other] = self.worlds.get_disjoint_mut([from, to]).expect("two partitions");
-                let (outbox, inbox) = (&mut one.border.outboxes[to], &mut other.border.inboxes[from]);
-                self.counts.crossings += outbox.packets.len() as u64;
-                std::mem::swap(outbox, inbox);
-            }
+    /// A round of all partitions.
+    fn pass(&mut self, start: Instant, end: Instant) {
+        for Part { number, reached, mail, turns, .. } in self.worlds.iter_mut().map(|world| &mut world.border) {
+            turns.clear();
+            *reached = start;
+            mail.reach(*number, start);
         }
+        self.pool.pass(&mut self.worlds, Work::Round(end));
+        // Links write rows about packets when these are offered to them; otherwise the next round begins with that.
+        if self.worlds[0].recorder.writes() {
+            self.pool.pass(&mut self.worlds, Work::Settle);
+        }
+        let parts = self.worlds.iter().map(|world| &world.border);
+        self.counts.crossings = parts.clone().map(|part| part.crossings).sum();
+        self.counts.windows += parts.clone().map(|part| part.turns.len() as u64).max().unwrap_or(0);
+        self.counts.events += parts.flat_map(|part| &part.turns).sum::<u64>();
+        self.counts.critical_events += critical_events(&self.worlds, &self.cut);
     }
 
     /// Whether the run surely goes on until `end`.
     fn goes_on_until(&mut self, start: Instant, end: Instant) -> bool {
-        let Some(guards) = &mut self.guards else { return true };
-        while let Some(guard) = guards.last() {
-            if guard.holds(&self.worlds, &self.ledger, start, end) {
-                return true;
+        while !self.guard_holds(start, end) {
+            if self.guards.as_mut().and_then(Vec::pop).is_none() {
+                return false;
             }
-            guards.pop();
         }
-        false
+        true
+    }
+
+    /// Whether the present guard, if one is needed, shows that the run goes on until `end`.
+    fn guard_holds(&self, start: Instant, end: Instant) -> bool {
+        let Some(guards) = &self.guards else { return true };
+        guards.last().is_some_and(|guard| guard.holds(&self.worlds, &self.ledger, start, end))
     }
 
     /// Joins the partitions.
@@ -262,6 +314,27 @@ impl Windows {
             Step::Done | Step::Paused(_) => unreachable!("leaving joins"),
         }
     }
+}
+
+/// Events of a round one after the other, if each lane has a thread that takes the windows in their order.
+fn critical_events(worlds: &Worlds, cut: &Cut) -> u64 {
+    let mut free = vec![0; cut.lanes()];
+    let mut done: Vec<Vec<u64>> = vec![Vec::new(); worlds.len()];
+    for window in 0..worlds.iter().map(|world| world.border.turns.len()).max().unwrap_or(0) {
+        for (number, part) in worlds.iter().map(|world| &world.border).enumerate() {
+            let Some(events) = part.turns.get(window) else { continue };
+            // Of the other partition all windows are needed that end no later than this before the end of the present one.
+            let needed = |least: Duration| (window + 1).checked_sub((least.as_nanos() / cut.window().as_nanos()) as usize);
+            let told = part.sources.iter().filter_map(|source| {
+                let windows = needed(source.least).filter(|windows| *windows > 0)?;
+                done[usize::from(source.from)].get(windows - 1).copied()
+            });
+            let lane = &mut free[cut.lane(number)];
+            *lane = told.fold(*lane, u64::max) + events;
+            done[number].push(*lane);
+        }
+    }
+    free.into_iter().max().unwrap_or(0)
 }
 
 impl Guard {

@@ -207,6 +207,11 @@ impl Recorder {
         self.mode != TraceMode::Off || self.queues
     }
 
+    /// Whether queues are sampled.
+    pub(crate) fn samples_queues(&self) -> bool {
+        self.queues
+    }
+
     /// Whether there is a trace.
     #[inline]
     pub(crate) fn traces(&self) -> bool {

@@ -68,7 +68,7 @@ fn finished(simulation: Simulation) -> RunResult {
 /// The same in partitions, by two threads.
 fn run_in_parts(text: &str, partitions: usize) -> (RunResult, bool) {
     let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
-    let how = Parallel { partitions, threads: 2, always: true };
+    let how = Parallel { lanes: partitions, threads: 2, always: true };
     let simulation = Simulation::parallel(&scenario, None, how).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let is_cut = simulation.cut().is_ok();
     (simulation.run(&mut |_| Control::Continue), is_cut)
