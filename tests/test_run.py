@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import threading
 
 import pytest
@@ -78,7 +79,7 @@ def test_threads_are_a_number_or_auto(threads: int) -> None:
 def test_explain_says_where_a_network_is_cut(lightlag: Lightlag, pair_file: object) -> None:
     done = lightlag("explain", str(pair_file), "--partitions", "--threads", "2")
     assert done.returncode == 0, done.stderr
-    assert "in 2 partitions, which run for" in done.stdout or "runs on one thread: " in done.stdout
+    assert re.search(r" in [23] partitions, which run for ", done.stdout) or "runs on one thread: " in done.stdout
     alone = lightlag("explain", str(pair_file), "--partitions", "--threads", "1")
     assert alone.stdout.endswith("runs on one thread: one partition was asked for\n")
 

@@ -7,8 +7,8 @@
 //! lightlag-bench engine SIDE                the engine alone: SIDE links with SIDE packets each, as JSON
 //! lightlag-bench floor ENTITIES             the event queue alone, as JSON
 //! lightlag-bench setup FLOWS                flows written one by one, up to the first event, as JSON
-//! lightlag-bench parallel NAME PARTITIONS THREADS [KEY=VALUE ...]
-//!                                           one scenario in so many partitions on so many threads, as JSON
+//! lightlag-bench parallel NAME LANES THREADS [KEY=VALUE ...]
+//!                                           one scenario in so many lanes on so many threads, as JSON
 //! lightlag-bench air                        radio media beside ns-3, alone
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
             Ok(flows) => return print(set_up::measure(flows)),
             Err(_) => return usage(),
         },
-        ["parallel", name, partitions, threads, changes @ ..] => {
+        ["parallel", name, lanes, threads, changes @ ..] => {
             let sets: Option<Vec<_>> = changes.iter().map(|change| change.split_once('=')).collect();
-            let (Some(sets), Ok(partitions), Ok(threads)) = (sets, partitions.parse(), threads.parse()) else {
+            let (Some(sets), Ok(lanes), Ok(threads)) = (sets, lanes.parse(), threads.parse()) else {
                 return usage();
             };
-            let sample = parallel::measure(name, partitions, threads, &owned(sets));
+            let sample = parallel::measure(name, lanes, threads, &owned(sets));
             println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
         }
         ["air"] => air::print_media(),

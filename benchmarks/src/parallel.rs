@@ -14,7 +14,7 @@ pub struct Sample {
     /// Seconds of CPU time of all threads.
     pub cpu_s: f64,
     pub partitions: usize,
-    /// Events of all partitions over those of the busiest one in each window.
+    /// Events of all partitions over those that come one after the other.
     pub by_events: f64,
     pub windows: u64,
     pub crossings: u64,
@@ -22,7 +22,7 @@ pub struct Sample {
     pub hash: String,
 }
 
-/// Runs the scenario file `name` with some changes in so many partitions on so many threads.
+/// Runs the scenario file `name` with some changes in so many lanes on so many threads.
 #[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
 pub fn measure(name: &str, lanes: usize, threads: usize, sets: &[(String, String)]) -> Sample {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(name).with_extension("toml");

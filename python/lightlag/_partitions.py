@@ -22,16 +22,19 @@ def describe(scenario: _engine.Scenario, threads: int) -> str:
         return f"{name} runs on one thread: {answer['whole']}"
     cut = [printable(link) for link in answer["cut"]]
     more = f" and {len(cut) - SHOWN} more" if len(cut) > SHOWN else ""
+    window, meeting = answer["window_s"], answer["round_s"]
+    meet = f", and whose threads meet every {meeting * 1e3:.4g} ms" if meeting > window else ""
     lines = [
-        f"{name} in {len(answer['partitions'])} partitions, which run for {answer['window_s'] * 1e3:.4g} ms at a time",
+        f"{name} in {len(answer['partitions'])} partitions, which run for {window * 1e3:.4g} ms at a time{meet}",
         f"cut:          {', '.join(cut[:SHOWN])}{more}",
     ]
+    shared = len(answer["partitions"]) > answer["lanes"]
     for number, part in enumerate(answer["partitions"]):
-        lines.append(f"partition {number:<3} {part['nodes']} nodes, {part['share']:.0%} of the expected work")
+        thread = f"thread {part['lane'] + 1}, " if shared else ""
+        lines.append(f"partition {number:<3} {thread}{part['nodes']} nodes, {part['share']:.0%} of the expected work")
     lines += [
         f"trial:        {answer['simulated_s']:.4g} s, {answer['events']:,} events in {answer['windows']:,} windows, "
         f"{answer['crossings']:,} packets over the cut",
-        f"speed-up:     at most {answer['speed_up']:.2f} × one thread, by the events of the busiest partition in each "
-        "window",
+        f"speed-up:     {answer['speed_up']:.2f} × one thread, if all events took the same time",
     ]
     return "\n".join(lines)

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 const SLICE: u64 = 1 << 20;
 
 /// The cut of a scenario for so many threads, and what its partitions had to do in a trial of about `events`
-/// events: as JSON {"whole": reason} or {"partitions": [{"nodes", "share"}, ...], "window_s", "cut": [link, ...],
-/// "simulated_s", "windows", "crossings", "events", "speed_up"}.
+/// events: as JSON {"whole": reason} or {"partitions": [{"nodes", "share", "lane"}, ...], "lanes", "window_s", "round_s",
+/// "cut": [link, ...], "simulated_s", "windows", "crossings", "events", "speed_up"}.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads, events=3_000_000))]
 pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events: u64) -> PyResult<String> {
@@ -25,10 +25,14 @@ pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events
             let names = simulation.link_names();
             let size = |partition| cut.nodes().iter().filter(|of| usize::from(**of) == partition).count();
             let shares = cut.shares().into_iter().enumerate();
-            let partitions: Vec<Value> =
-                shares.map(|(partition, share)| json!({ "nodes": size(partition), "share": share })).collect();
+            let part = |(partition, share)| {
+                json!({ "nodes": size(partition), "share": share, "lane": cut.lane(partition) })
+            };
+            let partitions: Vec<Value> = shares.map(part).collect();
             let links: Vec<&str> = cut.links().map(|link| names[link.0 as usize].as_str()).collect();
-            json!({ "partitions": partitions, "window_s": cut.window().as_secs_f64(), "cut": links })
+            let [window, round] = [cut.window(), cut.round()].map(|time| time.as_secs_f64());
+            let lanes = cut.lanes();
+            json!({ "partitions": partitions, "lanes": lanes, "window_s": window, "round_s": round, "cut": links })
         }
     };
     while simulation.progress().events < events && py.detach(|| simulation.step(Instant::MAX, SLICE.min(events))) {

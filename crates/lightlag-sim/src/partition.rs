@@ -9,6 +9,7 @@
 //! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which goes on alone.
 
 pub(crate) mod border;
+pub(crate) mod critical;
 pub(crate) mod join;
 pub(crate) mod ledger;
 pub(crate) mod mail;

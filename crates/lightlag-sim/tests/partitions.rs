@@ -243,6 +243,41 @@ fn a_run_that_is_stopped_is_the_same() {
     assert_same(&whole.finish(), &parts.finish(), "stopped");
 }
 
+/// A hundred senders behind one bottleneck have more to do than their receivers.
+const CROWD: &str = r#"
+duration = "8 s"
+record = { trace = "change", queue = "sampled", drops = true, acks = true, interval = "50 ms" }
+[topology]
+kind = "dumbbell"
+pairs = 100
+rate = "1 Gbit/s"
+delay = "30 ms"
+queue = "200 packets"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+flow = { stagger = "3 ms" }
+"#;
+
+#[test]
+fn a_lane_takes_over_hosts_of_the_other() {
+    for record in ["", "record.trace=off record.queue=off record.drops=false record.acks=false"] {
+        let sets: Vec<(&str, &str)> = record.split_whitespace().map(|set| set.split_once('=').unwrap()).collect();
+        let scenario = scenario(CROWD, &sets);
+        let whole = Simulation::new(&scenario, None).unwrap().run(&mut |_| Control::Continue);
+        assert!(whole.summary.links.iter().any(|link| link.dropped_queue > 100), "the queue overflows");
+        for threads in [1, 2] {
+            let how = Parallel { lanes: 2, threads, always: false };
+            let parts = Simulation::parallel(&scenario, None, how).unwrap();
+            let cut = parts.cut().unwrap();
+            assert_eq!((cut.lanes(), cut.partitions()), (2, 3));
+            assert_eq!([cut.window(), cut.round()], [1, 30].map(Duration::from_millis));
+            let shares = cut.shares();
+            let lane = |lane| (0..3).filter(|of| cut.lane(*of) == lane).map(|of| shares[of]).sum::<f64>();
+            assert!((lane(0) - lane(1)).abs() < 0.1, "{shares:?}");
+            assert_same(&whole, &parts.run(&mut |_| Control::Continue), &format!("{threads} threads {record}"));
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_cut_says_why() {
     let reason = |text: &str, lanes| {

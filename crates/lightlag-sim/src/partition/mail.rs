@@ -149,3 +149,57 @@ impl Drop for Watch<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_net::{NodeId, PacketFlags};
+    use std::sync::Arc;
+
+    fn packet(flow: u32) -> Packet {
+        Packet::new(NodeId(0), flow, 1500, PacketFlags::new(true), crate::body::Body::default())
+    }
+
+    fn offer(nanos: u64, flow: u32) -> Offer {
+        let at = Moment { time: Instant::from_nanos(nanos), entity: 0, step: 0 };
+        Offer { at, on: LinkId(0), packet: packet(flow) }
+    }
+
+    #[test]
+    fn letters_arrive_once_and_in_order() {
+        let mail = Mail::new(3);
+        let least = Duration::from_nanos(100);
+        let mut letters = Letters { offers: vec![offer(5, 1)], arrivals: Vec::new() };
+        mail.post(0, 2, &mut letters);
+        assert_eq!(letters.len(), 0);
+        letters.offers.extend([offer(7, 2), offer(9, 3)]);
+        letters.arrivals.push(Arrival { at: Instant::from_nanos(90), on: LinkId(1), packet: packet(4) });
+        mail.post(0, 2, &mut letters);
+        assert_eq!(mail.earliest(0, 2, least), Some(Instant::from_nanos(90)));
+        assert_eq!(mail.earliest(2, 0, least), None);
+        mail.take(1, 2, &mut letters);
+        assert_eq!(letters.len(), 0, "the second has sent nothing");
+        mail.take(0, 2, &mut letters);
+        assert_eq!(letters.offers.iter().map(|offer| offer.packet.flow).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(letters.arrivals.len(), 1);
+        letters = Letters::default();
+        mail.take(0, 2, &mut letters);
+        assert_eq!(letters.len(), 0);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_has_panicked() {
+        let mail = Arc::new(Mail::new(2));
+        mail.reach(1, Instant::from_nanos(3));
+        assert_eq!(mail.reached(1), Instant::from_nanos(3));
+        let mut patience = Patience::default();
+        assert!(mail.wait(&mut patience));
+        let other = mail.clone();
+        let thread = std::thread::spawn(move || {
+            let _watch = other.watch();
+            panic!("a partition fails");
+        });
+        assert!(thread.join().is_err());
+        assert!(!mail.wait(&mut patience));
+    }
+}

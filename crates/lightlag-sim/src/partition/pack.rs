@@ -182,4 +182,32 @@ mod tests {
             assert_eq!((packed[0], packed[3]), (packed[1], packed[4]));
         }
     }
+
+    /// A gateway with ten hosts, which have most of the work, and a second gateway.
+    fn star() -> Pieces {
+        let names: Vec<u32> = (0..12).collect();
+        let work = [vec![2.0], vec![1.0; 10], vec![6.0]].concat();
+        let links = (1..11).map(|host| (0, host, 1.0)).chain([(0, 11, 10.0)]);
+        Pieces::new(&names, &work, links)
+    }
+
+    #[test]
+    fn a_lane_with_little_work_takes_over_hosts_of_the_other() {
+        let homes = [vec![0; 11], vec![1]].concat();
+        let lanes = star().shared_out(&homes, 2, 1.0, 0.0);
+        // 12 and 6 become 9 and 9, and the gateways stay.
+        assert_eq!(lanes.iter().filter(|lane| **lane == 1).count(), 4, "{lanes:?}");
+        assert_eq!((lanes[0], lanes[11]), (0, 1));
+        assert_ne!(lanes[1..4], [1, 1, 1], "they come from all over the network");
+        // A packet over a border costs as much as the work of its host: nothing is won.
+        assert_eq!(star().shared_out(&homes, 2, 1.0, 1.0), homes);
+    }
+
+    #[test]
+    fn lanes_without_a_partition_get_work_too() {
+        let homes = [vec![0; 11], vec![1]].concat();
+        let lanes = star().shared_out(&homes, 4, 1.0, 0.0);
+        let size = |lane| lanes.iter().filter(|of| **of == lane).count();
+        assert!(size(2) >= 3 && size(3) >= 3, "{lanes:?}");
+    }
 }

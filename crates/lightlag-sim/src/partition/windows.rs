@@ -12,6 +12,7 @@ use crate::hosts::Task;
 use crate::hosts::source::Source;
 use crate::partition::Partition;
 use crate::partition::border::Part;
+use crate::partition::critical;
 use crate::partition::join;
 use crate::partition::ledger::Ledger;
 use crate::partition::mail::Mail;
@@ -264,7 +265,8 @@ impl Windows {
         self.counts.crossings = parts.clone().map(|part| part.crossings).sum();
         self.counts.windows += parts.clone().map(|part| part.turns.len() as u64).max().unwrap_or(0);
         self.counts.events += parts.flat_map(|part| &part.turns).sum::<u64>();
-        self.counts.critical_events += critical_events(&self.worlds, &self.cut);
+        let turns: Vec<&[u64]> = self.worlds.iter().map(|world| world.border.turns.as_slice()).collect();
+        self.counts.critical_events += critical::events(&turns, &self.cut);
     }
 
     /// Whether the run surely goes on until `end`.
@@ -314,27 +316,6 @@ impl Windows {
             Step::Done | Step::Paused(_) => unreachable!("leaving joins"),
         }
     }
-}
-
-/// Events of a round one after the other, if each lane has a thread that takes the windows in their order.
-fn critical_events(worlds: &Worlds, cut: &Cut) -> u64 {
-    let mut free = vec![0; cut.lanes()];
-    let mut done: Vec<Vec<u64>> = vec![Vec::new(); worlds.len()];
-    for window in 0..worlds.iter().map(|world| world.border.turns.len()).max().unwrap_or(0) {
-        for (number, part) in worlds.iter().map(|world| &world.border).enumerate() {
-            let Some(events) = part.turns.get(window) else { continue };
-            // Of the other partition all windows are needed that end no later than this before the end of the present one.
-            let needed = |least: Duration| (window + 1).checked_sub((least.as_nanos() / cut.window().as_nanos()) as usize);
-            let told = part.sources.iter().filter_map(|source| {
-                let windows = needed(source.least).filter(|windows| *windows > 0)?;
-                done[usize::from(source.from)].get(windows - 1).copied()
-            });
-            let lane = &mut free[cut.lane(number)];
-            *lane = told.fold(*lane, u64::max) + events;
-            done[number].push(*lane);
-        }
-    }
-    free.into_iter().max().unwrap_or(0)
 }
 
 impl Guard {
