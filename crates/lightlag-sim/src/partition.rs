@@ -1,10 +1,12 @@
 //! One run on several cores: the network in partitions, each a world of its own.
 //!
-//! The network is cut along its long links (`plan`). A packet that leaves on a cut link arrives no earlier than the least
-//! delay of all cut links later, so that all partitions may handle the events of a window as long as that without hearing of
-//! each other (`run` steps through the windows). Each keeps in its `border` what it has for the others. After a
-//! window packets go to where they arrive, and what was recorded is merged in the order of the events (`merge`): the
-//! order is total, and the same however the network is cut.
+//! The network is cut along its long links (`plan`), into a partition for each thread. Where these have unequal work, hosts of the
+//! busier ones become partitions of their own, over shorter links, and go to other threads: a *lane* is what a thread runs
+//! (`pack`). A packet that leaves on a cut link arrives no earlier than the delay of that link later. A partition therefore goes on,
+//! window after window, as far as the others have told it what arrives (`mail`), and threads meet only after a round of many
+//! windows (`rounds`). Each partition keeps in its `border` what it has for the others. After a round, what was recorded is merged
+//! in the order of the events (`merge`): the order is total, and the same however the network is cut. `critical` counts the
+//! events that come one after the other.
 //!
 //! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which goes on alone.
 
@@ -16,7 +18,7 @@ pub(crate) mod mail;
 pub(crate) mod merge;
 pub(crate) mod pack;
 pub(crate) mod plan;
-pub(crate) mod windows;
+pub(crate) mod rounds;
 
 use crate::tap::Silent;
 use crate::world::World;
@@ -44,4 +46,4 @@ impl Threads {
 }
 
 pub use plan::{Cut, Parallel, Whole};
-pub use windows::Counts;
+pub use rounds::Counts;

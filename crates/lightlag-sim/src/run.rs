@@ -5,7 +5,7 @@ use crate::hosts::{Observed, Outcome};
 use crate::partition::Threads;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
-use crate::partition::windows::{Counts, Origin, Step, Windows};
+use crate::partition::rounds::{Counts, Origin, Step, Rounds};
 use crate::results::Paths;
 use crate::results::{Failed, Parts, Provenance, RunResult};
 use crate::tap::capture::{Output, Setup};
@@ -56,7 +56,7 @@ pub struct Simulation {
 enum Watched {
     By(Box<World<Silent>>),
     Closely(Box<World<Observers>>),
-    InParts(Box<Windows>, Threads),
+    InParts(Box<Rounds>, Threads),
 }
 
 /// Progress of a run, and its end.
@@ -145,7 +145,7 @@ impl Simulation {
     /// The cut of the network, or the reason for which there is none.
     pub fn cut(&self) -> Result<&Cut, Whole> {
         match (&self.world, &self.joined) {
-            (Watched::InParts(windows, _), _) => Ok(windows.cut()),
+            (Watched::InParts(rounds, _), _) => Ok(rounds.cut()),
             (_, Some((cut, _))) => Ok(cut),
             _ => Err(self.whole.unwrap_or(Whole::Asked)),
         }
@@ -154,7 +154,7 @@ impl Simulation {
     /// Counts of the work of the partitions so far.
     pub fn counts(&self) -> Counts {
         match (&self.world, self.joined.as_ref()) {
-            (Watched::InParts(windows, _), _) => windows.counts,
+            (Watched::InParts(rounds, _), _) => rounds.counts,
             (_, Some((_, counts))) => Counts { alone: self.course.events - counts.events, ..*counts },
             _ => Counts { alone: self.course.events, ..Counts::default() },
         }
@@ -202,10 +202,10 @@ impl Simulation {
     /// The same with at most so many events: [`Self::progress`] says how far it came.
     pub fn step(&mut self, until: Instant, most: u64) -> bool {
         let last = self.course.events.saturating_add(most);
-        if let Watched::InParts(windows, _) = &mut self.world
-            && let Some((world, events)) = advance_in_parts(windows, &mut self.course, until, most)
+        if let Watched::InParts(rounds, _) = &mut self.world
+            && let Some((world, events)) = advance_in_parts(rounds, &mut self.course, until, most)
         {
-            self.joined = Some((Box::new(windows.cut().clone()), windows.counts));
+            self.joined = Some((Box::new(rounds.cut().clone()), rounds.counts));
             self.course.events = events;
             self.world = Watched::By(world);
         }
@@ -244,8 +244,8 @@ impl Simulation {
         match &self.world {
             Watched::By(world) => recorded(world),
             Watched::Closely(world) => recorded(world),
-            Watched::InParts(windows, _) => {
-                let Tables { trace, queue, drops, acks, .. } = &windows.tables;
+            Watched::InParts(rounds, _) => {
+                let Tables { trace, queue, drops, acks, .. } = &rounds.tables;
                 Recorded { trace, queue, drops, acks, paths: None }
             }
         }
@@ -320,8 +320,8 @@ impl Simulation {
         let failed = self.failed();
         let Self { world, provenance, mut course, .. } = self;
         let mut result = match world {
-            Watched::InParts(windows, _) => {
-                let (mut world, events) = windows.finish();
+            Watched::InParts(rounds, _) => {
+                let (mut world, events) = rounds.finish();
                 course.events = events;
                 results(&mut world, provenance, course, Parts::Go)
             }
@@ -361,13 +361,13 @@ fn in_parts(world: Watched, network: &Network, cut: Cut, threads: (usize, Thread
     let Watched::By(world) = world else { return world };
     let guards = plan::guards(network, &world.fabric);
     let (count, there) = threads;
-    Watched::InParts(Box::new(Windows::new(*world, network, cut, guards, count, origin)), there)
+    Watched::InParts(Box::new(Rounds::new(*world, network, cut, guards, count, origin)), there)
 }
 
 /// Lets partitions handle events up to a time, about so many. Returns the world that goes on alone, and the events so far, if
 /// they were joined.
 fn advance_in_parts(
-    windows: &mut Windows,
+    rounds: &mut Rounds,
     course: &mut Course,
     until: Instant,
     most: u64,
@@ -376,12 +376,12 @@ fn advance_in_parts(
         return None;
     }
     let until = until.min(course.end);
-    match windows.step(until, most) {
+    match rounds.step(until, most) {
         Step::Joined(world, events) => return Some((world, events)),
         Step::Done => (course.now, course.is_over) = (until, until == course.end),
         Step::Paused(now) => course.now = now,
     }
-    course.events = windows.events();
+    course.events = rounds.events();
     None
 }
 

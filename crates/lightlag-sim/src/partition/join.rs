@@ -50,7 +50,7 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc
     World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
-/// The whole world of all partitions, between two windows.
+/// The whole world of all partitions, between two rounds.
 pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
     // Links know what the last round has offered them.

@@ -30,7 +30,7 @@ impl Ledger {
         }
     }
 
-    /// Enters what has happened in a window.
+    /// Enters what has happened in a round.
     pub(crate) fn enter(&mut self, partitions: &mut [Partition]) -> Result<(), Unknown> {
         let mut happened: Vec<Happened> =
             partitions.iter_mut().flat_map(|world| std::mem::take(&mut world.border.happened)).collect();
@@ -97,7 +97,7 @@ impl Ledger {
     }
 }
 
-/// The account of a sender at an event of another partition in the last window. It is known only of senders that had sent
+/// The account of a sender at an event of another partition in the last round. It is known only of senders that had sent
 /// everything before.
 fn account_at(partitions: &[Partition], sender: usize, at: Moment) -> Option<Ending> {
     let world = &partitions[usize::from(partitions[0].border.cut.endpoint(sender))];
