@@ -213,7 +213,7 @@ fn share_buckets(shared: &mut Shared, endpoints: &mut [Endpoint], ip_header: u32
                 shared.buckets.push(Bucket::new(rate, size));
                 shared.buckets.len() - 1
             });
-            shared.of.entry(at).or_default().bucket = Some(number);
+            shared.of_mut(at).bucket = Some(number as u32);
             endpoint.connection.share(&mut shared.buckets[number], ip_header);
         }
     }
@@ -250,7 +250,7 @@ fn share_cookies(shared: &mut Shared, endpoints: &mut [Endpoint], network: &Netw
             shared.jars.push(Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie")));
             shared.jars.len() - 1
         });
-        shared.of.entry(at).or_default().jar = Some(number);
+        shared.of_mut(at).jar = Some(number as u32);
         endpoint.connection.share_cookies(&mut shared.jars[number]);
     }
 }

@@ -88,7 +88,7 @@ impl Hosts {
     /// The next segment of this endpoint, until there is none.
     #[inline]
     pub(crate) fn next_segment(&mut self, now: Instant, at: usize) -> Option<Segment> {
-        if self.shared.of.is_empty() {
+        if self.shared.of_endpoint.is_empty() {
             self.endpoints[at].connection.poll_segment(now)
         } else {
             self.next_shared(now, at)
@@ -98,24 +98,24 @@ impl Hosts {
     #[cold]
     fn next_shared(&mut self, now: Instant, at: usize) -> Option<Segment> {
         let connection = &mut self.endpoints[at].connection;
-        let share = self.shared.of.get(&at).copied().unwrap_or_default();
+        let share = self.shared.of(at);
         if let Some(number) = share.jar {
-            let jar = &mut self.shared.jars[number];
+            let jar = &mut self.shared.jars[number as usize];
             if let Some(lesson) = connection.take_lesson() {
                 jar.take(lesson);
             }
             connection.remember(jar);
         }
         match share.bucket {
-            Some(number) => connection.poll_limited(now, &mut self.shared.buckets[number]),
+            Some(number) => connection.poll_limited(now, &mut self.shared.buckets[number as usize]),
             None => connection.poll_segment(now),
         }
     }
 
     /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
     pub(crate) fn vacate(&mut self, at: usize) {
-        if let Some(number) = self.shared.of.get(&at).and_then(|share| share.bucket) {
-            self.endpoints[at].connection.vacate(&mut self.shared.buckets[number]);
+        if let Some(number) = self.shared.of(at).bucket {
+            self.endpoints[at].connection.vacate(&mut self.shared.buckets[number as usize]);
         }
     }
 }
@@ -127,15 +127,30 @@ pub(crate) struct Shared {
     pub(crate) buckets: Vec<Bucket>,
     /// Cookies, each for the connections that one node opens to another.
     pub(crate) jars: Vec<Jar>,
-    /// The share of an endpoint, if it has any.
-    pub(crate) of: BTreeMap<usize, Share>,
+    /// The share of each endpoint up to the last that has one.
+    of_endpoint: Vec<Share>,
 }
 
-/// The bucket and the jar of an endpoint.
+impl Shared {
+    /// The share of an endpoint.
+    pub(crate) fn of(&self, at: usize) -> Share {
+        self.of_endpoint.get(at).copied().unwrap_or_default()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn of_mut(&mut self, at: usize) -> &mut Share {
+        if self.of_endpoint.len() <= at {
+            self.of_endpoint.resize(at + 1, Share::default());
+        }
+        &mut self.of_endpoint[at]
+    }
+}
+
+/// The numbers of the bucket and of the jar of an endpoint, if it has any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Share {
-    pub(crate) bucket: Option<usize>,
-    pub(crate) jar: Option<usize>,
+    pub(crate) bucket: Option<u32>,
+    pub(crate) jar: Option<u32>,
 }
 
 /// One end of a connection.

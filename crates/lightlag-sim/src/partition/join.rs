@@ -101,13 +101,14 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
                 std::mem::swap(&mut hosts.dialogues[at], &mut theirs.dialogues[at]);
             }
         }
-        let shares = hosts.shared.of.iter().filter(|(at, _)| is_its(cut.endpoint(**at))).map(|(_, share)| *share);
-        let shares: Vec<Share> = shares.collect();
+        let its_ends = (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at)));
+        let shares: Vec<Share> = its_ends.map(|at| hosts.shared.of(at)).collect();
         // Several endpoints may share one.
-        for bucket in shares.iter().filter_map(|share| share.bucket).collect::<BTreeSet<usize>>() {
+        for bucket in shares.iter().filter_map(|share| share.bucket).collect::<BTreeSet<u32>>() {
+            let bucket = bucket as usize;
             std::mem::swap(&mut hosts.shared.buckets[bucket], &mut theirs.shared.buckets[bucket]);
         }
-        for jar in shares.iter().filter_map(|share| share.jar) {
+        for jar in shares.iter().filter_map(|share| share.jar).map(|jar| jar as usize) {
             hosts.shared.jars[jar] = theirs.shared.jars[jar];
         }
         for at in (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at))) {
