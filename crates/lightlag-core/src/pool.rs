@@ -215,7 +215,8 @@ mod tests {
     fn threads_may_run_wherever_the_one_that_asks_may() {
         use nix::sched::sched_getaffinity;
         use nix::unistd::Pid;
-        let mut pool = Pool::new(&[1, 1, 1], Wait::Asleep, |items, (): ()| items[0] = sched_getaffinity(Pid::from_raw(0)).ok());
+        let mut pool =
+            Pool::new(&[1, 1, 1], Wait::Asleep, |items, (): ()| items[0] = sched_getaffinity(Pid::from_raw(0)).ok());
         let mut items = vec![None; 3];
         pool.pass(&mut items, ());
         assert!(items[0].is_some() && items.iter().all(|item| *item == items[0]), "{items:?}");
@@ -224,7 +225,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "the third")]
     fn a_panic_of_a_worker_is_passed_on() {
-        let mut pool = Pool::new(&[1, 2], Wait::Asleep, |items: &mut [u64], (): ()| assert!(!items.contains(&3), "the third"));
+        let mut pool =
+            Pool::new(&[1, 2], Wait::Asleep, |items: &mut [u64], (): ()| assert!(!items.contains(&3), "the third"));
         pool.pass(&mut vec![1, 2, 3], ());
     }
 }

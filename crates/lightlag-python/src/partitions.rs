@@ -25,9 +25,8 @@ pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events
             let names = simulation.link_names();
             let size = |partition| cut.nodes().iter().filter(|of| usize::from(**of) == partition).count();
             let shares = cut.shares().into_iter().enumerate();
-            let part = |(partition, share)| {
-                json!({ "nodes": size(partition), "share": share, "lane": cut.lane(partition) })
-            };
+            let part =
+                |(partition, share)| json!({ "nodes": size(partition), "share": share, "lane": cut.lane(partition) });
             let partitions: Vec<Value> = shares.map(part).collect();
             let links: Vec<&str> = cut.links().map(|link| names[link.0 as usize].as_str()).collect();
             let [window, round] = [cut.window(), cut.round()].map(|time| time.as_secs_f64());

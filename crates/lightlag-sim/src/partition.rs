@@ -16,6 +16,7 @@ pub(crate) mod join;
 pub(crate) mod ledger;
 pub(crate) mod mail;
 pub(crate) mod merge;
+pub(crate) mod moment;
 pub(crate) mod pack;
 pub(crate) mod plan;
 pub(crate) mod rounds;

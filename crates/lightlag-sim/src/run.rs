@@ -5,7 +5,7 @@ use crate::hosts::{Observed, Outcome};
 use crate::partition::Threads;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Cut, Parallel, Whole};
-use crate::partition::rounds::{Counts, Origin, Step, Rounds};
+use crate::partition::rounds::{Counts, Origin, Rounds, Step};
 use crate::results::Paths;
 use crate::results::{Failed, Parts, Provenance, RunResult};
 use crate::tap::capture::{Output, Setup};

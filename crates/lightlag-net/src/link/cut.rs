@@ -45,7 +45,6 @@ impl<B: Clone> QueuedLink<B> {
     fn keeps_order(&self) -> bool {
         !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
     }
-
 }
 
 #[cfg(test)]

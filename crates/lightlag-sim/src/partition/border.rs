@@ -4,6 +4,7 @@ use crate::agenda::{Agenda, Due};
 use crate::body::Packet;
 use crate::hosts::{Ending, Hosts};
 use crate::partition::mail::{Arrival, Letters, Mail, Offer};
+use crate::partition::moment::{Moment, Turn};
 use crate::partition::plan::Cut;
 use crate::tap::record::{Progress, Recorder};
 use lightlag_core::{Duration, Instant};
@@ -45,28 +46,6 @@ impl Border for Part {
     fn of(&self) -> Option<&Part> {
         Some(self)
     }
-}
-
-/// An event of a run: its time and the number of the part of the world that was due. Events have this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Moment {
-    pub(crate) time: Instant,
-    pub(crate) entity: u32,
-    /// Packets that the event has offered to links in other partitions before.
-    pub(crate) step: u32,
-}
-
-/// Partitions that have a turn at the same moment, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Turn {
-    /// A queue that leads out drops before its far half delivers.
-    Near,
-    /// The part that is due.
-    Due,
-    /// The link in another partition to which a packet was offered.
-    Link,
-    /// All sample.
-    Sample,
 }
 
 /// Another partition from which links lead here.
@@ -157,7 +136,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub(crate) fn new(number: u16, cut: Arc<Cut>, mail: Arc<Mail>, (sampler, next_sample): (u32, Option<Instant>)) -> Self {
+    pub(crate) fn new(
+        number: u16,
+        cut: Arc<Cut>,
+        mail: Arc<Mail>,
+        (sampler, next_sample): (u32, Option<Instant>),
+    ) -> Self {
         let round = cut.round();
         let source = |(from, least)| Source {
             from,
@@ -241,7 +225,8 @@ impl Part {
     /// Posts what has left, at the end of a round to all, and says how far the partition has come.
     pub(crate) fn post(&mut self, is_last: bool) {
         let outboxes = (0..).zip(&mut self.outboxes).zip(&self.far);
-        for ((to, letters), _) in outboxes.filter(|((_, letters), is_far)| letters.len() > 0 && (is_last || !**is_far)) {
+        for ((to, letters), _) in outboxes.filter(|((_, letters), is_far)| letters.len() > 0 && (is_last || !**is_far))
+        {
             self.crossings += letters.len() as u64;
             self.mail.post(self.number, to, letters);
         }

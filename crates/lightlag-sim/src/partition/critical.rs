@@ -8,7 +8,9 @@ pub(crate) fn events(turns: &[&[u64]], cut: &Cut) -> u64 {
     let window = cut.window().as_nanos();
     // Of each partition: others that send to it, and how many windows it may be ahead of them.
     let sources: Vec<Vec<(usize, usize)>> = (0..turns.len() as u16)
-        .map(|to| cut.sources(to).map(|(from, least)| (usize::from(from), (least.as_nanos() / window) as usize)).collect())
+        .map(|to| {
+            cut.sources(to).map(|(from, least)| (usize::from(from), (least.as_nanos() / window) as usize)).collect()
+        })
         .collect();
     let lanes: Vec<usize> = (0..turns.len()).map(|partition| cut.lane(partition)).collect();
     path(turns, &lanes, &sources)

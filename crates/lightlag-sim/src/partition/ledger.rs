@@ -2,7 +2,8 @@
 
 use crate::hosts::{Ending, Hosts, Outcome, Outcomes};
 use crate::partition::Partition;
-use crate::partition::border::{Happened, Moment, What};
+use crate::partition::border::{Happened, What};
+use crate::partition::moment::Moment;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 

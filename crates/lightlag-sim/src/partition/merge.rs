@@ -1,7 +1,8 @@
 //! The tables of all partitions as one, in the order of the events.
 
 use crate::partition::Partition;
-use crate::partition::border::{Mark, Moment, Turn};
+use crate::partition::border::Mark;
+use crate::partition::moment::{Moment, Turn};
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
 
@@ -49,7 +50,8 @@ impl Tables {
         let mut entries: Vec<(Moment, Option<Turn>, Entry)> = Vec::new();
         for (number, world) in worlds.iter_mut().enumerate() {
             let part = &mut world.border;
-            let progress = part.progress.drain(..).map(|(at, flow, progress)| (at, None, Entry::Progress(flow, progress)));
+            let progress =
+                part.progress.drain(..).map(|(at, flow, progress)| (at, None, Entry::Progress(flow, progress)));
             entries.extend(progress);
             let mut before = [0; 4];
             for Mark { at, turn, rows } in part.marks.drain(..) {

@@ -1,7 +1,7 @@
 //! The cut of a network.
 //!
 //! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
-//! overtake or that is short. Each delay that a link has is tried as the shortest one to be cut: what is then still in one
+//! overtake or that is short. Delays that links have are tried as the shortest one to be cut: what is then still in one
 //! piece is packed into partitions ([`Pieces`]), one for each lane. Of all these the cut is taken that promises the shortest run: the
 //! work of the busiest lane, the packets that cross its border, and the waiting for each other after each round. Then lanes that
 //! have less to do than others take over pieces of their partitions, along shorter links, if that promises more.
@@ -54,6 +54,9 @@ const WINDOWS: u64 = 64;
 
 /// Partitions that no link joins never hear of each other.
 const FOREVER: Duration = Duration::from_secs(3_600);
+
+/// Delays that are tried at most: of a network with more, the time to find its cut would grow with their number times its size.
+const DELAYS: usize = 16;
 
 /// A cut promises less than this times the speed of one thread: then it is not worth it.
 const WORTH: f64 = 1.1;
@@ -186,10 +189,10 @@ impl Cut {
     }
 }
 
-/// Why a network stays whole.
+/// The reason for which a network stays whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Whole {
-    /// One partition was asked for.
+    /// One lane was asked for.
     Asked,
     /// Packets are captured.
     Captured,
@@ -235,32 +238,12 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     hosts: &Hosts,
     asked: Parallel,
 ) -> Result<Cut, Whole> {
-    if asked.lanes < 2 {
-        return Err(Whole::Asked);
-    }
-    if network.captures.is_some() {
-        return Err(Whole::Captured);
-    }
-    if network.links.iter().any(|link| link.signals.is_some()) {
-        return Err(Whole::Stations);
-    }
-    if network.proxies.iter().any(|proxy| proxy.crash.is_some()) {
-        return Err(Whole::Crashes);
-    }
-    if !network.media.is_empty() {
-        return Err(Whole::Radio);
-    }
-    if network.space.is_some() {
-        return Err(Whole::Sky);
-    }
-    if network.has_own_algorithms() {
-        return Err(Whole::Own);
+    if let Some(reason) = obstacle(network, asked) {
+        return Err(reason);
     }
     let together = together(network);
     let crossings = crossings(network, fabric);
-    let mut thresholds: Vec<Duration> = crossings.iter().flatten().copied().filter(|delay| !delay.is_zero()).collect();
-    thresholds.sort_unstable();
-    thresholds.dedup();
+    let thresholds = thresholds(crossings.iter().flatten().copied().filter(|delay| !delay.is_zero()).collect());
     let work = work(network);
     let all: f64 = work.nodes.iter().sum::<f64>() * EVENT;
     let pieces_at = |threshold: Duration| {
@@ -285,16 +268,47 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
             }
         }
     }
-    let Some((_, whole)) = best else { return Err(Whole::Connected) };
+    let Some((_, coarse)) = best else { return Err(Whole::Connected) };
     // Lanes that have less to do take over pieces of the partitions of others.
-    let finer = thresholds.into_iter().filter(|threshold| *threshold < whole.window()).map(|threshold| {
-        let lanes = pieces_at(threshold).shared_out(&whole.nodes, asked.lanes, EVENT, CROSSING);
-        new(&whole.nodes, &lanes)
+    let finer = thresholds.into_iter().filter(|threshold| *threshold < coarse.window()).map(|threshold| {
+        let lanes = pieces_at(threshold).shared_out(&coarse.nodes, asked.lanes, EVENT, CROSSING);
+        new(&coarse.nodes, &lanes)
     });
     let rank = |cut: &Cut| if asked.always { -(cut.partitions() as f64) } else { cut.seconds() };
-    let cuts = std::iter::once(whole.clone()).chain(finer);
-    let cut = cuts.min_by(|one, other| rank(one).total_cmp(&rank(other))).unwrap_or(whole);
+    let cut = finer.fold(coarse.clone(), |best, cut| if rank(&cut) < rank(&best) { cut } else { best });
     if !asked.always && all / cut.seconds() < WORTH { Err(Whole::NotWorth) } else { Ok(cut) }
+}
+
+/// The delays that are tried as the shortest to be cut, in their order: at most [`DELAYS`], those that are longest beside the next
+/// shorter one.
+fn thresholds(mut delays: Vec<Duration>) -> Vec<Duration> {
+    delays.sort_unstable();
+    delays.dedup();
+    let shorter = std::iter::once(Duration::ZERO).chain(delays.iter().copied());
+    let mut gaps: Vec<(f64, Duration)> = delays
+        .iter()
+        .zip(shorter)
+        .map(|(delay, shorter)| (delay.as_secs_f64() / shorter.as_secs_f64(), *delay))
+        .collect();
+    gaps.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+    gaps.truncate(DELAYS);
+    let mut longest: Vec<Duration> = gaps.into_iter().map(|(_, delay)| delay).collect();
+    longest.sort_unstable();
+    longest
+}
+
+/// Why a network is not cut, whatever its links are like.
+fn obstacle(network: &Network, asked: Parallel) -> Option<Whole> {
+    let obstacles = [
+        (asked.lanes < 2, Whole::Asked),
+        (network.captures.is_some(), Whole::Captured),
+        (network.links.iter().any(|link| link.signals.is_some()), Whole::Stations),
+        (network.proxies.iter().any(|proxy| proxy.crash.is_some()), Whole::Crashes),
+        (!network.media.is_empty(), Whole::Radio),
+        (network.space.is_some(), Whole::Sky),
+        (network.has_own_algorithms(), Whole::Own),
+    ];
+    obstacles.into_iter().find_map(|(is_there, reason)| is_there.then_some(reason))
 }
 
 impl Cut {
@@ -311,7 +325,9 @@ impl Cut {
         let place = |node: NodeId| places[node.0 as usize];
         // How soon others hear of each place.
         let mut soonest: BTreeMap<(u16, u16), Duration> = places.iter().map(|place| (*place, FOREVER)).collect();
-        for (link, crossing) in network.links.iter().zip(crossings).filter(|(link, _)| place(link.from) != place(link.to)) {
+        for (link, crossing) in
+            network.links.iter().zip(crossings).filter(|(link, _)| place(link.from) != place(link.to))
+        {
             let soonest = soonest.get_mut(&place(link.from)).expect("all places are known");
             *soonest = (*soonest).min(crossing.unwrap_or_default());
         }
@@ -350,7 +366,20 @@ impl Cut {
             links[link].iter().for_each(|partition| crossing[usize::from(*partition)] += work.links[link]);
         }
         let (work, sources) = (sums, sources.into_iter().map(|of| of.into_iter().collect()).collect());
-        Self { links, stands, endpoints, datagrams, ends_elsewhere, is_followed, lanes, sources, window, work, crossing, nodes }
+        Self {
+            links,
+            stands,
+            endpoints,
+            datagrams,
+            ends_elsewhere,
+            is_followed,
+            lanes,
+            sources,
+            window,
+            work,
+            crossing,
+            nodes,
+        }
     }
 
     /// Seconds that a second of the network is expected to take.
@@ -526,4 +555,21 @@ pub(crate) fn guards<B: Clone + Default>(network: &Network, fabric: &Fabric<B>) 
         }
     };
     finite.map(guard).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_behind_the_longest_gaps_are_tried() {
+        let micros = |list: &[u64]| list.iter().map(|micros| Duration::from_micros(*micros)).collect::<Vec<_>>();
+        assert_eq!(thresholds(micros(&[48_000, 1_000, 1_000, 48_000])), micros(&[1_000, 48_000]));
+        assert!(thresholds(Vec::new()).is_empty());
+        let many: Vec<u64> = (1_000..1_500).chain(40_000..40_500).collect();
+        let tried = thresholds(micros(&many));
+        assert_eq!(tried.len(), DELAYS);
+        assert!(tried.is_sorted() && tried.contains(&Duration::from_micros(40_000)), "{tried:?}");
+        assert_eq!(tried[0], Duration::from_micros(1_000));
+    }
 }

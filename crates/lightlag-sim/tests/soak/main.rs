@@ -26,8 +26,8 @@ const COUNT: u64 = 500;
 const REPEATED: u64 = 10;
 /// Scenarios, swarms and constellations that are written for another build.
 const WRITTEN: [u64; 3] = [140, 30, 30];
-/// Each is run once more in one of these numbers of partitions.
-const PARTITIONS: [usize; 3] = [2, 3, 8];
+/// Each is run once more in one of these numbers of lanes, by two threads or by one for each lane.
+const LANES: [usize; 3] = [2, 3, 8];
 /// Scenarios for each swarm, and for each constellation.
 const FOR_A_SWARM: u64 = 10;
 /// Each of so many swarms is run once more with its packets captured.
@@ -65,10 +65,10 @@ fn finished(simulation: Simulation) -> RunResult {
     simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })
 }
 
-/// The same in partitions, by two threads.
-fn run_in_parts(text: &str, partitions: usize) -> (RunResult, bool) {
+/// The same in partitions.
+fn run_in_parts(text: &str, lanes: usize, threads: usize) -> (RunResult, bool) {
     let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
-    let how = Parallel { lanes: partitions, threads: 2, always: true };
+    let how = Parallel { lanes, threads, always: true };
     let simulation = Simulation::parallel(&scenario, None, how).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let is_cut = simulation.cut().is_ok();
     (simulation.run(&mut |_| Control::Continue), is_cut)
@@ -79,15 +79,11 @@ fn one(number: u64) -> (RunResult, bool) {
     let drawn = generator::scenario(number);
     let result = run(&drawn.text);
     checks::all(&result, drawn.finite);
-    let partitions = PARTITIONS[number as usize % PARTITIONS.len()];
-    let (in_parts, is_cut) = run_in_parts(&drawn.text, partitions);
+    let lanes = LANES[number as usize % LANES.len()];
+    let threads = if number.is_multiple_of(2) { lanes } else { 2 };
+    let (in_parts, is_cut) = run_in_parts(&drawn.text, lanes, threads);
     let hashes = [&result, &in_parts].map(|result| &result.summary.result_hash);
-    assert_eq!(
-        hashes[0],
-        hashes[1],
-        "{partitions} partitions give the same result: {:#?}",
-        [&result.summary, &in_parts.summary]
-    );
+    assert_eq!(hashes[0], hashes[1], "{lanes} lanes give the same result: {:#?}", [&result.summary, &in_parts.summary]);
     if number.is_multiple_of(REPEATED) {
         let again = run(&drawn.text);
         assert_eq!(result.summary.result_hash, again.summary.result_hash, "the same seed gives the same result");
@@ -100,7 +96,7 @@ fn one_swarm(number: u64) -> RunResult {
     let text = air::scenario(number);
     let result = run(&text);
     checks::swarm(&result);
-    let (in_parts, is_cut) = run_in_parts(&text, 2);
+    let (in_parts, is_cut) = run_in_parts(&text, 2, 2);
     assert!(!is_cut, "a medium is not cut");
     assert_eq!(result.summary.result_hash, in_parts.summary.result_hash, "two threads give the same result");
     if number.is_multiple_of(CAPTURED) {
@@ -116,7 +112,7 @@ fn one_sky(number: u64) -> RunResult {
     let text = sky::scenario(number);
     let result = run(&text);
     checks::sky(&result);
-    let (in_parts, is_cut) = run_in_parts(&text, 2);
+    let (in_parts, is_cut) = run_in_parts(&text, 2, 2);
     assert!(!is_cut, "a sky is not cut");
     assert_eq!(result.summary.result_hash, in_parts.summary.result_hash, "two threads give the same result");
     result
