@@ -120,7 +120,7 @@ impl Cut {
         self.window
     }
 
-    /// The time after which all threads meet: the longest between two partitions, and [`WINDOWS`] windows at most.
+    /// The time after which all threads meet: the longest between two partitions, and 64 windows at most.
     pub fn round(&self) -> Duration {
         let longest = self.sources.iter().flatten().map(|(_, least)| (*least).min(FOREVER)).max();
         longest.unwrap_or(FOREVER).min(self.window * WINDOWS)
@@ -321,23 +321,7 @@ impl Cut {
         (computed, crossings): (&[bool], &[Option<Duration>]),
         work: &Work,
     ) -> Self {
-        let places: Vec<(u16, u16)> = homes.iter().copied().zip(lanes.iter().copied()).collect();
-        let place = |node: NodeId| places[node.0 as usize];
-        // How soon others hear of each place.
-        let mut soonest: BTreeMap<(u16, u16), Duration> = places.iter().map(|place| (*place, FOREVER)).collect();
-        for (link, crossing) in
-            network.links.iter().zip(crossings).filter(|(link, _)| place(link.from) != place(link.to))
-        {
-            let soonest = soonest.get_mut(&place(link.from)).expect("all places are known");
-            *soonest = (*soonest).min(crossing.unwrap_or_default());
-        }
-        let mut order: Vec<(u16, Duration, u16)> =
-            soonest.into_iter().map(|((home, lane), soonest)| (lane, soonest, home)).collect();
-        order.sort_unstable();
-        let numbers: BTreeMap<(u16, u16), u16> =
-            order.iter().zip(0..).map(|((lane, _, home), number)| ((*home, *lane), number)).collect();
-        let lanes: Vec<u16> = order.iter().map(|(lane, ..)| *lane).collect();
-        let nodes: Vec<u16> = places.iter().map(|place| numbers[place]).collect();
+        let (nodes, lanes) = numbered(network, homes, lanes, crossings);
         let of = |node: NodeId| nodes[node.0 as usize];
         let links: Vec<[u16; 2]> = network.links.iter().map(|link| [of(link.from), of(link.to)]).collect();
         let stands = links.iter().zip(computed).map(|([from, to], is_computed)| if *is_computed { *to } else { *from });
@@ -399,6 +383,26 @@ impl Cut {
         near.into_iter().filter(|(lane, other)| lane != other).for_each(|(lane, _)| busy[lane] += WAIT / window);
         busy.into_iter().fold(0.0, f64::max) + ROUND / round.as_secs_f64()
     }
+}
+
+/// The partition of each node, and the lane of each partition. Those of a lane are neighbours, and the one of which others hear
+/// soonest is the first.
+fn numbered(network: &Network, homes: &[u16], lanes: &[u16], crossings: &[Option<Duration>]) -> (Vec<u16>, Vec<u16>) {
+    let places: Vec<(u16, u16)> = lanes.iter().copied().zip(homes.iter().copied()).collect();
+    let mut soonest: BTreeMap<(u16, u16), Duration> = places.iter().map(|place| (*place, FOREVER)).collect();
+    for (link, crossing) in network.links.iter().zip(crossings) {
+        let [from, to] = [link.from, link.to].map(|node| places[node.0 as usize]);
+        if from != to {
+            soonest.entry(from).and_modify(|soonest| *soonest = (*soonest).min(crossing.unwrap_or_default()));
+        }
+    }
+    let mut order: Vec<(u16, Duration, u16)> =
+        soonest.into_iter().map(|((lane, home), soonest)| (lane, soonest, home)).collect();
+    order.sort_unstable();
+    let numbers: BTreeMap<(u16, u16), u16> =
+        (0..).zip(&order).map(|(number, (lane, _, home))| ((*lane, *home), number)).collect();
+    let nodes = places.iter().map(|place| numbers[place]).collect();
+    (nodes, order.into_iter().map(|(lane, ..)| lane).collect())
 }
 
 /// Sets of nodes, each known by one of its members.
