@@ -1,4 +1,4 @@
-//! What partitions know of each other while they run: how far each has come, and the packets on their way.
+//! The mail between partitions while they run: how far each has come, and the packets on their way.
 
 use crate::body::Packet;
 use crate::partition::moment::Moment;
