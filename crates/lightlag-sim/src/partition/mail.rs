@@ -83,7 +83,7 @@ impl Mail {
         &self.boxes[usize::from(from) * self.clocks.len() + usize::from(to)]
     }
 
-    /// Everything that a partition does before this time is done, and posted.
+    /// Everything that a partition does before this time is done, and posted, except to those that hear of it once a round.
     #[inline]
     pub(crate) fn reached(&self, partition: u16) -> Instant {
         // Whoever sees the time sees the packets posted before it.
