@@ -36,7 +36,7 @@ impl Wait {
     }
 }
 
-/// Looks for work of another thread, of which one is about to take place: some 100 µs awake, and then with pauses.
+/// Looks of a thread at something that another is about to do: for some 100 µs it stays awake, and then it sleeps between two looks.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Patience {
     looks: u32,

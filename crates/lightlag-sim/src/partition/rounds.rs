@@ -195,9 +195,9 @@ impl Rounds {
         let ledger = Ledger::new(&world.hosts);
         let worlds = split(world, network, &origin, &cut);
         // A thread takes neighbouring lanes.
-        let mut lanes = evenly(cut.lanes(), threads.min(cut.lanes())).into_iter();
+        let lanes = evenly(cut.lanes(), threads.min(cut.lanes())).into_iter();
         let mut sizes = cut.lane_sizes().into_iter();
-        let shares: Vec<usize> = lanes.by_ref().map(|lanes| sizes.by_ref().take(lanes).sum()).collect();
+        let shares: Vec<usize> = lanes.map(|lanes| sizes.by_ref().take(lanes).sum()).collect();
         Self {
             guards: ends_early.then(|| guards.into_iter().rev().collect()),
             ledger,
