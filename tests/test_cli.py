@@ -202,13 +202,29 @@ def test_run_takes_changes_and_a_seed(call: CliRunner) -> None:
     assert summary["scenario"]["duration"] == "2 s"
 
 
-def test_what_exists_is_refused_before_the_run(call: CliRunner, tmp_path: Path) -> None:
-    assert call.invoke(app, ["run", "pair.toml", "-q"]).exit_code == 0
-    again = call.invoke(app, ["run", "pair.toml", "-q"])
+def test_a_named_folder_that_exists_is_refused_before_the_run(call: CliRunner, tmp_path: Path) -> None:
+    assert call.invoke(app, ["run", "pair.toml", "-q", "-o", "mine"]).exit_code == 0
+    again = call.invoke(app, ["run", "pair.toml", "-q", "-o", "mine"])
     assert again.exit_code == 2
-    assert again.stderr.startswith("error: results/pair: exists already; replace it with --force")
-    assert call.invoke(app, ["run", "pair.toml", "-q", "--force", "--seed", "5"]).exit_code == 0
-    assert ll.load(tmp_path / "results" / "pair").seed == 5
+    assert again.stderr.startswith("error: mine: exists already; replace it with --force")
+    assert call.invoke(app, ["run", "pair.toml", "-q", "-o", "mine", "--force", "--seed", "5"]).exit_code == 0
+    assert ll.load(tmp_path / "mine").seed == 5
+
+
+def test_a_file_that_runs_again_takes_the_next_free_name(call: CliRunner, tmp_path: Path) -> None:
+    for seed in ("1", "2", "3"):
+        assert call.invoke(app, ["run", "pair.toml", "-q", "--seed", seed]).exit_code == 0
+    found = {folder.name: ll.load(folder).seed for folder in (tmp_path / "results").iterdir()}
+    assert found == {"pair": 1, "pair-2": 2, "pair-3": 3}
+    assert call.invoke(app, ["run", "pair.toml", "-q", "--force", "--seed", "4"]).exit_code == 0
+    assert ll.load(tmp_path / "results" / "pair").seed == 4
+
+
+def test_a_comparison_that_runs_again_takes_the_next_free_name(call: CliRunner, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = call.invoke(app, ["compare", "pair.toml", "-c", "cubic", "-n", "1", "-d", "3 s", "-q", "--figures", "none"])
+        assert done.exit_code == 0, done.stderr
+    assert sorted(folder.name for folder in (tmp_path / "results").iterdir()) == ["pair-compare", "pair-compare-2"]
 
 
 def test_quiet_is_quiet(call: CliRunner) -> None:

@@ -27,7 +27,7 @@ from lightlag.errors import FolderError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["MARK", "add_entries", "check_folder", "check_room", "new_file", "new_folder", "reserved"]
+__all__ = ["MARK", "add_entries", "check_folder", "check_room", "is_locked", "new_file", "new_folder", "reserved"]
 
 MARK = "run.json"
 """The file that makes a folder a results folder."""
@@ -257,6 +257,25 @@ def _lock(folder: Path, shown: str) -> Iterator[None]:
 
 def _lock_path(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.lock")
+
+
+def is_locked(folder: Path) -> bool:
+    """Returns True if a process is writing results to the folder now."""
+    if sys.platform == "win32":
+        return False
+    try:
+        handle = os.open(_lock_path(folder), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
 
 
 def _open_lock(folder: Path, shown: str) -> int:

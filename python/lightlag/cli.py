@@ -19,7 +19,7 @@ from lightlag._commands import Entry, Group, application
 from lightlag._table import print_rows
 from lightlag._text import meant, plain, printable, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import captures, compared, repeated
+from lightlag.commands import captures, compared, destinations, repeated
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
@@ -136,8 +136,8 @@ def run(
 ) -> None:
     """Run a scenario: print its flows and links, write a results folder.
 
-    Without --out the results go to results/NAME, where NAME is the scenario's. Ctrl-C ends the run and keeps
-    the records up to then.
+    Without --out the results go to results/NAME, where NAME is the scenario's; if that exists, to NAME-2, NAME-3
+    and so on. Ctrl-C ends the run and keeps the records up to then.
     """
     from lightlag import _progress
     from lightlag.running import check_repeats, run_read, threads_of, with_congestion
@@ -152,7 +152,7 @@ def run(
         compared.check_is_one(congestion, file)
         scenario = with_congestion(scenario, congestion)
     default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
-    folder = out if out is not None or as_json else default
+    folder = out if out is not None or as_json else destinations.unused(default, force=force)
     if folder is not None:
         check_folder(folder, force)
     elif with_report:
@@ -204,7 +204,7 @@ def run(
             raise failure
         if stopped:
             kept = "" if folder is None else f"; its records are in {folder}"
-            again = "the same command" + (" with --force" if folder is not None and not force else "")
+            again = "the same command" + (" with --force" if out is not None and not force else "")
             raise CommandError(
                 _signals.code(),
                 f"interrupted at {result.simulated_s:.4g} s of {scenario.duration}{kept}; {again} runs it again",
@@ -258,8 +258,8 @@ def compare(
     """Run scenarios with several algorithms, each with the same seeds.
 
     Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
-    writes tables and report.html to results/NAME-compare, and figures for print if --figures asks for them. Each
-    finished run is kept: after Ctrl-C the same command continues where it stopped.
+    writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
+    --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
     from lightlag.scenario import check as check_scenario
 
@@ -272,7 +272,10 @@ def compare(
         default = compared.folder(plan)
     else:
         plan, default = repeated.plan(earlier), repeated.beside(files[0])
-    folder = out if out is not None else default
+    if out is None:
+        folder = destinations.unused(default, force=force, may_take=functools.partial(compared.is_continued, plan))
+    else:
+        folder = out
     if not quiet:
         for file in files if earlier is None else ():
             _warn(check_scenario(file, changes)[1])

@@ -29,6 +29,7 @@ __all__ = [
     "formats",
     "goes_on",
     "helpers",
+    "is_continued",
     "journal",
     "notes",
     "plan",
@@ -165,7 +166,7 @@ def goes_on(of: Plan, folder: Path, force: bool) -> bool:
     FolderError
         If it cannot be written.
     """
-    found = not force and _goes_on(of, folder)
+    found = not force and is_continued(of, folder)
     check_folder(folder, force or found, space=of.space)
     return found
 
@@ -179,8 +180,8 @@ def journal(folder: Path, *, goes_on: bool) -> Path:
     return path
 
 
-def _goes_on(of: Plan, folder: Path) -> bool:
-    """Whether the folder holds an interrupted comparison all of whose runs this one needs, too."""
+def is_continued(of: Plan, folder: Path) -> bool:
+    """Returns True if the folder holds an interrupted comparison all of whose runs this one needs."""
     from lightlag import journal
 
     try:

@@ -12,7 +12,7 @@ import typer
 from lightlag import _signals
 from lightlag._text import plain, say
 from lightlag._writing import check_folder, reserved
-from lightlag.commands import figures
+from lightlag.commands import destinations, figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 
 
@@ -35,7 +35,7 @@ def replay(
         typer.Option("--queue", min=1, help="Packets that may wait and be in service; default: room for all."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME.")
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME, or the next free NAME-2.")
     ] = None,
     format: Format = None,
     style: Style = "plain",
@@ -64,7 +64,7 @@ def replay(
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     suffix = figures.suffix(format) or ".pdf"
-    folder = Path("results") / f"replay-{capture.stem}" if out is None else out
+    folder = destinations.unused(Path("results") / f"replay-{capture.stem}", force=force) if out is None else out
     check_folder(folder, force)
     with _signals.raising(), reserved(folder) as work:
         work.mkdir()

@@ -1,0 +1,35 @@
+"""Default folders of results: a command that runs a file again takes the next free name."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from lightlag._writing import is_locked
+
+__all__ = ["unused"]
+
+
+def unused(folder: Path, *, force: bool, may_take: Callable[[Path], bool] = lambda _: False) -> Path:
+    """The folder, or the first of ``NAME-2``, ``NAME-3``, … that is free.
+
+    A folder in which another process is writing is not free.
+
+    Parameters
+    ----------
+    force
+        Returns the folder itself, whose results are to be replaced.
+    may_take
+        Returns True for an existing folder that the command continues.
+
+    Examples
+    --------
+    >>> unused(Path("no-such-folder"), force=False)
+    PosixPath('no-such-folder')
+    """
+    if force:
+        return folder
+    names = (folder if number == 1 else folder.with_name(f"{folder.name}-{number}") for number in itertools.count(1))
+    return next(name for name in names if (not os.path.lexists(name) and not is_locked(name)) or may_take(name))
