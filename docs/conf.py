@@ -25,7 +25,7 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["gallery/README.md"]
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebooks
 suppress_warnings = ["ref.python"]  # attributes of several classes have the same name

@@ -222,7 +222,9 @@ def test_a_file_that_runs_again_takes_the_next_free_name(call: CliRunner, tmp_pa
 
 def test_a_comparison_that_runs_again_takes_the_next_free_name(call: CliRunner, tmp_path: Path) -> None:
     for _ in range(2):
-        done = call.invoke(app, ["compare", "pair.toml", "-c", "cubic", "-n", "1", "-d", "3 s", "-q", "--figures", "none"])
+        done = call.invoke(
+            app, ["compare", "pair.toml", "-c", "cubic", "-n", "1", "-d", "3 s", "-q", "--figures", "none"]
+        )
         assert done.exit_code == 0, done.stderr
     assert sorted(folder.name for folder in (tmp_path / "results").iterdir()) == ["pair-compare", "pair-compare-2"]
 

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from lightlag import _engine, _schema, _words
+import lightlag as ll
+from lightlag import _engine, _glossary, _rows, _schema, _words
 from lightlag._explain import explain
+from lightlag.comparison import MEASURES
 from lightlag.errors import InputError
 
 
@@ -91,3 +93,68 @@ queue = "3 packets"
 from = "a"
 to = "b"
 """
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("rwnd", ("rwnd: term", "receive window", "receive_buffer: key of a scenario")),
+        ("Receive window", ("see rwnd", "advertised window")),
+        ("bufferbloat", ("codel", "links[].queue")),
+        ("dropped (error)", ("links.dropped_error", "bit errors")),
+        ("packet-hops", ("once for each link",)),
+        ("LTP", ("is not modelled",)),
+        ("rts", ("rts_threshold",)),
+    ],
+)
+def test_terms_of_tables_and_of_the_field_are_explained(word: str, parts: tuple[str, ...]) -> None:
+    text = flat(explain(word))
+    for part in parts:
+        assert flat(part) in text, text
+
+
+def test_words_are_searched_whole() -> None:
+    assert "reports" not in explain("rts")
+    with pytest.raises(InputError, match='unknown name "nterv"'):
+        explain("nterv")
+
+
+def test_every_column_that_a_term_names_exists() -> None:
+    for term in _glossary.terms():
+        for name in term.columns:
+            assert _words.explanation(name), f"{term.name}: {name}"
+
+
+def test_no_two_terms_have_one_spelling() -> None:
+    spellings = [spelling.lower() for term in _glossary.terms() for spelling in (term.name, *term.also)]
+    assert len(spellings) == len(set(spellings))
+
+
+HEADINGS_OF = ("geo", "swarm", "starlink-550", "pep", "dumbbell", "scps-moon", "traffic")
+
+
+@pytest.mark.parametrize("name", HEADINGS_OF)
+def test_every_heading_of_a_table_of_a_run_is_explained(name: str) -> None:
+    if name == "pep":
+        net = ll.Network("pep")
+        net.link("client", "gateway", rate="10 Mbit/s", delay="5 ms")
+        net.link("gateway", "server", rate="10 Mbit/s", delay="250 ms")
+        net.proxy("gateway", buffer="1 MB")
+        net.flow("client", "server", transfer="100 kB")
+        result = ll.run(net, duration="9 s", seed=1)
+    else:
+        result = ll.run(name, seed=1, duration="2 s")
+    summary = result.summary
+    tables = [_rows.flow_rows(summary), _rows.link_rows(summary), _rows.medium_rows(summary)]
+    tables += [_rows.radio_rows(summary), _rows.proxy_rows(summary)]
+    if result.scenario.get("constellation"):
+        tables.append(_rows.way_rows(result))
+    headings = {heading for rows in tables for row in rows for heading in row}
+    assert len(headings) > 5
+    for heading in sorted(headings):
+        assert explain(heading), heading
+
+
+def test_every_heading_of_a_comparison_is_explained() -> None:
+    for measure in MEASURES:
+        assert explain(measure.title.lower())

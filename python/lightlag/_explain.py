@@ -60,8 +60,11 @@ def explain(name: str) -> str:
     if words := _words.explanation(name):
         return words
     known = [known for names, _ in kinds for known in names]
-    guess = f"{near}There" if (near := meant(name, [*known, *_words.known()])) else "there"
-    raise InputError(f'unknown name "{name}"; {guess} are {", ".join(known)}; and each key, column and warning')
+    near = meant(name, [*known, *_words.known()])
+    raise InputError(
+        f'unknown name "{name}"; {near}give an algorithm, a queue discipline, a profile or a preset '
+        '(see "lightlag list"), a key, a column, a warning or a term of a table'
+    )
 
 
 def algorithms() -> dict[str, str]:

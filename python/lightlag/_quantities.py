@@ -3,6 +3,42 @@
 from __future__ import annotations
 
 
+import math
+from decimal import Decimal
+
+_SMALLEST = 1e-9
+"""Magnitude below which a number keeps its exponent."""
+_LONG_S = 10.0
+"""Times from this length on are in seconds, shorter ones in milliseconds."""
+_UNLIMITED_SEGMENTS = 1e9
+"""Windows from this size on do not limit a sender: that of ``congestion = "none"``."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Returns a number with this many significant digits and no exponent; large ones as whole numbers.
+
+    Examples
+    --------
+    >>> number(1170.0), number(24_990.4), number(0.00003178), number(0.5)
+    ('1170', '24,990', '0.00003178', '0.5')
+    """
+    text = f"{value:.{digits}g}"
+    if "e" not in text or not math.isfinite(value) or abs(value) < _SMALLEST:
+        return text
+    return f"{value:,.0f}" if abs(value) >= 1 else f"{Decimal(text):f}"
+
+
+def window(segments: float) -> str:
+    """Returns a mean window in segments; "unlimited" for one that does not limit the sender.
+
+    Examples
+    --------
+    >>> window(31.25), window(2.0**31)
+    ('31.25', 'unlimited')
+    """
+    return "unlimited" if segments >= _UNLIMITED_SEGMENTS else number(segments)
+
+
 def scaled(value: float, prefixes: str = " kMGT") -> tuple[float, str]:
     """A number below 1000 and its decimal prefix.
 
@@ -38,17 +74,17 @@ def size(count: float, like: float | None = None) -> str:
 
     Examples
     --------
-    >>> size(20_000_000), size(12, like=20_000_000)
-    ('20 MB', '0.000012 MB')
+    >>> size(20_000_000), size(120_000, like=20_000_000), size(12, like=20_000_000)
+    ('20 MB', '0.12 MB', '12 B')
     """
     return _with_unit(count, like, "B")
 
 
 def _with_unit(value: float, like: float | None, unit: str) -> str:
     factor, prefix = factor_of(value if like is None else like)
-    value /= factor
-    text = f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.8f}".rstrip("0")
-    return f"{text} {prefix}{unit}"
+    if 0 < abs(value) < factor / 100:
+        factor, prefix = factor_of(value)
+    return f"{number(value / factor)} {prefix}{unit}"
 
 
 def factor_of(value: float) -> tuple[float, str]:
@@ -77,11 +113,13 @@ def share(part: int, whole: int) -> str:
 
 
 def milliseconds(seconds: float | None) -> str:
-    """A time in milliseconds; a dash where there is none.
+    """Returns a time in milliseconds, from 10 s on in seconds; a dash where there is none.
 
     Examples
     --------
-    >>> milliseconds(0.0252), milliseconds(None)
-    ('25.2 ms', '–')
+    >>> milliseconds(0.0252), milliseconds(1497.2), milliseconds(None)
+    ('25.2 ms', '1497 s', '–')
     """
-    return "–" if seconds is None else f"{seconds * 1e3:.4g} ms"
+    if seconds is None:
+        return "–"
+    return f"{number(seconds * 1e3)} ms" if abs(seconds) < _LONG_S else f"{number(seconds)} s"

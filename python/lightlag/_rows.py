@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lightlag._quantities import milliseconds, rate, share, size
+from lightlag._quantities import milliseconds, number, rate, share, size, window
 from lightlag._summary import leg_name, legs_of
 from lightlag._table import Row
 
@@ -47,11 +47,11 @@ def _flow_row(flow: dict[str, Any], largest_bps: float) -> Row:
         "flow": f"  {leg_name(flow)}" if "leg" in flow else flow["name"],
         "congestion": flow["congestion"],
         "goodput": rate(flow["goodput_bps"], like=largest_bps),
-        "finished": "–" if flow["finish_s"] is None else f"{flow['finish_s']:.4g} s",
+        "finished": "–" if flow["finish_s"] is None else f"{number(flow['finish_s'])} s",
         "resent": share(flow["retransmitted_segments"], flow["sent_segments"]) if connection else "–",
         "timeouts": str(flow["timeouts"]) if connection else "–",
         "mean RTT": milliseconds(flow["mean_rtt_s"]),
-        "mean cwnd": f"{flow['mean_cwnd_segments']:.4g}" if connection else "–",
+        "mean cwnd": window(flow["mean_cwnd_segments"]) if connection else "–",
         "limited by": limited_by(flow["limited_s"]) if connection else "–",
     }
 
@@ -138,7 +138,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             "dropped (queue)": str(link["dropped_queue"]),
             "dropped (error)": str(link["dropped_error"]),
             **{title: str(link[key]) for key, title in rare},
-            "mean queue": f"{link['mean_queue_packets']:.4g}",
+            "mean queue": number(link["mean_queue_packets"]),
             "max queue": str(link["max_queue_packets"]),
         }
         for link in (links[at] for at in shown)
@@ -152,7 +152,7 @@ def radio_rows(summary: dict[str, Any]) -> list[Row]:
 
     def together(radio: dict[str, Any]) -> Row:
         mean = radio["mpdus_per_aggregate"]
-        return {"frames/A-MPDU": "–" if mean is None else f"{mean:.3g}"} if aggregate else {}
+        return {"frames/A-MPDU": "–" if mean is None else number(mean, 3)} if aggregate else {}
 
     most = max((radio["routing_bytes"] for radio in radios[:_SHOWN_LINKS]), default=0)
     return [
@@ -162,7 +162,7 @@ def radio_rows(summary: dict[str, Any]) -> list[Row]:
             "busy": f"{radio['busy']:.1%}",
             "frames": str(radio["sent_frames"]),
             **together(radio),
-            "mean queue": f"{radio['mean_queue_packets']:.3g}",
+            "mean queue": number(radio["mean_queue_packets"], 3),
             "retries": share(radio["retries"], radio["sent_frames"]),
             "collisions": str(radio["collisions"]),
             "dropped": str(sum(radio[f"dropped_{cause}"] for cause in _CAUSES)),
@@ -227,7 +227,7 @@ def way_rows(result: Result) -> list[Row]:
                 "greatest RTT": milliseconds(greatest),  # type: ignore[arg-type]
                 "links": "–" if not links else str(links[0]) if len(links) == 1 else f"{links[0]} to {links[-1]}",
                 "changes": str(way.height - 1),
-                "without a way": f"{out:.4g} s",
+                "without a way": f"{number(out)} s",
             }
         )
     return rows

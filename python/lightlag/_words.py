@@ -9,7 +9,7 @@ import textwrap
 from functools import cache
 from typing import Any
 
-from lightlag import _engine, _schema
+from lightlag import _engine, _glossary, _schema
 
 __all__ = ["columns", "explanation", "key", "known", "warnings"]
 
@@ -17,7 +17,9 @@ _SHOWN = 12
 
 
 def explanation(word: str) -> str | None:
-    """A warning, the keys, columns and values of this name, or what speaks of it; None for an unknown word.
+    """Explains a term, a warning, the keys, columns and values of this name; otherwise lists what mentions it.
+
+    Returns None for an unknown word.
 
     Examples
     --------
@@ -27,17 +29,31 @@ def explanation(word: str) -> str | None:
     True
     """
     word = word.strip()
-    found = [part for part in (_warning(word), key(word), _columns(word) or _measure(word), _values(word)) if part]
+    found = _found(word)
+    if term := _glossary.term(word):
+        inner = [part for name in term.columns if name != word for part in _found(name)]
+        return "\n\n".join(dict.fromkeys([_term(word, term), *found, *inner]))
     if not found:
         # A table by the name of one of its entries.
         found = [part for part in map(key, _plurals(word)) if part][:1]
     return "\n\n".join(found) or _mentions(word)
 
 
+def _found(word: str) -> list[str]:
+    return [part for part in (_warning(word), key(word), _columns(word) or _measure(word), _values(word)) if part]
+
+
+def _term(word: str, term: _glossary.Term) -> str:
+    head = f"{word}: term" if word.lower() == term.name.lower() else f"{word}: see {term.name}"
+    also = "\n" + _wrapped(f"Also: {', '.join(term.also)}", "  ") if term.also else ""
+    return f"{head}\n\n{_wrapped(term.text, '  ')}{also}"
+
+
 def known() -> list[str]:
     """All words that have an explanation of their own."""
     names = [key.name for key in _schema.all_keys()]
-    return list(dict.fromkeys([*warnings(), *names, *_schema.word_places(), *columns()]))
+    spoken = [spelling for term in _glossary.terms() for spelling in (term.name, *term.also)]
+    return list(dict.fromkeys([*warnings(), *names, *_schema.word_places(), *columns(), *spoken]))
 
 
 @cache
@@ -148,21 +164,23 @@ def _values(word: str) -> str | None:
 
 
 def _mentions(word: str) -> str | None:
-    """The keys and their forms whose descriptions have the word."""
-    lowered = word.lower()
-    if len(lowered) < 3:
+    """The keys and their forms whose descriptions have the word, as a whole word; `rts` is not in "reports"."""
+    if len(word) < 2:
         return None
+    whole = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
     found = []
     for key in _schema.all_keys():
+        if whole.search(key.name.replace("_", " ")) and key.about:
+            found.append((key.place, key.about))
         for text in (key.about, key.table):
-            if lowered in text.lower():
+            if whole.search(text):
                 place = key.place if text is key.about else key.place.rpartition(".")[0] or "a scenario"
                 found.append((place, text))
     found = list(dict.fromkeys(found))
     if not found:
         return None
     parts = [f"{place}\n{_wrapped(text, '  ')}" for place, text in found[:_SHOWN]]
-    return "\n\n".join([f"{word}: spoken of at these keys of a scenario", *parts])
+    return "\n\n".join([f"{word}: mentioned in these keys of a scenario", *parts])
 
 
 def _wrapped(text: str, indent: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lightlag._quantities import rate, size
+from lightlag._quantities import milliseconds, rate, size
 from lightlag._table import Row
 from lightlag.captures import Connection
 from lightlag.errors import InputError
@@ -220,7 +220,7 @@ def _show(value: float | None, unit: str) -> str:
         case "B":
             return size(value)
         case "s":
-            return f"{value * 1e3:.4g} ms" if value < 1 else f"{value:.4g} s"
+            return milliseconds(value)
         case _:
             return f"{value:,.0f}"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag._quantities import rate, share, size
+from lightlag._quantities import number, rate, share, size
 from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ def _optional(show: Callable[[float], str], value: float | None) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.4g} s"
+    return f"{number(value)} s"
 
 
 def milliseconds(value: float) -> str:
@@ -364,4 +364,4 @@ def milliseconds(value: float) -> str:
     >>> milliseconds(0.60123)
     '601.2 ms'
     """
-    return f"{value * 1e3:.4g} ms"
+    return _quantities.milliseconds(value)

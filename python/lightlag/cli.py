@@ -207,7 +207,7 @@ def run(
             again = "the same command" + (" with --force" if out is not None and not force else "")
             raise CommandError(
                 _signals.code(),
-                f"interrupted at {result.simulated_s:.4g} s of {scenario.duration}{kept}; {again} runs it again",
+                f"interrupted at {number(result.simulated_s)} s of {scenario.duration}{kept}; {again} runs it again",
             )
         if earlier is not None and not changes and congestion is None:
             same = repeated.same_run(earlier, result)
@@ -502,7 +502,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
-    from lightlag._quantities import rate
+    from lightlag._quantities import number, rate
     from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, way_rows
     from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
@@ -536,7 +536,7 @@ def _print_result(result: Result) -> None:
         total = rate(together(summary["flows"], result.simulated_s))
         print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
     print(
-        f"{result.simulated_s:.6g} s simulated in {result.wall_s:.3g} s, {summary['packet_hops']:,} packet-hops, "
+        f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, {summary['packet_hops']:,} packet-hops, "
         f"hash {result.result_hash}"
     )
 

@@ -251,7 +251,7 @@ class Repetition:
 
     def rows(self) -> list[Row]:
         """The comparison as text."""
-        from lightlag._quantities import rate, size
+        from lightlag._quantities import milliseconds, number, rate, size
 
         both = (self.real, self.ours)
         counts = {
@@ -267,10 +267,10 @@ class Repetition:
         sizes = [size(sending.summary["transfer_bytes"]) for sending in both]
         rows = [
             ("transfer", *sizes, ""),
-            ("duration", *(f"{time:.4g} s" for time in times), _ratio(*times)),
+            ("duration", *(f"{number(time)} s" for time in times), _ratio(*times)),
             ("goodput", *(rate(goodput) for goodput in goodputs), _ratio(*goodputs)),
             *((name, str(real), str(ours), f"{ours - real:+d}") for name, (real, ours) in counts.items()),
-            ("highest RTT", *(f"{rtt * 1e3:.4g} ms" for rtt in highest), _ratio(*highest)),
+            ("highest RTT", *(milliseconds(rtt) for rtt in highest), _ratio(*highest)),
             (
                 "same packets from the first on",
                 str(self.same_packets()),
@@ -356,10 +356,10 @@ def _episode(name: str, episode: dict[str, Any] | None) -> Row:
         return dict.fromkeys(keys, "–")
     lasted = episode["duration_s"]
     values = (
-        f"{episode['begin_s']:.4g} s",
+        f"{number(episode['begin_s'])} s",
         episode["cause"].replace("_", " "),
-        f"{episode['flight_bytes'] / 1e3:.4g} kB",
-        "–" if lasted is None else f"{lasted * 1e3:.4g} ms",
+        size(episode["flight_bytes"]),
+        "–" if lasted is None else milliseconds(lasted),
         str(episode["retransmissions"]),
     )
     return dict(zip(keys, values, strict=True))

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
+from lightlag import _glossary
 from lightlag.cli import app
 from lightlag.comparison import MEASURES
 from lightlag.study.tables import DICTIONARY
@@ -32,6 +33,7 @@ def write(docs: Path) -> None:
     (reference / "comparisons.md").write_text(comparisons(), "utf-8")
     (reference / "json.md").write_text(objects.page(), "utf-8")
     (reference / "commands.md").write_text(commands(), "utf-8")
+    (reference / "glossary.md").write_text(glossary(), "utf-8")
 
 
 def comparisons() -> str:
@@ -54,6 +56,16 @@ dictionary in them.
 |---|---|---|
 {rows}
 """
+
+
+def glossary() -> str:
+    """Returns the page of the terms that ``lightlag explain`` knows beside keys and columns."""
+    entries = [
+        f"{one.name}\n: {one.text}" + (f" Also: {', '.join(one.also)}." if one.also else "")
+        for one in sorted(_glossary.terms(), key=lambda one: one.name.lower())
+    ]
+    head = "# Glossary\n\nTerms of tables, reports and the field. `lightlag explain TERM` prints an entry.\n"
+    return "\n\n".join([head, *entries]) + "\n"
 
 
 def commands() -> str:

@@ -12,6 +12,14 @@ from lightlag._text import meant, plain
 from lightlag.errors import InputError
 
 LISTS = ("congestion", "queues", "profiles", "scenarios", "papers")
+SYNONYMS = {
+    **dict.fromkeys(("algorithms", "algorithm", "congestion-control", "congestion controls", "cc"), "congestion"),
+    **dict.fromkeys(("presets", "preset", "scenario"), "scenarios"),
+    **dict.fromkeys(("queue", "disciplines", "aqm"), "queues"),
+    **dict.fromkeys(("profile",), "profiles"),
+    **dict.fromkeys(("paper",), "papers"),
+}
+"""Other names of the lists."""
 
 
 def list_(
@@ -21,6 +29,7 @@ def list_(
     ] = False,
 ) -> None:
     """List the names of congestion controls, queues, profiles, scenarios or papers."""
+    what = SYNONYMS.get(what, what)
     if what not in LISTS:
         raise InputError(f'cannot list "{what}"; {meant(what, LISTS)}name one of {", ".join(LISTS)}')
     found = entries(what)

@@ -35,7 +35,8 @@ def replay(
         typer.Option("--queue", min=1, help="Packets that may wait and be in service; default: room for all."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME, or the next free NAME-2.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Default: results/replay-NAME or NAME-2."),
     ] = None,
     format: Format = None,
     style: Style = "plain",

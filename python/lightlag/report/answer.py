@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lightlag._quantities import number
 from lightlag.analyse import Interval
 from lightlag.comparison import MEASURES, Comparison, Measure, Point
 from lightlag.outcome import UDP, Outcome
 from lightlag.pairing import CONFIDENCE
-from lightlag.report.ranking import Gap, Ranking, Rival, gap, ranked
+from lightlag.report.ranking import Gap, Ranking, Rival, confidence_of_each, gap, ranked
 
 __all__ = ["Answer", "AtPoint", "answer", "by_how_much", "listed", "percent"]
 
@@ -18,6 +20,8 @@ _BETTER = {"goodput_bps": True, "jain": True}
 """Whether more of a measure is better; of all others less is."""
 _TIMES = 2.0
 """A ratio from here on is a factor, not a share in percent."""
+_MOST_SEEDS = 1000
+"""Seeds beyond which an estimate is left out: the difference is too small to matter."""
 _NAMED = 6
 """Rivals or points that a sentence names."""
 
@@ -104,7 +108,7 @@ def _of_one(ranking: Ranking, measure: Measure) -> tuple[str, list[str]]:
     level, behind = ranking.level, ranking.behind
     fixed = ["Nothing is random there: each seed gives the same."] if all(one.is_fixed for one in ranking.gaps) else []
     if len(level) > 1:
-        return _level(ranking, mean), _those_behind(best, behind) + fixed
+        return _level(ranking, mean), _those_behind(best, behind) + _seeds_needed(ranking) + fixed
     nearest = behind[0]
     if len(behind) == 1:
         means = f"{mean} against {_amount(measure, ranking.rivals[1].mean)}"
@@ -120,6 +124,16 @@ def _level(ranking: Ranking, mean: str) -> str:
         nearest = next(one for one in ranking.gaps if one.other == others[0])
         return f"{best} and {others[0]} cannot be told apart by goodput: {best} has {by_how_much(nearest)}."
     return f"{best} has the highest mean goodput, {mean}, but {_some(others)} cannot be told apart from it."
+
+
+def _seeds_needed(ranking: Ranking) -> list[str]:
+    """An estimate of the seeds that would tell the best from those that are level with it."""
+    level = [one for one in ranking.gaps if one.other in ranking.level]
+    needed = sorted((one.seeds_needed, one.other) for one in level if one.seeds_needed is not None)
+    parts = [f"{count:,} for {name}" for count, name in needed if count <= _MOST_SEEDS][:_NAMED]
+    if not parts:
+        return []
+    return [f"Seeds that would tell {ranking.best.name} apart, as the runs spread so far: about {listed(parts)}."]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -222,13 +236,18 @@ def _of_measure(ranking: Ranking, measure: Measure) -> str:
 def _in_one_run(comparison: Comparison) -> list[str]:
     """How algorithms that compete in one run share: each mix at each point, the first ones."""
     sentences = []
+    pairs: dict[tuple[str, Point], tuple[Rival, Rival]] = {}
     for name, point in comparison.cells():
         shares = _shares(comparison.of(name, point))
-        if len(shares) != 2 or not all(shares.values()):
-            continue
-        is_fixed = comparison.is_identical(name, point)
-        (strong, weak) = sorted((Rival(who, own, is_fixed) for who, own in shares.items()), key=lambda one: -one.mean)
-        found = gap(strong, weak, _confidence(comparison, MEASURES[0]))
+        if len(shares) == 2 and all(shares.values()):
+            is_fixed = comparison.is_identical(name, point)
+            rivals = (Rival(who, own, is_fixed) for who, own in shares.items())
+            (strong, weak) = sorted(rivals, key=lambda one: -one.mean)
+            pairs[name, point] = (strong, weak)
+    at_point = Counter(point for _, point in pairs)
+    for (name, point), (strong, weak) in pairs.items():
+        each = confidence_of_each(at_point[point], _confidence(comparison, MEASURES[0]))
+        found = gap(strong, weak, each)
         where = f" at {comparison.describe(point)}" if len(comparison.points) > 1 else ""
         if found.is_clear:
             more = by_how_much(found, f"one of {weak.name}", " goodput")
@@ -273,8 +292,8 @@ def _by(found: Gap) -> str:
 
 
 def _times(found: Gap, word: str) -> str:
-    ends = "" if math.isnan(found.low) else f" (95 %: {found.low:.2g} to {found.high:.2g})"
-    return f"{found.ratio:.2g}{word}{ends}"
+    ends = "" if math.isnan(found.low) else f" (95 %: {number(found.low, 2)} to {number(found.high, 2)})"
+    return f"{number(found.ratio, 2)}{word}{ends}"
 
 
 def _share(found: Gap, word: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lightlag import analyse
+from lightlag._quantities import number
 from lightlag.analyse import Interval, mean_interval
 from lightlag.comparison import MEASURES, Comparison, Measure, Point
 from lightlag.comparison_kinds import AGAINST, caption, chosen, completions, goodput_by_rtt, kind_against, kinds
@@ -170,7 +171,7 @@ def _goodput(comparison: Comparison) -> list[Lines]:
         limits = [] if rate is None else [("link", rate / factor)]
         where = comparison.describe(point)
         peaks = [
-            f"{name} at most {max(one.mean for one in curve) / factor:.3g} {unit}"
+            f"{name} at most {number(max(one.mean for one in curve) / factor, 3)} {unit}"
             for name, curve in own.items()
             if curve
         ]
@@ -235,7 +236,7 @@ def _cwnd(comparison: Comparison) -> list[Lines]:
         end = max((one.simulated_s for one in comparison.of(name, point)), default=1.0)
         highest = max((value for line in lines for value in line.y if value is not None), default=0.0)
         seed = "" if first is None else f", seed {first.seed}"
-        says = f"Congestion window of {name}{f' at {where}' if where else ''}{seed}: at most {highest:.4g} segments."
+        says = f"Congestion window of {name}{f' at {where}' if where else ''}{seed}: at most {number(highest)} segments."
         top = usual_top([(line.x, line.y) for line in lines])
         above = "" if top is None else f", up to {highest:,.0f}"
         title = f"{name}{f', {where}' if where else ''} (segments{seed}{above})"
@@ -288,7 +289,7 @@ def _completion(comparison: Comparison) -> list[Lines]:
             times = sorted(time for time in flows if time is not None)
             if times:
                 latest = max(latest, times[-1])
-                said.append(f"{name} half by {times[(len(times) - 1) // 2]:.4g} s, {len(times)} of {len(flows)} at all")
+                said.append(f"{name} half by {number(times[(len(times) - 1) // 2])} s, {len(times)} of {len(flows)} at all")
             shares = [number / max(len(flows), 1) for number in range(1, len(times) + 1)]
             step = max(1, -(-len(times) // _MOST_STEPS))
             kept = [*range(step - 1, len(times), step)]
@@ -319,7 +320,7 @@ def _rtt(comparison: Comparison) -> list[Lines]:
             high = [mean + half for mean, half in zip(means, halves, strict=True)]
             lines.append(Line(name, at, x, means, low, high, joined))
             if rows:
-                said.append(f"{name} {means[0]:.3g} {unit} at {x[0]} ms, {means[-1]:.3g} {unit} at {x[-1]} ms")
+                said.append(f"{name} {number(means[0], 3)} {unit} at {x[0]} ms, {number(means[-1], 3)} {unit} at {x[-1]} ms")
         where = comparison.describe(point)
         says = f"Goodput against base round trip{f' at {where}' if where else ''}: {listed(said) if said else 'none'}."
         about = {"label": "base round-trip time of the flow (ms)", "unit": "ms", "min": 0}

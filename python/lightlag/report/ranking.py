@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from lightlag.analyse import student_t
 
-__all__ = ["Gap", "Ranking", "Rival", "gap", "ranked"]
+__all__ = ["Gap", "Ranking", "Rival", "confidence_of_each", "gap", "ranked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,13 @@ class Gap:
         if self.is_fixed:
             return self.difference != 0
         return not math.isnan(self.half_width) and abs(self.difference) > self.half_width
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """Seeds with which the interval would leave out 0, if means and spread stayed; None without an estimate."""
+        if self.is_fixed or math.isnan(self.half_width) or self.difference == 0:
+            return None
+        return math.ceil(self.pairs * (self.half_width / self.difference) ** 2)
 
 
 def gap(best: Rival, other: Rival, confidence: float) -> Gap:
@@ -142,6 +149,17 @@ class Ranking:
         return all(one.is_fixed or not math.isnan(one.half_width) or one.pairs > 1 for one in self.gaps)
 
 
+def confidence_of_each(comparisons: int, confidence: float) -> float:
+    """Returns the confidence of each of several intervals, so that all hold together with `confidence` (Bonferroni).
+
+    Examples
+    --------
+    >>> round(confidence_of_each(3, 0.95), 4)
+    0.9833
+    """
+    return 1 - (1 - confidence) / max(comparisons, 1)
+
+
 def ranked(rivals: Sequence[Rival], *, more_is_better: bool, confidence: float = 0.95) -> Ranking:
     """The ranking of rivals that have values, and seeds in common with the best.
 
@@ -161,5 +179,5 @@ def ranked(rivals: Sequence[Rival], *, more_is_better: bool, confidence: float =
     if not order:
         raise ValueError("nobody has a value")
     others = [one for one in order[1:] if one.values.keys() & order[0].values.keys()]
-    each = 1 - (1 - confidence) / max(len(others), 1)
+    each = confidence_of_each(len(others), confidence)
     return Ranking((order[0], *others), tuple(gap(order[0], one, each) for one in others), more_is_better)

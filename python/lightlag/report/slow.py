@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lightlag._quantities import milliseconds, rate, size
+from lightlag._quantities import milliseconds, number, rate, size
 from lightlag._summary import leg_name, legs_of, longest_leg
 from lightlag.outcome import UDP
 from lightlag.report.answer import listed
@@ -192,7 +192,7 @@ def _ended(flow: Mapping[str, Any]) -> str:
         return f"it was given up: {flow['failure']}"
     if flow["finish_s"] is None:
         return f"it had delivered {size(flow['delivered_bytes'])} when the run ended"
-    return f"its {size(flow['delivered_bytes'])} took {flow['finish_s'] - flow['start_s']:.4g} s"
+    return f"its {size(flow['delivered_bytes'])} took {number(flow['finish_s'] - flow['start_s'])} s"
 
 
 def _limits(limits: Mapping[str, float]) -> list[str]:
@@ -205,7 +205,7 @@ def _limits(limits: Mapping[str, float]) -> list[str]:
         for name, value in sorted(limits.items(), key=lambda item: -item[1])
         if value / total >= _LITTLE
     ]
-    return [f"Its time, {total:.4g} s: {'; '.join(parts)}."]
+    return [f"Its time, {number(total)} s: {'; '.join(parts)}."]
 
 
 def _payload(sender: Mapping[str, Any], trace: pl.DataFrame | None) -> float | None:
@@ -251,7 +251,7 @@ def _growth(trace: pl.DataFrame, bdp_segments: float, start_s: float, rtt_s: flo
         return []
     came, could = int(reached["arrived_bytes"][0]), capacity_bps * took / 8
     return [
-        f"The window took {took:.3g} s, {took / rtt_s:.3g} of the least round trips, to reach the BDP; until then "
+        f"The window took {number(took, 3)} s, {number(took / rtt_s, 3)} of the least round trips, to reach the BDP; until then "
         f"{size(came)} had arrived of the {size(could)} that the link could have carried."
     ]
 
@@ -300,7 +300,7 @@ def _queues(flow: Mapping[str, Any], sender: Mapping[str, Any], seen: _Seen) -> 
     more = mean - least
     found = (
         f"Its mean round trip, {milliseconds(mean)}, is {milliseconds(more)} above the least, {milliseconds(least)}; "
-        f"the queue of {flow['bottleneck']} held {link['mean_queue_packets']:.3g} packets on average, "
+        f"the queue of {flow['bottleneck']} held {number(link['mean_queue_packets'], 3)} packets on average, "
         f"{link['max_queue_packets']:,} at most."
     )
     return [found] if math.isfinite(more) else []

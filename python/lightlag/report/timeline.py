@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightlag import analyse
+from lightlag._quantities import number
 from lightlag._summary import legs_of, longest_leg
 from lightlag.outcome import UDP
 from lightlag.report.answer import listed
@@ -114,7 +115,7 @@ def _round_trips(flows: Sequence[pl.DataFrame], axis: Mapping[str, Any], most: i
             lines.append(Line(name, at, times, values, looks=frozenset({"step", "solid"})))
         known = rows["rtt_s"].fill_nan(None).drop_nulls()
         if len(known):
-            said.append(f"{name} {1e3 * known.min():.4g} to {1e3 * known.max():.4g} ms")  # type: ignore[operator]
+            said.append(f"{name} {number(1e3 * known.min())} to {number(1e3 * known.max())} ms")  # type: ignore[operator]
     says = f"Round trips: {listed(said)}." if said else "No round trip was measured."
     panel = Lines("ms", says, dict(axis), {"min": 0}, lines, empty="no round trip was measured")
     about = "Samples and SRTT" if len(flows) == 1 else "SRTT of the first flows"
@@ -137,7 +138,7 @@ def _goodput(result: Result, flows: Sequence[pl.DataFrame], axis: Mapping[str, A
             continue
         values = (own / factor).to_list()
         lines.append(Line("goodput" if len(names) == 1 else name, at, (width / 2, width), values))
-        said.append(f"{name} at most {max(values):.3g} {unit}")
+        said.append(f"{name} at most {number(max(values), 3)} {unit}")
     capacities = {
         link["rate_bps"]
         for flow in result.summary["flows"]
@@ -167,7 +168,7 @@ def _queues(result: Result, axis: Mapping[str, Any]) -> Chart | None:
             times, values = _thin(rows, "packets", most)
             lines.append(Line(name, at, times, values, looks=frozenset({"step", "solid"})))
     said = [
-        f"{link['name']} {link['mean_queue_packets']:.3g} on average, {link['max_queue_packets']:,} at most"
+        f"{link['name']} {number(link['mean_queue_packets'], 3)} on average, {link['max_queue_packets']:,} at most"
         for link in links[: len(names)]
     ]
     panel = Lines("packets", f"Packets that wait: {listed(said)}.", dict(axis), {"min": 0}, lines)
@@ -211,7 +212,7 @@ def _states(flows: Sequence[pl.DataFrame], axis: Mapping[str, Any], end_s: float
         parts = list(zip(starts, ends, states, strict=True))
         away = sum(end - start for start, end, state in parts if state != "open")
         times = sum(1 for *_, state in parts if state != "open")
-        said.append(f"{_name(flow)} repaired losses {times} time{'s' * (times != 1)}, for {away:.3g} s")
+        said.append(f"{_name(flow)} repaired losses {times} time{'s' * (times != 1)}, for {number(away, 3)} s")
         rows.append((_name(flow), _joined(parts, most)))
     there = {state for _, parts in rows for *_, state in parts}
     states = [state for state in _STATES if state in there]

@@ -36,6 +36,30 @@ export function general(value: number, digits: number): string {
   return bare(fixed(Number(`${mantissa}e${power}`), Math.max(0, digits - 1 - exponent)));
 }
 
+/** Magnitude below which a number keeps its exponent. */
+const SMALLEST = 1e-9;
+
+/** With so many significant digits and no exponent; large ones as whole numbers. */
+export function number(value: number, digits = 4): string {
+  const text = general(value, digits);
+  if (!text.includes("e") || Math.abs(value) < SMALLEST) {
+    return text;
+  }
+  if (Math.abs(value) >= 1) {
+    return grouped(value);
+  }
+  const [mantissa = "", power = "0"] = text.split("e");
+  return fixed(Number(text), -Number(power) + mantissa.replace(/^-?\d\.?/, "").length);
+}
+
+/** Windows from this size on do not limit a sender: that of `congestion = "none"`. */
+const UNLIMITED_SEGMENTS = 1e9;
+
+/** A mean window in segments. */
+export function windowOf(segments: number): string {
+  return segments >= UNLIMITED_SEGMENTS ? "unlimited" : number(segments);
+}
+
 /** As a power of ten; halves go to the even neighbour. */
 function scientific(value: number, digits: number): string {
   const text = value.toExponential(digits - 1);
@@ -70,11 +94,12 @@ export function factorOf(value: number): [factor: number, prefix: string] {
   return [1000 ** at, PREFIXES[at] ?? ""];
 }
 
-function withUnit(value: number, unit: string): string {
-  const [factor, prefix] = factorOf(value);
-  const scaled = value / factor;
-  const isPlain = scaled === 0 || Math.abs(scaled) >= 1e-4;
-  return `${isPlain ? general(scaled, 4) : fixed(scaled, 8).replace(/0+$/, "")} ${prefix}${unit}`;
+/** A value with a prefix and its unit: those of `like`, unless the value would have fewer than two digits in them. */
+export function withUnit(value: number, unit: string, like = value): string {
+  const [columnFactor, columnPrefix] = factorOf(like);
+  const isSmall = value !== 0 && Math.abs(value) < columnFactor / 100;
+  const [factor, prefix] = isSmall ? factorOf(value) : [columnFactor, columnPrefix];
+  return `${number(value / factor)} ${prefix}${unit}`;
 }
 
 /** A rate in bit/s for people. */
@@ -87,9 +112,12 @@ export function size(bytes: number): string {
   return withUnit(bytes, "B");
 }
 
-/** A time in milliseconds. */
+/** Times from this length on are in seconds, shorter ones in milliseconds. */
+const LONG_S = 10;
+
+/** A time in milliseconds, from 10 s on in seconds. */
 export function milliseconds(seconds: number): string {
-  return `${general(seconds * 1e3, 4)} ms`;
+  return Math.abs(seconds) < LONG_S ? `${number(seconds * 1e3)} ms` : `${number(seconds)} s`;
 }
 
 /** Parts with commas between them, and a word before the last. */

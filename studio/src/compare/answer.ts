@@ -1,10 +1,23 @@
 /** The answer of a comparison in sentences, in the words of `lightlag.report.answer`. */
 
+import { grouped } from "../app/numbers.ts";
 import { listed } from "../save/report/charts.ts";
 import type { Comparison, Contender } from "./comparison.ts";
 import { amount, MEASURES, type Measure } from "./measures.ts";
 import { UDP } from "./outcome.ts";
-import { behind, type Gap, gapOf, isClear, isJudged, level, meanOf, type Ranking, type Rival } from "./ranking.ts";
+import {
+  behind,
+  confidenceOfEach,
+  type Gap,
+  gapOf,
+  isClear,
+  isJudged,
+  level,
+  meanOf,
+  type Ranking,
+  type Rival,
+  seedsNeeded,
+} from "./ranking.ts";
 import { mean } from "./sums.ts";
 import { by, byHowMuch, NAMED, some } from "./words.ts";
 
@@ -57,7 +70,7 @@ function ofOne(ranking: Ranking, measure: Measure): Answer {
   const worse = behind(ranking);
   const [nearest, ...rest] = worse;
   if (level(ranking).length > 1 || !nearest) {
-    return { headline: ofLevel(ranking, mean), sentences: [...thoseBehind(best, worse), ...fixed] };
+    return { headline: ofLevel(ranking, mean), sentences: [...thoseBehind(best, worse), ...seeds(ranking), ...fixed] };
   }
   if (rest.length === 0) {
     const means = `${mean} against ${amount(measure, meanOf(rivals[1] as Rival))}`;
@@ -77,6 +90,25 @@ function ofLevel(ranking: Ranking, mean: string): string {
     return `${best} and ${others[0]} cannot be told apart by goodput: ${best} has ${byHowMuch(nearest)}.`;
   }
   return `${best} has the highest mean goodput, ${mean}, but ${some(others)} cannot be told apart from it.`;
+}
+
+/** Seeds beyond which an estimate is left out: the difference is too small to matter. */
+const MOST_SEEDS = 1000;
+
+/** An estimate of the seeds that would tell the best from those that are level with it. */
+function seeds(ranking: Ranking): string[] {
+  const [best, ...others] = level(ranking);
+  const needed = ranking.gaps
+    .filter(({ other }) => others.includes(other))
+    .flatMap((gap) => {
+      const count = seedsNeeded(gap);
+      return count === undefined || count > MOST_SEEDS ? [] : [{ count, other: gap.other }];
+    })
+    .sort((a, b) => a.count - b.count || (a.other < b.other ? -1 : 1));
+  const parts = needed.map(({ count, other }) => `${grouped(count)} for ${other}`).slice(0, NAMED);
+  return parts.length > 0
+    ? [`Seeds that would tell ${best} apart, as the runs spread so far: about ${listed(parts)}.`]
+    : [];
 }
 
 function thoseBehind(best: Rival, worse: Gap[]): string[] {
@@ -118,13 +150,13 @@ function ofMeasure(ranking: Ranking, measure: Measure): string {
 
 /** How algorithms that compete in one run share. */
 function inOneRun(comparison: Comparison): string[] {
-  const found = comparison.contenders.flatMap((contender) => {
+  const pairs = comparison.contenders.flatMap((contender) => {
     const rivals = shares(contender, comparison.isFixed(contender)).sort((a, b) => meanOf(b) - meanOf(a));
     const [strong, weak] = rivals;
-    if (rivals.length !== 2 || !strong || !weak) {
-      return [];
-    }
-    const gap = gapOf(strong, weak, 0.95);
+    return rivals.length === 2 && strong && weak ? [{ contender, strong, weak }] : [];
+  });
+  const found = pairs.flatMap(({ contender, strong, weak }) => {
+    const gap = gapOf(strong, weak, confidenceOfEach(pairs.length));
     if (isClear(gap)) {
       const more = byHowMuch(gap, `one of ${weak.name}`, " goodput");
       return [`In ${contender.name} a flow of ${strong.name} gets ${more}.`];

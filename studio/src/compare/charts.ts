@@ -1,6 +1,6 @@
 /** The charts of a comparison beside those of its measures: what `lightlag.report.comparison_charts` shows. */
 
-import { general } from "../app/numbers.ts";
+import { number } from "../app/numbers.ts";
 import {
   type Axis,
   type Bar,
@@ -134,7 +134,7 @@ export function goodput({ contenders }: Comparison): LinePanel[] {
   const limits = only === null ? [] : [{ name: "link", y: rounded(most, 5) ?? 0 }];
   const peaks = curves.flatMap(({ name, curve }) => {
     const peak = Math.max(...curve.map(({ mean }) => mean / factor));
-    return curve.length > 0 ? [`${name} at most ${general(peak, 3)} ${unit}`] : [];
+    return curve.length > 0 ? [`${name} at most ${number(peak, 3)} ${unit}`] : [];
   });
   const end = Math.max(0, ...curves.map(({ curve }) => curve.length)) * width || 1;
   const x = { label: "time (s)", unit: "s", min: 0, max: end };
@@ -214,7 +214,7 @@ export function windows({ contenders }: Comparison, seed: number): LinePanel[] {
     const end = Math.max(0, ...outcomes.map(({ simulatedS }) => simulatedS)) || 1;
     return panel(
       `${name} (segments${said}${above})`,
-      `Congestion window of ${name}${said}: at most ${general(highest, 4)} segments.`,
+      `Congestion window of ${name}${said}: at most ${number(highest, 4)} segments.`,
       { label: "time (s)", unit: "s", min: 0, max: end },
       { min: 0, ...(top === undefined ? {} : { max: top }) },
       series,
@@ -256,7 +256,7 @@ export function completion({ contenders }: Comparison): LinePanel[] {
     const last = times.at(-1);
     if (last !== undefined) {
       latest = Math.max(latest, last);
-      const half = general(times[Math.floor((times.length - 1) / 2)] ?? 0, 4);
+      const half = number(times[Math.floor((times.length - 1) / 2)] ?? 0, 4);
       said.push(`${name} half by ${half} s, ${times.length} of ${flows.length} at all`);
     }
     const step = Math.max(1, Math.ceil(times.length / STEPS));
@@ -296,7 +296,7 @@ export function byRoundTrip({ contenders }: Comparison): LinePanel[] {
     const mean = rows.map(({ interval }) => interval.mean / factor);
     const half = rows.map(({ interval }) => (interval.halfWidth || 0) / factor);
     const x = rows.map(({ trip }) => rounded(trip * 1e3, 5) ?? 0);
-    const ends = (row: number) => `${general(mean.at(row) ?? 0, 3)} ${unit} at ${x.at(row)} ms`;
+    const ends = (row: number) => `${number(mean.at(row) ?? 0, 3)} ${unit} at ${x.at(row)} ms`;
     said.push(`${name} ${ends(0)}, ${ends(-1)}`);
     const line: Line = {
       name,

@@ -51,6 +51,13 @@ export function isClear(gap: Gap): boolean {
   return gap.isFixed ? gap.difference !== 0 : Math.abs(gap.difference) > gap.halfWidth;
 }
 
+/** Seeds with which the interval would leave out 0, if means and spread stayed; undefined without an estimate. */
+export function seedsNeeded({ isFixed, halfWidth, difference, pairs }: Gap): number | undefined {
+  return isFixed || Number.isNaN(halfWidth) || difference === 0
+    ? undefined
+    : Math.ceil(pairs * (halfWidth / difference) ** 2);
+}
+
 /** The gaps to those that are worse beyond chance. */
 export function behind({ gaps, moreIsBetter }: Ranking): Gap[] {
   // Over the seeds in common the other may be the better one.
@@ -104,6 +111,11 @@ function fieller(a: number[], b: number[], quantile: number): [number, number] {
   return [(middle - Math.sqrt(inside)) / below, (middle + Math.sqrt(inside)) / below];
 }
 
+/** The confidence of each of several intervals, so that all hold together with 95 % (Bonferroni). */
+export function confidenceOfEach(comparisons: number, all = 0.95): number {
+  return 1 - (1 - all) / Math.max(comparisons, 1);
+}
+
 /** The ranking of rivals that have values, and seeds in common with the best; undefined where nobody has a value. */
 export function ranked(rivals: readonly Rival[], moreIsBetter: boolean, confidence = 0.95): Ranking | undefined {
   const sign = moreIsBetter ? -1 : 1;
@@ -112,6 +124,6 @@ export function ranked(rivals: readonly Rival[], moreIsBetter: boolean, confiden
     return undefined;
   }
   const others = rest.filter(({ values }) => [...values.keys()].some((seed) => best.values.has(seed)));
-  const each = 1 - (1 - confidence) / Math.max(others.length, 1);
+  const each = confidenceOfEach(others.length, confidence);
   return { rivals: [best, ...others], gaps: others.map((other) => gapOf(best, other, each)), moreIsBetter };
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { Comparison } from "./comparison.ts";
 import { Mark } from "./marks.tsx";
 import { type Measure, show } from "./measures.ts";
-import { gapOf, isClear } from "./ranking.ts";
+import { confidenceOfEach, gapOf, isClear } from "./ranking.ts";
 import { byHowMuch } from "./words.ts";
 
 export function Table({ comparison, planned }: { comparison: Comparison; planned: number }) {
@@ -86,13 +86,14 @@ export function Differences({ comparison }: { comparison: Comparison }) {
     isFixed: comparison.isFixed(contender),
   });
   const base = rival(first);
+  const confidence = confidenceOfEach(others.length);
   const rows = others.map((other, at) => {
     const own = rival(other);
     const pairs = [...own.values].flatMap(([seed, value]): [number, number][] => {
       const against = base.values.get(seed);
       return against === undefined ? [] : [[seed, value - against]];
     });
-    return { name: other.name, at: at + 1, pairs, gap: pairs.length > 0 ? gapOf(own, base, 0.95) : undefined };
+    return { name: other.name, at: at + 1, pairs, gap: pairs.length > 0 ? gapOf(own, base, confidence) : undefined };
   });
   return (
     <section class="differences" aria-labelledby="differences">

@@ -1,6 +1,6 @@
 /** Gaps and lists in words. */
 
-import { fixed, general } from "../app/numbers.ts";
+import { fixed, number } from "../app/numbers.ts";
 import { listed } from "../save/report/charts.ts";
 import type { Gap } from "./ranking.ts";
 
@@ -30,8 +30,8 @@ export function by(gap: Gap): string {
 }
 
 function times({ ratio, low, high }: Gap, word: string): string {
-  const ends = Number.isNaN(low) ? "" : ` (95 %: ${general(low, 2)} to ${general(high, 2)})`;
-  return `${general(ratio, 2)}${word}${ends}`;
+  const ends = Number.isNaN(low) ? "" : ` (95 %: ${number(low, 2)} to ${number(high, 2)})`;
+  return `${number(ratio, 2)}${word}${ends}`;
 }
 
 function share({ difference, ratio, low, high }: Gap, word: string): string {

@@ -1,4 +1,4 @@
-import { fixed, general } from "../app/numbers.ts";
+import { fixed, number } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
 import {
   faster,
@@ -99,8 +99,8 @@ export function Controls() {
       <span class="time">
         <progress aria-label="Progress" max={end || 1} value={Math.min(time, end || 1)} />
         <span class="mono">
-          {state === "paused" ? fixed(time, 6) : general(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} /{" "}
-          {general(end, 6)} s
+          {state === "paused" ? fixed(time, 6) : number(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} / {number(end, 6)}{" "}
+          s
         </span>
       </span>
       <p class="happened quiet" role="status">

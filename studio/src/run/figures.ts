@@ -1,7 +1,7 @@
 /** The charts of a run as data, for the screen and for files. */
 
 import { signal } from "@preact/signals";
-import { factorOf, general, grouped, listed } from "../app/numbers.ts";
+import { factorOf, grouped, listed, number } from "../app/numbers.ts";
 import type { Figure as FigureOfFile } from "../save/figure.ts";
 import { placeOf } from "./decimate.ts";
 import type { Live } from "./live.ts";
@@ -165,7 +165,7 @@ class Maker {
           away += time;
         }
       }
-      return `${name} repaired losses ${times} time${times === 1 ? "" : "s"}, for ${general(away, 3)} s`;
+      return `${name} repaired losses ${times} time${times === 1 ? "" : "s"}, for ${number(away, 3)} s`;
     });
     const says = said.length ? `States of senders: ${listed(said)}.` : "No flow is shown.";
     return { ...this.figure("states", "States", "", [], 1), states, says };
@@ -227,7 +227,7 @@ export function valueAt({ x, y, looks }: Line, time: number): number {
 
 /** A value as charts tell it. */
 export function short(value: number): string {
-  return Number.isNaN(value) ? "–" : Math.abs(value) >= 1000 ? grouped(value) : general(value, 4);
+  return Number.isNaN(value) ? "–" : Math.abs(value) >= 1000 ? grouped(value) : number(value, 4);
 }
 
 function numbersOf(line: Line, span: Span, unit: string): string {

@@ -1,7 +1,7 @@
 /** The course of a run in sentences that a screen reader says. */
 
 import { effect } from "@preact/signals";
-import { general } from "../app/numbers.ts";
+import { number } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
 import { tell } from "../app/told.tsx";
 import type { Live } from "./live.ts";
@@ -36,7 +36,7 @@ export function sayPause(run: Live): void {
     if (isOn && state !== "running") {
       isOn = false;
       if (state === "paused") {
-        tell(`Paused at ${general(run.now.peek(), 6)} s: a packet was dropped.`);
+        tell(`Paused at ${number(run.now.peek(), 6)} s: a packet was dropped.`);
       }
       queueMicrotask(() => end());
     }
@@ -45,6 +45,6 @@ export function sayPause(run: Live): void {
 
 /** How a run has ended, and why it was slow. */
 export function ending({ summary, account, failed }: Pick<Result, "summary" | "account" | "failed">): string {
-  const over = failed ? `The run failed: ${failed}.` : `The run is over after ${general(summary.simulated_s, 4)} s.`;
+  const over = failed ? `The run failed: ${failed}.` : `The run is over after ${number(summary.simulated_s, 4)} s.`;
   return `${over} ${account.headline}`;
 }

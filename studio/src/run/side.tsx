@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { general, grouped, rate } from "../app/numbers.ts";
+import { grouped, number, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
 import { SERIES } from "../app/theme.ts";
 import { flowsOf, linksOf, MOST_FLOWS, MOST_LINKS, toggle } from "./chosen.ts";
@@ -63,13 +63,13 @@ function Outcome({ run }: { run: Live }) {
         <dd>{grouped(packet_hops)}</dd>
         <dt>Engine</dt>
         <dd>
-          {general(result.engine_s, 3)} s, {short(Number((packet_hops / result.engine_s / 1e6).toPrecision(3)))} million
+          {number(result.engine_s, 3)} s, {short(Number((packet_hops / result.engine_s / 1e6).toPrecision(3)))} million
           hops a second
         </dd>
         {wall_ms.value !== undefined && (
           <>
             <dt>Wall time</dt>
-            <dd>{general(wall_ms.value / 1000, 3)} s from the start to the result</dd>
+            <dd>{number(wall_ms.value / 1000, 3)} s from the start to the result</dd>
           </>
         )}
       </dl>
@@ -187,7 +187,7 @@ function Links({ run }: { run: Live }) {
                     onChange={() => toggle("link", run, link)}
                   />
                   <td>{grouped(told?.max_queue_packets ?? most.get(link) ?? 0)}</td>
-                  {summary && <td>{told ? `${general(100 * told.utilisation, 3)} %` : "–"}</td>}
+                  {summary && <td>{told ? `${number(100 * told.utilisation, 3)} %` : "–"}</td>}
                 </tr>
               );
             })}

@@ -1,6 +1,6 @@
 /** The rows that a single step recorded, in words. */
 
-import { general, size } from "../app/numbers.ts";
+import { number, size } from "../app/numbers.ts";
 import type { Started, Table, Tables } from "../engine/protocol.ts";
 
 /** As many rows are told. */
@@ -62,7 +62,7 @@ function ofPacket({ flow, value, text }: Row, names: Names): string {
 }
 
 function ofTrace({ flow, value, text }: Row, names: Names): string {
-  const window = `cwnd ${general(value("cwnd_segments"), 4)} segments`;
+  const window = `cwnd ${number(value("cwnd_segments"), 4)} segments`;
   const state = text("phase");
   const repairs = state && state !== "open" ? `, ${state}` : "";
   return `${names.flows[flow] ?? "a flow"}: ${window}, ${size(value("inflight_bytes"))} in flight${repairs}`;

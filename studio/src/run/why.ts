@@ -3,7 +3,7 @@
  * are those of `lightlag report`, word for word.
  */
 
-import { general, grouped, listed, milliseconds, percent, rate, size } from "../app/numbers.ts";
+import { grouped, listed, milliseconds, number, percent, rate, size } from "../app/numbers.ts";
 import type { FlowSummary, LegSummary, LinkSummary, Sender, Summary } from "./messages.ts";
 
 /** The account of a run: a sentence, and flows, the slowest first, each with its sentences. */
@@ -254,7 +254,7 @@ class Teller {
     }
     return [
       `Its mean round trip, ${milliseconds(mean)}, is ${milliseconds(mean - least)} above the least, ` +
-        `${milliseconds(least)}; the queue of ${flow.bottleneck} held ${general(link.mean_queue_packets, 3)} packets on ` +
+        `${milliseconds(least)}; the queue of ${flow.bottleneck} held ${number(link.mean_queue_packets, 3)} packets on ` +
         `average, ${grouped(link.max_queue_packets)} at most.`,
     ];
   }
@@ -288,7 +288,7 @@ function total(limits: Record<string, number>): number {
 
 /** A share in percent, with two digits for small ones. */
 function shareOf(share: number): string {
-  return share >= 0.095 ? percent(share) : `${general(100 * share, 2)}%`;
+  return share >= 0.095 ? percent(share) : `${number(100 * share, 2)}%`;
 }
 
 function ended(flow: FlowSummary): string {
@@ -298,7 +298,7 @@ function ended(flow: FlowSummary): string {
   if (flow.finish_s === null) {
     return `it had delivered ${size(flow.delivered_bytes)} when the run ended`;
   }
-  return `its ${size(flow.delivered_bytes)} took ${general(flow.finish_s - flow.start_s, 4)} s`;
+  return `its ${size(flow.delivered_bytes)} took ${number(flow.finish_s - flow.start_s, 4)} s`;
 }
 
 /** Where its time went. */
@@ -311,7 +311,7 @@ function limitsOf(limits: Record<string, number>): string[] {
     .sort((a, b) => b[1] - a[1])
     .filter(([, value]) => value / all >= LITTLE)
     .map(([name, value]) => `for ${percent(value / all)} ${HELD[name]}`);
-  return [`Its time, ${general(all, 4)} s: ${parts.join("; ")}.`];
+  return [`Its time, ${number(all, 4)} s: ${parts.join("; ")}.`];
 }
 
 /** Bytes of a full segment, about. */
@@ -332,7 +332,7 @@ function growth(trace: TraceFacts, bdp: number, start: number, rtt: number, capa
     return [];
   }
   return [
-    `The window took ${general(took, 3)} s, ${general(took / rtt, 3)} of the least round trips, to reach the BDP; until ` +
+    `The window took ${number(took, 3)} s, ${number(took / rtt, 3)} of the least round trips, to reach the BDP; until ` +
       `then ${size(reached.arrived_bytes)} had arrived of the ${size((capacity * took) / 8)} that the link could have ` +
       "carried.",
   ];

@@ -1,6 +1,7 @@
 /** The parts of a summary as rows of text for people, in the words of the command line. */
 
-import { factorOf, fixed, general, grouped, percent } from "../../app/numbers.ts";
+import * as numbers from "../../app/numbers.ts";
+import { grouped, number, percent, windowOf, withUnit } from "../../app/numbers.ts";
 import type { FlowSummary, LegSummary, LinkSummary, ProxySummary, RadioSummary, Summary } from "./summary.ts";
 
 /** A row, by the heads of its columns. */
@@ -38,11 +39,11 @@ function flowRow(flow: Sender, largest_bps: number): Row {
     flow: flow.leg !== undefined ? `  ${flow.from}->${flow.to}` : flow.name,
     congestion: flow.congestion,
     goodput: withUnit(flow.goodput_bps, "bit/s", largest_bps),
-    finished: flow.finish_s === null ? NONE : `${general(flow.finish_s, 4)} s`,
+    finished: flow.finish_s === null ? NONE : `${number(flow.finish_s, 4)} s`,
     resent: isTcp ? share(flow.retransmitted_segments, flow.sent_segments) : NONE,
     timeouts: isTcp ? String(flow.timeouts) : NONE,
     "mean RTT": milliseconds(flow.mean_rtt_s),
-    "mean cwnd": isTcp ? general(flow.mean_cwnd_segments, 4) : NONE,
+    "mean cwnd": isTcp ? windowOf(flow.mean_cwnd_segments) : NONE,
     "limited by": isTcp ? limitedBy(flow.limited_s) : NONE,
   };
 }
@@ -120,7 +121,7 @@ export function linkRows({ links }: Summary): Row[] {
     "dropped (queue)": String(link.dropped_queue),
     "dropped (error)": String(link.dropped_error),
     ...Object.fromEntries(rare.map(([key, title]) => [title, String(link[key])])),
-    "mean queue": general(link.mean_queue_packets, 4),
+    "mean queue": number(link.mean_queue_packets, 4),
     "max queue": String(link.max_queue_packets),
   }));
 }
@@ -159,8 +160,8 @@ export function radioRows({ radios }: Summary): Row[] {
       sends: percent(radio.utilisation, 1),
       busy: percent(radio.busy, 1),
       frames: String(radio.sent_frames),
-      ...(isAggregated ? { "frames/A-MPDU": mean === null ? NONE : general(mean, 3) } : {}),
-      "mean queue": general(radio.mean_queue_packets, 3),
+      ...(isAggregated ? { "frames/A-MPDU": mean === null ? NONE : number(mean, 3) } : {}),
+      "mean queue": number(radio.mean_queue_packets, 3),
       retries: share(radio.retries, radio.sent_frames),
       collisions: String(radio.collisions),
       dropped: String(lostOf(radio)),
@@ -202,21 +203,13 @@ export function mediumRows({ radios }: Summary): Row[] {
   });
 }
 
-/** A quantity with the unit of another, such as the largest of its column; by default its own. */
-function withUnit(value: number, unit: string, like = value): string {
-  const [factor, prefix] = factorOf(like);
-  const scaled = value / factor;
-  const isPlain = scaled === 0 || Math.abs(scaled) >= 1e-4;
-  return `${isPlain ? general(scaled, 4) : fixed(scaled, 8).replace(/0+$/, "")} ${prefix}${unit}`;
-}
-
 /** A share in percent, with two digits for small ones. */
 function share(part: number, of: number): string {
-  return part === 0 || of === 0 ? "0%" : `${general((100 * part) / of, 2)}%`;
+  return part === 0 || of === 0 ? "0%" : `${number((100 * part) / of, 2)}%`;
 }
 
 function milliseconds(seconds: number | null): string {
-  return seconds === null ? NONE : `${general(seconds * 1e3, 4)} ms`;
+  return seconds === null ? NONE : numbers.milliseconds(seconds);
 }
 
 /** The two causes that held a sender back for longest, with their share of its time. */
