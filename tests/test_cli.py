@@ -250,7 +250,7 @@ def test_compare_prints_means_and_writes_figures(call: CliRunner, tmp_path: Path
     assert (folder / "bars.pdf").read_bytes().startswith(b"%PDF")
     assert len((folder / "summary.csv").read_text().splitlines()) == 1 + 2 * 6
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
-    assert call.invoke(app, ["compare", "pair.toml", "-n", "1"]).exit_code == 2
+    assert call.invoke(app, ["compare", "pair.toml", "-n", "1", "-o", str(folder)]).exit_code == 2
 
 
 def test_compare_writes_a_report_with_charts_of_its_own(call: CliRunner, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ COMMANDS = (
     (["run", "gio"], "gio: no such file"),
     (["run", "."], ".: is a folder; name a scenario file in it, or the results folder of a run"),
     (["compare", "mine.toml", "cubic,hybla"], "cubic,hybla: is an algorithm, not a scenario; write -c cubic,hybla"),
-    (["compare", "mine.toml", "-c", "cubic", "hybla"], "hybla: is an algorithm, not a scenario; write -c hybla"),
+    (["compare", "mine.toml", "-c", "cubic", "hybla"], "hybla: is an algorithm, not a scenario; write -c cubic,hybla"),
     (
         ["run", "mine.toml", "--set", "links.0.loss", "1e-3"],
         '--set "links.0.loss": is not KEY=VALUE, one word with "="; write --set links.0.loss=1e-3',

@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -375,3 +376,38 @@ def test_a_swarm_without_flows_has_radios_and_nothing_to_compare(tmp_path: Path)
         ll.compare(silent, ["cubic"], replications=1)
     with pytest.raises(ll.InputError, match=r"flows=0: there is no flow to compare"):
         ll.compare(silent, ["cubic"], vary={"topology.flows": ["2", "0"]}, replications=1)
+
+
+def test_one_loader_reads_runs_comparisons_and_studies(net: ll.Network, tmp_path: Path) -> None:
+    ll.run(net, duration="3 s", seed=1).save(tmp_path / "run")
+    ll.compare(net, ["cubic"], replications=1, duration="3 s").save(tmp_path / "compared", formats=(), report=False)
+    ll.Study(net, congestion=["cubic"], replications=1, set={"duration": "3 s"}).run(tmp_path / "study")
+    kinds = [type(ll.load(tmp_path / name)).__name__ for name in ("run", "compared", "study")]
+    assert kinds == ["Result", "Comparison", "StudyResults"]
+    with pytest.raises(ll.InputError, match=r"read a run or a study with lightlag\.load"):
+        ll.load_comparison(tmp_path / "run")
+    with pytest.raises(ll.InputError, match=r"with lightlag\.load"):
+        ll.open_study(tmp_path / "compared")
+
+
+def test_a_figure_of_several_metrics_is_refused(result: ll.Result) -> None:
+    with pytest.raises(ll.InputError, match="call plot once for each of cwnd"):
+        result.plot(["cwnd", "rtt"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rate": 10e6, "delay": "5 ms"}, 'link a - b: rate: 10000000.0 has no unit; write "10 Mbit/s"'),
+        ({"rate": "1 Mbit/s", "delay": 0.3}, 'link a - b: delay: 0.3 has no unit; write "300 ms"'),
+        ({"rate": "1 Mbit/s", "delay": "1 s", "queue": 20}, 'queue: 20 has no unit; write "20 packets"'),
+    ],
+)
+def test_a_quantity_without_a_unit_is_refused_where_it_is_written(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ll.InputError, match=re.escape(message)):
+        ll.Network().link("a", "b", **given)
+
+
+def test_the_module_lists_what_it_offers() -> None:
+    assert {"Any", "annotations", "np", "TYPE_CHECKING"}.isdisjoint({*dir(ll), *dir(ll.plot)})
+    assert {"load", "run", "Network"} <= {*dir(ll)}

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
         Difference,
         diff,
     )
+    from lightlag.loading import (
+        load,
+    )
     from lightlag.own import (
         AGAIN,
         CONGESTION,
@@ -71,7 +74,6 @@ if TYPE_CHECKING:
     )
     from lightlag.results import (
         Result,
-        load,
     )
     from lightlag.running import (
         compare,
@@ -249,7 +251,7 @@ _FROM = {
     "compiled": "own",
     "diff": "difference",
     "inspect": "captures",
-    "load": "results",
+    "load": "loading",
     "load_comparison": "comparison",
     "open_study": "study",
     "parameter": "own",
@@ -274,4 +276,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "errors"])

@@ -88,12 +88,51 @@ class Command(TyperCommand):
 
     guard: Any = staticmethod(lambda command: command)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for one in self.params:
             if (getattr(one, "metavar", None) or "").startswith("KEY="):
                 self.guard(_check_pairs)(one, args)
-        parsed: list[str] = super().parse_args(ctx, args)
+        try:
+            parsed: list[str] = super().parse_args(ctx, args)
+        except Exception as error:
+            # The parser's own class has another module in each version.
+            if (name := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
+                known = [option for one in self.params for option in one.opts]
+                error.possibilities, hint = _suggestion(name, known, list(error.possibilities or []))
+                error.message = f"No such option: {name}{hint}"  # type: ignore[attr-defined]
+            raise
         return parsed
+
+
+def _suggestion(name: str, known: list[str], possibilities: list[str]) -> tuple[list[str], str]:
+    """The options that were meant, and a sentence where it is none of this command."""
+    hint = _HINTS.get(name)
+    if hint is None or hint in known:
+        return [hint] if hint else possibilities, ""
+    return (possibilities, "") if hint.startswith("-") else ([], f"; {hint}")
+
+
+_CHANGE = "change the scenario with --set KEY=VALUE, such as --set links.0.{}"
+_HINTS = {
+    **dict.fromkeys(("--cc", "--algorithm", "--algorithms", "--algo", "--tcp", "--variant"), "--congestion"),
+    **dict.fromkeys(("--output", "--output-dir", "--folder", "--dir"), "--out"),
+    **dict.fromkeys(("--seeds", "--runs", "--repeat", "--repetitions", "--reps"), "--replications"),
+    **dict.fromkeys(("--time", "--length", "--sim-time", "--simtime"), "--duration"),
+    **dict.fromkeys(("--parallel", "--workers", "--cores"), "--jobs"),
+    **dict.fromkeys(("--overwrite", "--replace", "-y", "--yes"), "--force"),
+    "-n": 'a run has one seed; "lightlag compare FILE -n N" runs several',
+    "--plot": 'draw its figures with "lightlag plot DIR"',
+    "--figures": 'draw its figures with "lightlag plot DIR"',
+    **dict.fromkeys(("--rate", "--bandwidth", "--bw"), _CHANGE.format("rate='5 Mbit/s'")),
+    **dict.fromkeys(("--delay", "--latency"), _CHANGE.format("delay='20 ms'")),
+    **dict.fromkeys(("--loss", "--plr", "--per"), _CHANGE.format("loss=1e-3")),
+    **dict.fromkeys(("--queue", "--buffer"), _CHANGE.format("queue='1 bdp'")),
+    "--rtt": 'set delays of links, --set links.0.delay="25 ms"; "lightlag compare" varies the RTT with --vary rtt=...',
+}
+"""Option names of other programs: the option of ours, or a sentence."""
 
 
 def _check_pairs(option: Any, args: list[str]) -> None:
@@ -162,6 +201,10 @@ class _Loaded(MutableMapping[str, Any]):
         )(self._guard(function))
         command: Any = typer.main.get_command(alone)
         command.guard = self._guard
+        for one in command.params:
+            # Otherwise the help shows the name of the parser's type, "<int range>".
+            if one.metavar is None and one.param_type_name == "option" and "int" in one.type.name:
+                one.metavar = "N"
         return command
 
 

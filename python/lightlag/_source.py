@@ -126,7 +126,8 @@ class Folder:
             raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(error)}") from None
         if not isinstance(head, dict) or "result_hash" not in head:
             raise InputError(
-                f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or load_comparison"
+                f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or read a "
+                "comparison or a study with lightlag.load"
             )
         for key, fits in _HEAD.items():
             if not fits(head.get(key)):

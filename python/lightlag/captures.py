@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag._quantities import milliseconds as _time_for_people
 from lightlag._quantities import number, rate, share, size
 from lightlag.errors import InputError, Interrupted
 
@@ -364,4 +365,4 @@ def milliseconds(value: float) -> str:
     >>> milliseconds(0.60123)
     '601.2 ms'
     """
-    return _quantities.milliseconds(value)
+    return _time_for_people(value)

@@ -16,6 +16,7 @@ import typer
 
 from lightlag import _engine, _memory, _origin, _signals
 from lightlag._commands import Entry, Group, application
+from lightlag._quantities import number
 from lightlag._table import print_rows
 from lightlag._text import meant, plain, printable, say
 from lightlag._writing import check_folder, reserved
@@ -502,7 +503,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
-    from lightlag._quantities import number, rate
+    from lightlag._quantities import rate
     from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, way_rows
     from lightlag._summary import legs_of
     from lightlag.analyse import jain, together
@@ -536,8 +537,8 @@ def _print_result(result: Result) -> None:
         total = rate(together(summary["flows"], result.simulated_s))
         print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
     print(
-        f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, {summary['packet_hops']:,} packet-hops, "
-        f"hash {result.result_hash}"
+        f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, "
+        f"{summary['packet_hops']:,} packet-hops, hash {result.result_hash}"
     )
 
 

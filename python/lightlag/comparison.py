@@ -622,5 +622,5 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
         reason = error
     raise InputError(
         f"{printable(folder)}: does not hold a comparison of this version: {printable(reason)}; repeat it with "
-        '"lightlag compare"'
+        '"lightlag compare", or read a run or a study with lightlag.load'
     )

@@ -499,3 +499,7 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "handovers": handovers,
 }
 """Figures of a result by metric."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

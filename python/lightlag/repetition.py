@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lightlag import _engine, _toml
+from lightlag._quantities import milliseconds, number, rate, size
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -251,8 +252,6 @@ class Repetition:
 
     def rows(self) -> list[Row]:
         """The comparison as text."""
-        from lightlag._quantities import milliseconds, number, rate, size
-
         both = (self.real, self.ours)
         counts = {
             "data packets": [sending.packets.height for sending in both],
@@ -283,10 +282,10 @@ class Repetition:
     def episode_rows(self) -> list[Row]:
         """The repairs of both, in order, as text: at most the first 20."""
         rows = []
-        for number in range(min(_EPISODES, max(len(self.real.episodes), len(self.ours.episodes)))):
-            row = {"": str(number + 1)}
+        for at in range(min(_EPISODES, max(len(self.real.episodes), len(self.ours.episodes)))):
+            row = {"": str(at + 1)}
             for name, sending in (("real", self.real), ("ours", self.ours)):
-                episode = sending.episodes[number] if number < len(sending.episodes) else None
+                episode = sending.episodes[at] if at < len(sending.episodes) else None
                 row |= _episode(name, episode)
             rows.append(row)
         return rows

@@ -277,6 +277,10 @@ class Result:
         from lightlag import plot
 
         draw: Mapping[str, Callable[..., Chart]] = plot.FIGURES
+        if not isinstance(metric, str):
+            raise InputError(
+                f"a figure shows one metric, not {metric!r:.60}; call plot once for each of {', '.join(draw)}"
+            )
         if metric not in draw:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(draw)}')
         figure = draw[metric](self, **options)

@@ -876,6 +876,23 @@ fn a_capture_names_a_radio_by_its_node_and_medium() {
 }
 
 #[test]
+fn a_key_of_a_link_among_several_names_the_slowest() {
+    let two = "
+duration = \"9 s\"
+links = [
+    { between = [\"a\", \"b\"], rate = \"1 Gbit/s\", delay = \"1 ms\" },
+    { between = [\"b\", \"c\"], rate = \"10 Mbit/s\", delay = \"1 ms\" },
+]
+flows = [{ from = \"a\", to = \"c\" }]
+";
+    let errors = parse_toml(two, &[("rate".to_owned(), "\"5 Mbit/s\"".to_owned())]).unwrap_err();
+    assert_eq!(
+        errors[0].message,
+        "\"rate\" is not a key here: rate belongs to links[0] to links[1]; the slowest is links[1]"
+    );
+}
+
+#[test]
 fn a_key_at_the_wrong_place_is_told_where_it_belongs() {
     for (key, at, message) in [
         ("loss", "loss", "\"loss\" is not a key here: loss belongs to links[0]"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 import shutil
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -109,7 +110,8 @@ def plan(
 
     for file in files:
         if not Path(file).exists() and {*file.split(",")} <= {*congestion_names()}:
-            raise InputError(f"{file}: is an algorithm, not a scenario; write -c {file}")
+            listed = file if congestion is None else f"{congestion},{file}"
+            raise InputError(f"{file}: is an algorithm, not a scenario; write -c {shlex.quote(listed)}")
     names = None if congestion is None else [name for name in split(congestion, ",", "--congestion") if name]
     return make(files, names, vary, replications, changes)
 

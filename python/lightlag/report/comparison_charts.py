@@ -236,7 +236,9 @@ def _cwnd(comparison: Comparison) -> list[Lines]:
         end = max((one.simulated_s for one in comparison.of(name, point)), default=1.0)
         highest = max((value for line in lines for value in line.y if value is not None), default=0.0)
         seed = "" if first is None else f", seed {first.seed}"
-        says = f"Congestion window of {name}{f' at {where}' if where else ''}{seed}: at most {number(highest)} segments."
+        says = (
+            f"Congestion window of {name}{f' at {where}' if where else ''}{seed}: at most {number(highest)} segments."
+        )
         top = usual_top([(line.x, line.y) for line in lines])
         above = "" if top is None else f", up to {highest:,.0f}"
         title = f"{name}{f', {where}' if where else ''} (segments{seed}{above})"
@@ -289,7 +291,9 @@ def _completion(comparison: Comparison) -> list[Lines]:
             times = sorted(time for time in flows if time is not None)
             if times:
                 latest = max(latest, times[-1])
-                said.append(f"{name} half by {number(times[(len(times) - 1) // 2])} s, {len(times)} of {len(flows)} at all")
+                said.append(
+                    f"{name} half by {number(times[(len(times) - 1) // 2])} s, {len(times)} of {len(flows)} at all"
+                )
             shares = [number / max(len(flows), 1) for number in range(1, len(times) + 1)]
             step = max(1, -(-len(times) // _MOST_STEPS))
             kept = [*range(step - 1, len(times), step)]
@@ -320,7 +324,9 @@ def _rtt(comparison: Comparison) -> list[Lines]:
             high = [mean + half for mean, half in zip(means, halves, strict=True)]
             lines.append(Line(name, at, x, means, low, high, joined))
             if rows:
-                said.append(f"{name} {number(means[0], 3)} {unit} at {x[0]} ms, {number(means[-1], 3)} {unit} at {x[-1]} ms")
+                said.append(
+                    f"{name} {number(means[0], 3)} {unit} at {x[0]} ms, {number(means[-1], 3)} {unit} at {x[-1]} ms"
+                )
         where = comparison.describe(point)
         says = f"Goodput against base round trip{f' at {where}' if where else ''}: {listed(said) if said else 'none'}."
         about = {"label": "base round-trip time of the flow (ms)", "unit": "ms", "min": 0}

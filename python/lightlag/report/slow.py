@@ -251,8 +251,8 @@ def _growth(trace: pl.DataFrame, bdp_segments: float, start_s: float, rtt_s: flo
         return []
     came, could = int(reached["arrived_bytes"][0]), capacity_bps * took / 8
     return [
-        f"The window took {number(took, 3)} s, {number(took / rtt_s, 3)} of the least round trips, to reach the BDP; until then "
-        f"{size(came)} had arrived of the {size(could)} that the link could have carried."
+        f"The window took {number(took, 3)} s, {number(took / rtt_s, 3)} of the least round trips, to reach the BDP; "
+        f"until then {size(came)} had arrived of the {size(could)} that the link could have carried."
     ]
 
 

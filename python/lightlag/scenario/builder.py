@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lightlag._text import printable
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
@@ -14,6 +15,7 @@ from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
 from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.topology import Topology
+from lightlag.scenario.units import check_units
 from lightlag.scenario.values import (
     Changes,
     Congestion,
@@ -114,7 +116,15 @@ class Network:
         signals: Signals | None = None,
         header: Size | None = None,
     ) -> None:
-        """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters."""
+        """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters.
+
+        Raises
+        ------
+        InputError
+            If a quantity is a number without a unit.
+        """
+        place = f"link {printable(first)} - {printable(second)}"
+        check_units(place, rate=rate, delay=delay, jitter=jitter, queue=queue, header=header)
         link = Link(
             between=(first, second),
             rate=rate,
@@ -149,7 +159,14 @@ class Network:
         congestion: Congestion | None = None,
         tcp: TcpLike | None = None,
     ) -> None:
-        """Adds a flow; see :class:`Flow` for the parameters."""
+        """Adds a flow; see :class:`Flow` for the parameters.
+
+        Raises
+        ------
+        InputError
+            If a quantity is a number without a unit.
+        """
+        check_units(f"flow {printable(source)} -> {printable(destination)}", transfer=transfer, start=start)
         flow = Flow(
             from_=source,
             to=destination,
@@ -176,7 +193,14 @@ class Network:
         server: TcpLike | None = None,
         crash: Crash | None = None,
     ) -> None:
-        """Splits the connections that cross a node; see :class:`Proxy` for the parameters."""
+        """Splits the connections that cross a node; see :class:`Proxy` for the parameters.
+
+        Raises
+        ------
+        InputError
+            If the buffer is a number without a unit.
+        """
+        check_units(f"proxy {printable(node)}", buffer=buffer)
         named = None if flows is None else tuple(flows)
         proxy = Proxy(node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, crash=crash)
         self.proxies.append(proxy)

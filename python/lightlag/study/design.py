@@ -47,6 +47,8 @@ KEYS = (
     "curves",
     "budget",
 )
+SCENARIO_KEYS = {"links", "flows", "topology", "duration", "defaults", "media", "constellation"}
+"""Keys that tell a scenario from a study."""
 REPLICATIONS = 10
 MOST_CELLS = 1_000_000
 MOST_RUNS = 100_000_000
@@ -221,6 +223,12 @@ class Study:
         if unknown := [key for key in table if key not in KEYS]:
             import difflib
 
+            if SCENARIO_KEYS & table.keys() and "scenarios" not in table:
+                raise InputError(
+                    f"is a scenario, not a study: {printable(unknown[0])} is a key of scenarios; run it with "
+                    '"lightlag run", compare algorithms with "lightlag compare", or name it in a study: '
+                    'scenarios = ["FILE"]'
+                )
             near = difflib.get_close_matches(str(unknown[0]), KEYS, 1)
             hint = f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(KEYS)}"
             raise InputError(f"{printable(unknown[0])}: is no key of a study{hint}")

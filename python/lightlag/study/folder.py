@@ -122,7 +122,8 @@ class StudyResults:
             self.about["design"], self.about["finished"], self.about["variables"], self.about["build"]
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(
-                f'{shown}: does not hold the results of a study; write them with "lightlag study export"'
+                f'{shown}: does not hold the results of a study; write them with "lightlag study export", or '
+                "read a run or a comparison with lightlag.load"
             ) from None
 
     @property

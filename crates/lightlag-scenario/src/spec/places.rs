@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use crate::read::Errors;
+use lightlag_core::Rate;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -73,7 +74,8 @@ pub(crate) fn say_where_keys_belong(tree: &Value, errors: &mut Errors) {
             return Some(("the top of the file, before its first [table]".to_owned(), true));
         }
         if let Some(place) = shown(tree, &best.path) {
-            return Some((place, true));
+            let several = if best.path == ["links", "[]"] { several_links(tree) } else { None };
+            return Some((several.unwrap_or(place), true));
         }
         // Of several tables that the scenario lacks any may be meant, so none is named.
         let is_clear = is_below(&best.path, at) || having.iter().all(|other| name(other) == name(best));
@@ -133,6 +135,16 @@ fn all_tables(root: &Value) -> Vec<Table> {
         }
     }
     found
+}
+
+/// Names the links of a scenario that has several, and the slowest of them: its rate and queue are the ones most often changed.
+fn several_links(tree: &Value) -> Option<String> {
+    let links = tree.get("links")?.as_array()?;
+    let rate = |link: &Value| link.get("rate")?.as_str()?.parse::<Rate>().ok();
+    let rates = links.iter().enumerate().filter_map(|(number, link)| Some((rate(link)?, number)));
+    let (_, slowest) = rates.min()?;
+    let last = links.len() - 1;
+    (last > 0).then(|| format!("links[0] to links[{last}]; the slowest is links[{slowest}]"))
 }
 
 /// The place in this scenario of the first table at a path, as errors write it: `links[0]`. `None` if there is none.

@@ -1,0 +1,39 @@
+"""The results of any command, by their folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from lightlag.comparison import load_comparison
+from lightlag.results import load as load_run
+
+__all__ = ["load"]
+
+
+def load(folder: str | os.PathLike[str]) -> Any:
+    """Reads the results of a run, a comparison or a study from their folder.
+
+    Parameters
+    ----------
+    folder
+        The folder that ``lightlag run``, ``lightlag compare``, ``lightlag study run`` or their Python functions wrote.
+
+    Returns
+    -------
+    Result, Comparison or StudyResults
+        By what the folder holds. :func:`load_comparison` and :func:`open_study` do the same for one kind, for type
+        checkers.
+
+    Raises
+    ------
+    InputError
+        If the folder does not hold results.
+    """
+    from lightlag.study.folder import open_study
+
+    path = Path(folder)
+    if (path / "curves.jsonl").is_file():
+        return load_comparison(path)
+    return open_study(path) if (path / "runs").is_dir() else load_run(path)

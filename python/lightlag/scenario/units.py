@@ -1,0 +1,53 @@
+"""A check that quantities carry their unit, made where a script adds them, so that the traceback names its line."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+
+from lightlag._quantities import number, rate, size
+from lightlag.errors import InputError
+from lightlag.scenario.values import Directions
+
+__all__ = ["check_units"]
+
+_SUGGESTED: dict[str, Callable[[float], str]] = {
+    "rate": rate,
+    "delay": lambda value: f"{number(value * 1e3)} ms" if value < 1 else f"{number(value)} s",
+    "start": lambda value: f"{number(value)} s",
+    "queue": lambda value: f"{number(value)} packets",
+    "jitter": lambda value: f"{number(value * 1e3)} ms",
+    "header": size,
+    "transfer": size,
+    "buffer": size,
+}
+"""The text that a bare number most likely stands for: SI units, and packets in a queue."""
+
+
+def check_units(place: str, **given: object) -> None:
+    """Fails if a quantity is a number without a unit.
+
+    Parameters
+    ----------
+    place
+        The object to which the quantities belong, as the error names it.
+    given
+        Quantities by their parameter; one for each direction may be in a :class:`Directions`.
+
+    Raises
+    ------
+    InputError
+        With the parameter, its value, and a text to write instead.
+
+    Examples
+    --------
+    >>> check_units("link a - b", rate=10e6)
+    Traceback (most recent call last):
+    ...
+    lightlag.errors.InputError: link a - b: rate: 10000000.0 has no unit; write "10 Mbit/s"
+    """
+    for name, value in given.items():
+        for one in (value.forward, value.backward) if isinstance(value, Directions) else (value,):
+            if isinstance(one, numbers.Real) and not isinstance(one, bool):
+                suggested = _SUGGESTED[name](float(one))
+                raise InputError(f'{place}: {name}: {one!r} has no unit; write "{suggested}"')
