@@ -55,10 +55,10 @@ def test_figures_of_a_comparison_are_panels_with_one_legend(compared: ll.Compari
     assert rows(figure) == [0, 0, 1, 1]
     labels = [(axes.get_xlabel(), axes.get_ylabel().split(" (")[0]) for axes in figure.axes]
     assert labels == [
-        ("time (s)", "goodput"),
-        ("completion time (s)", "share of flows"),
-        ("time (s)", "cwnd"),
-        ("time (s)", "cwnd"),
+        ("Time (s)", "Goodput"),
+        ("Completion time (s)", "Share of flows"),
+        ("Time (s)", "cwnd"),
+        ("Time (s)", "cwnd"),
     ]
     assert titles(figure.axes) == ["", "", "cubic", "newreno"]
     assert names(figure.legends[0]) == ["cubic", "newreno", "link"]

@@ -176,9 +176,9 @@ def test_panels_share_the_time_and_a_legend(peaked: dict[str, ll.Result]) -> Non
     cwnd, rtt, goodput, sequence = figure.axes
     assert len({axes.get_subplotspec().rowspan.start for axes in figure.axes}) == 2  # type: ignore[union-attr]
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
-    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "time (s)", "time (s)"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Time (s)", "Time (s)"]
     labels = [axes.get_ylabel() for axes in (cwnd, rtt, goodput, sequence)]
-    assert [label.split("\n")[0].split(" ")[0] for label in labels] == ["cwnd", "RTT", "goodput", "payload"]
+    assert [label.split("\n")[0].split(" ")[0] for label in labels] == ["cwnd", "RTT", "Goodput", "Payload"]
     (shared,) = figure.legends
     assert [text.get_text() for text in shared.get_texts()] == ["cubic: client->server", "hybla: client->server"]
     assert texts(figure) == ["link gateway->server: 20 Mbit/s"]
@@ -215,7 +215,7 @@ def test_panels_are_figures_over_time(result: ll.Result, metrics: list[str], par
 def test_windows_far_above_others_for_long_take_a_logarithmic_axis(peaked: dict[str, ll.Result]) -> None:
     (axes,) = plot.cwnd(peaked).axes
     assert axes.get_yscale() == "log"
-    assert axes.get_ylabel() == "congestion window (segments, log)"
+    assert axes.get_ylabel() == "Congestion window (segments, log)"
     low, high = axes.get_ylim()
     for line in axes.lines:
         values = np.asarray(line.get_ydata(), dtype=float)
@@ -258,7 +258,7 @@ def test_ticks_are_written_as_scenarios_write_them() -> None:
     compared = ll.compare(pair(), ["cubic"], vary=given, replications=2, duration="10 s")
     figure = compared.plot("goodput-vs-loss")
     figure.draw_without_rendering()
-    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["1e-4", "1e-3", "1e-2"]
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["10⁻⁴", "10⁻³", "10⁻²"]
 
 
 def test_a_comparison_without_traces_says_so_in_its_panel(net: ll.Network) -> None:
@@ -395,3 +395,25 @@ def test_commands_that_draw_say_the_same_of_their_options(command: str) -> None:
 
     assert said(command).keys() == names
     assert said(command) == said("plot")
+
+
+def test_a_look_reaches_figures_of_matplotlib_itself() -> None:
+    import matplotlib.pyplot as plt
+
+    with plot.using("ieee"):
+        figure, axes = plt.subplots()
+        assert figure.get_figwidth() == 3.5
+        assert axes.xaxis.label.get_fontfamily()[0] == "STIXGeneral"
+        assert plt.rcParams["savefig.dpi"] == 600
+    plt.close(figure)
+    assert plt.rcParams["savefig.dpi"] != 600
+
+
+def test_panels_above_each_other_share_the_label_of_their_variable() -> None:
+    given: dict[str, Any] = {"links.0.loss": [1e-5, 1e-3], "links.0.delay": ["5 ms", "50 ms"]}
+    compared = ll.compare(pair(), ["cubic", "newreno"], vary=given, replications=1, duration="3 s")
+    with plot.using("ieee"):
+        panels = compared.plot("goodput-vs-loss").axes
+    assert [axes.get_xlabel() for axes in panels] == ["", "Loss"]
+    markers = {line.get_marker() for line in panels[0].lines}
+    assert len(markers) == 2

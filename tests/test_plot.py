@@ -15,7 +15,7 @@ UNITS = {
     "goodput": "bit/s)",
     "sequence": "B)",
     "rtt": "(ms)",
-    "queue": "packets",
+    "queue": "ackets",
 }
 
 
@@ -28,7 +28,7 @@ def texts(figure: Figure) -> list[str]:
 def test_every_figure_has_units_and_a_curve(metric: str, run: str, request: pytest.FixtureRequest) -> None:
     figure = request.getfixturevalue(run).plot(metric)
     (axes,) = figure.axes
-    assert axes.get_xlabel() == "time (s)"
+    assert axes.get_xlabel() == "Time (s)"
     assert UNITS[metric] in axes.get_ylabel()
     assert axes.get_title(loc="left")
     assert "seed" in axes.get_title(loc="right")
@@ -110,11 +110,11 @@ def test_comparisons_are_drawn_and_written(net: ll.Network, tmp_path: Path) -> N
     # One flow: fairness would be a bar of 1.
     labels = [axes.get_xlabel() for axes in comparison.plot("bars").axes]
     assert labels == [
-        "goodput (Mbit/s)",
-        "completion time (s)",
-        "resent (%)",
-        "queueing (ms)",
-        "queueing p95 (ms)",
+        "Goodput (Mbit/s)",
+        "Completion time (s)",
+        "Resent (%)",
+        "Queueing (ms)",
+        "Queueing p95 (ms)",
     ]
     with pytest.raises(ll.InputError, match="no comparison figure"):
         comparison.plot("pie")

@@ -82,7 +82,7 @@ def test_a_snapshot_shows_nodes_links_and_ways() -> None:
     assert len(axes.collections[0].get_segments()) == 2  # type: ignore[attr-defined]
     (line,) = axes.lines
     assert line.get_xdata().tolist() == [0, 40, 110]  # type: ignore[union-attr]
-    assert figure.axes[1].get_ylabel() == "height (m)"
+    assert figure.axes[1].get_ylabel() == "Height (m)"
 
 
 def test_airtime_puts_the_busiest_first_and_stacks_kinds() -> None:
@@ -107,9 +107,9 @@ def test_the_timeline_starts_with_the_first_data_and_shows_hops() -> None:
 
 def test_sweeps_have_means_and_intervals() -> None:
     points = pl.DataFrame({"nodes": [40, 40, 80, 80], "kbps": [90.0, 110.0, 40.0, 60.0], "congestion": ["cubic"] * 4})
-    (axes,) = swarm_plot.sweep(points, x="nodes", y="kbps", label="throughput (kbit/s)").axes
+    (axes,) = swarm_plot.sweep(points, x="nodes", y="kbps", label="Throughput (kbit/s)").axes
     assert np.asarray(axes.lines[0].get_ydata()).tolist() == [100, 50]
-    assert axes.get_ylabel() == "throughput (kbit/s)"
+    assert axes.get_ylabel() == "Throughput (kbit/s)"
     # t(0.975, 1) = 12.706, times sqrt(200 / 2).
     bottom, top = axes.collections[0].get_segments()[0][:, 1]  # type: ignore[attr-defined]
     assert (top - bottom) / 2 == pytest.approx(127.06, rel=1e-3)

@@ -106,7 +106,8 @@ def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Me
         for at, (name, (mean, half)) in enumerate(own.items()):
             if np.isnan(mean).all():
                 continue
-            look = style.line_style(at) | {"label": name, "marker": "o", "markersize": style.points(3)}
+            marker = style.MARKERS[at % len(style.MARKERS)]
+            look = style.line_style(at) | {"label": name, "marker": marker, "markersize": style.points(3)}
             if not axis.is_ordered:
                 # Nothing lies between two names: dots with their intervals, side by side.
                 beside = places + (at - (len(own) - 1) / 2) * min(0.1, 0.6 / len(own))
@@ -129,16 +130,19 @@ def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Me
 def _place_values(axes: Axes, variable: Variable, axis: Axis) -> None:
     axes.set_xlabel(f"{variable.label} ({axis.unit})" if axis.unit else variable.label)
     if axis.scale == "equal":
-        axes.set_xticks(axis.places, variable.values)
+        texts = scales.tick_texts(variable.values)
+        axes.set_xticks(axis.places, texts)
         axes.set_xlim(-0.3, max(axis.places) + 0.3)
-        _turn_if_long(axes, list(variable.values))
+        _turn_if_long(axes, texts)
     elif axis.scale == "log":
         axes.set_xscale("log")
-        texts = dict(zip(axis.places, variable.values, strict=True)) if not axis.unit else {}
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: texts.get(value, scales.tick(value))))
+        values = variable.values if not axis.unit else [scales.tick(place) for place in axis.places]
+        shown = scales.tick_texts(values)
+        named = dict(zip(axis.places, shown, strict=True))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: named.get(value, scales.tick(value))))
         if len(axis.places) <= 8:
             axes.xaxis.set_major_locator(FixedLocator(axis.places))
-            _turn_if_long(axes, [texts.get(place, scales.tick(place)) for place in axis.places])
+            _turn_if_long(axes, shown)
         axes.xaxis.set_minor_locator(NullLocator())
     else:
         axes.set_xlim(left=0 if 0 <= min(axis.places) < 0.5 * max(axis.places) else None)
@@ -285,7 +289,8 @@ def _rtt(comparison: Comparison, *, ax: Any = None) -> Chart:
             means = np.array([interval.mean for _, interval in rows]) / factor
             halves = np.nan_to_num(np.array([interval.half_width for _, interval in rows])) / factor
             look = style.line_style(at) | ({} if len(rows) <= 30 else {"linestyle": "none"})
-            axes.errorbar(rtts, means, yerr=halves, label=name, marker="o", markersize=3, capsize=2, **look)
+            marker = style.MARKERS[at % len(style.MARKERS)]
+            axes.errorbar(rtts, means, yerr=halves, label=name, marker=marker, markersize=3, capsize=2, **look)
         axes.set_xlim(left=0)
         axes.set_xlabel("base round-trip time of the flow (ms)")
         axes.set_ylabel(f"goodput ({unit})")

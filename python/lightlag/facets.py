@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -95,7 +96,7 @@ def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Se
 def shortened(label: str) -> str:
     """A label that fits a low panel."""
     for long, short in _SHORT.items():
-        label = label.replace(long, short)
+        label = re.sub(long, short, label, flags=re.IGNORECASE)
     return label
 
 

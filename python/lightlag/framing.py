@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from lightlag.looks import current
 from lightlag.style import Chart, points
 
 __all__ = [
+    "capitalise",
     "entries",
     "finish",
     "fit_labels",
@@ -30,6 +32,7 @@ __all__ = [
     "panel_title",
     "room_in",
     "say_empty",
+    "share_labels",
     "width_in",
     "wrapped",
 ]
@@ -183,6 +186,34 @@ def fit_labels(figure: Figure, panels: Sequence[Axes] | None = None) -> None:
         share = sum(ratios[row] for row in place.rowspan) / sum(ratios)
         if width_in(label, size) > share * height:
             axes.set_ylabel(label.replace(" (", "\n("))
+
+
+_LOWER_CASE = frozenset({"cwnd", "ssthresh", "x", "y"})
+"""Words that stay as they are at the start of a label."""
+
+
+def capitalise(panels: Iterable[Axes]) -> None:
+    """Starts the label of each axis with a capital, except for names that are written in lower case."""
+    for axes in panels:
+        for read, write in ((axes.get_xlabel, axes.set_xlabel), (axes.get_ylabel, axes.set_ylabel)):
+            label = read()
+            first = label.split(" ", maxsplit=1)[0]
+            if first.isalpha() and first not in _LOWER_CASE:
+                write(label[0].upper() + label[1:])
+
+
+def share_labels(panels: Iterable[Axes]) -> None:
+    """Leaves the label of the x axis only at the lowest of panels above each other that have the same one."""
+    columns: dict[tuple[int, int], list[tuple[int, Axes]]] = {}
+    for axes in panels:
+        if axes.get_visible() and (place := axes.get_subplotspec()) is not None:
+            where = place.colspan
+            columns.setdefault((where.start, where.stop), []).append((place.rowspan.start, axes))
+    for own in columns.values():
+        ordered = [axes for _, axes in sorted(own, key=lambda one: one[0])]
+        for axes, below in itertools.pairwise(ordered):
+            if axes.get_xlabel() == below.get_xlabel() and axes.get_xlim() == below.get_xlim():
+                axes.set_xlabel("")
 
 
 def _above_and_below(axes: Axes) -> float:

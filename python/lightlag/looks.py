@@ -39,15 +39,12 @@ from typing import Any
 from lightlag._text import printable
 from lightlag.errors import InputError
 
-__all__ = ["DPI", "FAMILIES", "LOOKS", "Look", "current", "inches", "of", "using", "within"]
-
-DPI = 200
-"""Pixels of a PNG to an inch."""
+__all__ = ["FAMILIES", "LOOKS", "Look", "current", "inches", "of", "using", "within"]
 
 FAMILIES = {"serif": "STIXGeneral", "sans": "DejaVu Sans", "mono": "DejaVu Sans Mono"}
 """Fonts that matplotlib brings, by their generic names."""
 
-_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72, "px": 1 / DPI}
+_UNITS: dict[str, float | None] = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72, "px": None}
 _LEAST_IN, _MOST_IN = 1.5, 40.0
 
 
@@ -67,6 +64,8 @@ class Look:
         The width of lines, in points.
     titled
         Whether figures have a title and a note above them.
+    dpi
+        Pixels of a PNG per inch. IEEE and ACM require 600 for line art.
     has_formulas
         Whether text between two dollars is a formula. Names of nodes and flows are not.
     """
@@ -80,13 +79,16 @@ class Look:
     line_pt: float = 1.4
     titled: bool = True
     has_formulas: bool = False
+    dpi: int = 200
 
 
 PLAIN = Look("plain")
 LOOKS: dict[str, Look] = {
     "plain": PLAIN,
-    "ieee": Look("ieee", 3.5, font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False),
-    "acm": Look("acm", round(241.14749 / 72.27, 3), font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False),
+    "ieee": Look("ieee", 3.5, font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False, dpi=600),
+    "acm": Look(
+        "acm", round(241.14749 / 72.27, 3), font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False, dpi=600
+    ),
     "slide": Look("slide", round(140 / 25.4, 3), font="sans", size_pt=11, small_pt=10, line_pt=2.2),
 }
 """Looks by name."""
@@ -108,7 +110,9 @@ def using(
     font: str | None = None,
     titles: bool | None = None,
 ) -> Iterator[Look]:
-    r"""Figures that are drawn within have this look, and keep it when they are saved.
+    r"""Gives figures that are drawn within this look, which they keep when they are saved.
+
+    Figures that you make with matplotlib itself get its fonts, size and resolution as well.
 
     Parameters
     ----------
@@ -116,7 +120,8 @@ def using(
         A name of :data:`LOOKS`.
     width, height
         Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is that of
-        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG, 200 to an inch.
+        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG: 600 per inch for ``ieee`` and
+        ``acm``, otherwise 200.
     font
         ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
     titles
@@ -136,8 +141,20 @@ def using(
     >>> float(figure.get_figwidth())
     3.5
     """
+    import matplotlib
+
+    from lightlag.style import rc
+
     with within(of(style, width=width, height=height, font=font, titles=titles)) as look:
-        yield look
+        size = {"figure.figsize": _own_size(look)} if look.width_in is not None else {}
+        with matplotlib.rc_context(rc(look) | size | {"figure.constrained_layout.use": True, "text.parse_math": True}):
+            yield look
+
+
+def _own_size(look: Look) -> tuple[float, float]:
+    """Size of a user's own figure in inches: the width of the look, and a height in golden section."""
+    width = look.width_in or 6.4
+    return width, look.height_in or round(width * 0.618, 4)
 
 
 @contextmanager
@@ -164,34 +181,41 @@ def of(
     if font is not None:
         _check_font(font)
     given: dict[str, Any] = {
-        "width_in": None if width is None else inches(width, "width"),
-        "height_in": None if height is None else inches(height, "height"),
+        "width_in": None if width is None else inches(width, "width", LOOKS[style].dpi),
+        "height_in": None if height is None else inches(height, "height", LOOKS[style].dpi),
         "font": font,
         "titled": titles,
     }
     return dataclasses.replace(LOOKS[style], **{name: value for name, value in given.items() if value is not None})
 
 
-def inches(length: str | float, what: str = "length") -> float:
-    """A length in inches: a number of them, or text with a unit.
+def inches(length: str | float, what: str = "length", dpi: int = PLAIN.dpi) -> float:
+    """Returns a length in inches: a number of them, or text with a unit.
+
+    Parameters
+    ----------
+    what
+        The name of the length in an error.
+    dpi
+        Pixels per inch.
 
     Raises
     ------
     InputError
         If it is no length, or too short or too long for a figure.
     """
-    value = float(length) if isinstance(length, (int, float)) else _of_text(length, what)
+    value = float(length) if isinstance(length, (int, float)) else _of_text(length, what, dpi)
     if not _LEAST_IN <= value <= _MOST_IN:
         raise InputError(f"{what}: {printable(str(length))} is not between {_LEAST_IN:g} in and {_MOST_IN:g} in")
     return round(value, 4)
 
 
-def _of_text(length: str, what: str) -> float:
+def _of_text(length: str, what: str, dpi: int) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)\s*", length.lower())
     if match is None or match[2] not in _UNITS:
         units = ", ".join(_UNITS)
         raise InputError(f"{what}: {printable(length)} is not a length; write a number with one of {units}: 3.5in")
-    value = float(match[1]) * _UNITS[match[2]]
+    value = float(match[1]) * (_UNITS[match[2]] or 1 / dpi)
     return value if math.isfinite(value) else math.inf
 
 

@@ -12,7 +12,7 @@ Examples
 >>> result = ll.run(ll.presets.geo(transfer="1 MB"), seed=1)
 >>> figure = ll.plot.cwnd(result)
 >>> figure.axes[0].get_ylabel()
-'congestion window (segments)'
+'Congestion window (segments)'
 
 ``figure.save("cwnd.pdf")`` writes it. Several results, in the column of a paper:
 

@@ -16,7 +16,7 @@ from lightlag._quantities import scaled
 from lightlag.framing import width_in
 from lightlag.style import points
 
-__all__ = ["cut_intervals", "in_numbers", "log_values", "tame_peak", "tick", "unit_of"]
+__all__ = ["cut_intervals", "in_numbers", "log_values", "tame_peak", "tick", "tick_texts", "unit_of"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -41,6 +41,39 @@ def unit_of(largest: float, unit: str) -> tuple[float, str]:
 def tick(value: float) -> str:
     """A number as scenarios write it, and so titles and legends: 1e-5, not 1e-05."""
     return re.sub(r"e([+-])0+(?=\d)", lambda sign: "e-" if sign[1] == "-" else "e", f"{value:g}").replace("e+", "e")
+
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SMALL = 1e-3
+"""Values below this one take powers of ten, and all values beside them do."""
+
+
+def tick_texts(texts: Sequence[str]) -> list[str]:
+    """Returns plain numbers as powers of ten if one of them is small; other texts stay as they are.
+
+    Examples
+    --------
+    >>> tick_texts(["0", "1e-05", "0.0003", "0.001"]), tick_texts(["0.01", "0.1"]), tick_texts(["5 ms"])
+    (['0', '10⁻⁵', '3×10⁻⁴', '10⁻³'], ['0.01', '0.1'], ['5 ms'])
+    """
+    try:
+        values = [float(text) for text in texts]
+    except ValueError:
+        return list(texts)
+    if not any(0 < abs(value) < _SMALL for value in values):
+        return list(texts)
+    return [_power_of_ten(value) for value in values]
+
+
+def _power_of_ten(value: float) -> str:
+    if value == 0 or not np.isfinite(value):
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.3e}".split("e")
+    factor = mantissa.rstrip("0").rstrip(".")
+    if exponent in ("+00", "-00"):
+        return factor
+    power = f"10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    return {"1": power, "-1": f"-{power}"}.get(factor, f"{factor}×{power}")
 
 
 def in_numbers(axis: Any) -> None:

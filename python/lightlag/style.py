@@ -23,9 +23,9 @@ from matplotlib.figure import Figure
 
 from lightlag._writing import new_file
 from lightlag.errors import InputError
-from lightlag.looks import DPI, FAMILIES, PLAIN, Look, current
+from lightlag.looks import FAMILIES, PLAIN, Look, current
 
-__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "Chart", "chart", "line_style", "points", "rc", "save"]
+__all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "MARKERS", "Chart", "chart", "line_style", "points", "rc", "save"]
 __all__ += ["format_of", "save_as", "settle", "styled"]
 
 P = ParamSpec("P")
@@ -43,6 +43,8 @@ DASHES: tuple[Any, ...] = (
     (0, (10, 3)),
     (0, (4, 1.2, 1.2, 1.2)),
 )
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+"""Markers by series, so that points without lines differ in more than colour."""
 SUFFIXES = (".pdf", ".svg", ".png", ".pgf")
 
 RC: dict[Any, Any] = {
@@ -77,7 +79,7 @@ RC: dict[Any, Any] = {
     "lines.solid_joinstyle": "round",
     "path.simplify_threshold": 0.3,
     "pdf.fonttype": 42,
-    "savefig.dpi": DPI,
+    "savefig.dpi": PLAIN.dpi,
     "svg.fonttype": "path",
     "svg.hashsalt": "lightlag",
     "text.color": BLACK,
@@ -114,6 +116,7 @@ def rc(look: Look) -> dict[Any, Any]:
         "lines.linewidth": look.line_pt,
         "text.parse_math": look.has_formulas,
         "mathtext.fontset": "stix" if look.font == "serif" else "dejavusans",
+        "savefig.dpi": look.dpi,
         "xtick.labelsize": look.small_pt,
         "ytick.labelsize": look.small_pt,
     }
@@ -194,10 +197,14 @@ def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
 
         if (ax := options.get("ax")) is not None:
             figure = draw(*args, **options)
-            framing.fit_labels(figure, np.atleast_1d(np.asarray(ax, dtype=object)).ravel().tolist())
+            panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel().tolist()
+            framing.capitalise(panels)
+            framing.fit_labels(figure, panels)
             return figure
         with matplotlib.rc_context(rc(current())):
             figure = draw(*args, **options)
+            framing.capitalise(figure.axes)
+            framing.share_labels(figure.axes)
             framing.fit_labels(figure)
             return figure
 

@@ -115,7 +115,8 @@ def _round_trips(flows: Sequence[pl.DataFrame], axis: Mapping[str, Any], most: i
             lines.append(Line(name, at, times, values, looks=frozenset({"step", "solid"})))
         known = rows["rtt_s"].fill_nan(None).drop_nulls()
         if len(known):
-            said.append(f"{name} {number(1e3 * known.min())} to {number(1e3 * known.max())} ms")  # type: ignore[operator]
+            least, largest = (float(one) for one in (known.min(), known.max()))  # type: ignore[arg-type]
+            said.append(f"{name} {number(1e3 * least)} to {number(1e3 * largest)} ms")
     says = f"Round trips: {listed(said)}." if said else "No round trip was measured."
     panel = Lines("ms", says, dict(axis), {"min": 0}, lines, empty="no round trip was measured")
     about = "Samples and SRTT" if len(flows) == 1 else "SRTT of the first flows"

@@ -48,6 +48,6 @@ def check_units(place: str, **given: object) -> None:
     """
     for name, value in given.items():
         for one in (value.forward, value.backward) if isinstance(value, Directions) else (value,):
-            if isinstance(one, numbers.Real) and not isinstance(one, bool):
+            if isinstance(one, numbers.Real):
                 suggested = _SUGGESTED[name](float(one))
                 raise InputError(f'{place}: {name}: {one!r} has no unit; write "{suggested}"')
