@@ -103,7 +103,7 @@ def _page_cells(flow: dict[str, Any]) -> Row:
 
 def _dropped(link: dict[str, Any]) -> int:
     """Packets that a link direction dropped, for any cause."""
-    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_acks", "dropped_route")
+    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_outage", "dropped_acks", "dropped_route")
     return sum(int(link.get(cause, 0)) for cause in causes)
 
 
@@ -119,6 +119,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
     rare = [
         (key, title)
         for key, title in (
+            ("dropped_outage", "dropped (outage)"),
             ("dropped_aqm", "dropped (AQM)"),
             ("dropped_acks", "ACKs thinned out"),
             ("dropped_route", "dropped (no way)"),

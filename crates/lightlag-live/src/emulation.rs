@@ -259,7 +259,7 @@ impl Emulation {
                 delivered: counters.delivered,
                 dropped_queue: counters.dropped_queue,
                 dropped_aqm: counters.dropped_aqm,
-                dropped_error: counters.dropped_error,
+                dropped_error: counters.dropped_error + counters.dropped_outage,
                 marked: counters.marked,
                 duplicated: counters.duplicated,
                 reordered: counters.reordered,

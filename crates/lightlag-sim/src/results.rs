@@ -241,6 +241,8 @@ rows! {
         dropped_aqm: u64 ["packets", rare 1],
         /// Packets dropped because they were corrupted.
         dropped_error: u64 ["packets"],
+        /// Packets that an outage of the link cut or discarded.
+        dropped_outage: u64 ["packets", rare 4],
         /// ACKs that the queue thinned out.
         dropped_acks: u64 ["packets", rare 2],
         /// Packets for which a transmitter of a constellation had no far end, or no longer had one while they waited.
@@ -537,6 +539,7 @@ fn link_summary<B: Clone + Default>(
         dropped_queue: counters.dropped_queue,
         dropped_aqm: counters.dropped_aqm,
         dropped_error: counters.dropped_error,
+        dropped_outage: counters.dropped_outage,
         dropped_acks: counters.dropped_acks,
         dropped_route: counters.dropped_route,
         withdrawn: counters.withdrawn,

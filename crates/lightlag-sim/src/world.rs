@@ -448,7 +448,8 @@ impl<T: Tap, B: Border> World<T, B> {
                 }
             }
             let c = link.counters();
-            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_error + c.dropped_acks + c.dropped_route;
+            let damaged = c.dropped_error + c.dropped_outage;
+            let lost = c.dropped_queue + c.dropped_aqm + damaged + c.dropped_acks + c.dropped_route;
             let on_link = link.in_flight() as u64;
             assert_eq!(c.offered + c.duplicated, lost + c.delivered + c.withdrawn + on_link, "a link lost count");
             made += c.duplicated;

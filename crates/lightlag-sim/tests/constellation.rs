@@ -137,6 +137,7 @@ fn packets_that_were_sent_arrived_or_have_a_cause_at_a_link() {
             let causes = [
                 (DropCause::Queue, counted(|link| link.dropped_queue)),
                 (DropCause::Error, counted(|link| link.dropped_error)),
+                (DropCause::Outage, counted(|link| link.dropped_outage)),
                 (DropCause::NoRoute, counted(|link| link.dropped_route) + result.summary.expired_packets),
             ];
             for (cause, count) in causes {
@@ -168,8 +169,8 @@ fn links_of_the_sky_that_carry_nothing_are_not_listed() {
 fn what_is_in_flight_may_be_lost_and_a_pause_holds_packets() {
     let whole = handed_over("");
     let hit = handed_over("lose_in_flight = true");
-    assert_eq!(dropped(&whole, DropCause::Error), 0);
-    let lost = dropped(&hit, DropCause::Error);
+    assert_eq!(dropped(&whole, DropCause::Outage), 0);
+    let lost = dropped(&hit, DropCause::Outage);
     assert!((10..200).contains(&lost), "five handovers at both ends, some ms of flight at 8 to 10 Mbit/s: {lost}");
     let mean = |result: &RunResult| result.summary.flows[0].datagrams.as_ref().unwrap().mean_delay_s.unwrap();
     let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }";
@@ -215,7 +216,7 @@ fn packets_that_are_sent_in_a_burst_after_a_handover_are_lost() {
     let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }";
     let lost = |handover: &str| {
         let result = run(&kuiper(&format!("handover = {{ {handover} }}"), quick));
-        (dropped(&result, DropCause::Error), result.summary.result_hash)
+        (dropped(&result, DropCause::Outage), result.summary.result_hash)
     };
     // Up and down the dishes turn nine times in 130 s, and a packet leaves every 12 ms: 83 in a burst of a second.
     let (all, _) = lost("burst = \"1 s\"");

@@ -261,7 +261,7 @@ fn a_bent_pipe_loses_what_comes_during_an_outage_of_its_way_down() {
     let links = &result.summary.links;
     let [relay, access] = ["satellite->gateway-right", "gateway-right->server1"]
         .map(|name| links.iter().find(|link| link.name == name).unwrap());
-    assert!(relay.dropped_error > 0 && relay.max_queue_packets <= 1, "nothing waits at the satellite: {relay:?}");
+    assert!(relay.dropped_outage > 0 && relay.max_queue_packets <= 1, "nothing waits at the satellite: {relay:?}");
     assert_eq!((access.dropped_error, result.summary.flows[0].delivered_bytes), (0, 5_000_000));
 }
 

@@ -43,7 +43,7 @@ def broken(result: Result) -> list[str]:
 
 def _conserved(summary: dict[str, Any]) -> bool:
     """Segments sent and not dropped hold at least the payload that was delivered."""
-    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_route")
+    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_outage", "dropped_route")
     dropped = sum(link[cause] for link in summary["links"] if link.get("data_packets") for cause in causes)
     flows = summary["flows"]
     # A SYN may be among the drops, and is no segment with payload.

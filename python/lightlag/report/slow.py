@@ -284,6 +284,7 @@ _CAUSES = {
     "queue": "the queue was full",
     "aqm": "by the queue discipline",
     "error": "errors on the link",
+    "outage": "an outage of the link",
     "retry": "no answer on the air",
     "lifetime": "waited too long on the air",
     "no_route": "no route",

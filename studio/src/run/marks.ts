@@ -9,6 +9,7 @@ const CAUSES: Record<string, { sign: string; says: string; colour: string }> = {
   queue: { sign: "▼", says: "the queue was full", colour: "s2" },
   aqm: { sign: "◆", says: "by the queue discipline", colour: "s4" },
   error: { sign: "✕", says: "errors on the link", colour: "s8" },
+  outage: { sign: "✚", says: "an outage of the link", colour: "s6" },
   retry: { sign: "▲", says: "no answer on the air", colour: "s5" },
   lifetime: { sign: "■", says: "waited too long on the air", colour: "s3" },
 };

@@ -62,6 +62,7 @@ const MANY: Record<string, string> = {
 const CAUSES: Record<string, string> = {
   queue: "the queue was full",
   aqm: "by the queue discipline",
+  outage: "an outage of the link",
   error: "errors on the link",
   retry: "no answer on the air",
   lifetime: "waited too long on the air",

@@ -111,7 +111,7 @@ impl EmulatedPath {
     pub(super) fn losses(&mut self, now: Instant) -> Losses {
         let strange = Losses { dropped: self.strange + self.path.expired(), ..Losses::default() };
         self.path.links(self.local(now)).fold(strange, |sum, (counters, _)| Losses {
-            lost: sum.lost + counters.dropped_error,
+            lost: sum.lost + counters.dropped_error + counters.dropped_outage,
             dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm,
             marked: sum.marked + counters.marked,
         })

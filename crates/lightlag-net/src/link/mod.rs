@@ -63,6 +63,8 @@ pub struct LinkCounters {
     pub marked: u64,
     /// Packets that arrived corrupted.
     pub dropped_error: u64,
+    /// Packets that an outage cut or discarded.
+    pub dropped_outage: u64,
     /// Packets for which a beam had no far end, or no longer had one while they waited.
     pub dropped_route: u64,
     /// Packets that waited and were taken back, to go another way.

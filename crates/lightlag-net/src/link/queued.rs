@@ -228,7 +228,9 @@ impl<B: Clone> QueuedLink<B> {
             return None;
         }
         let OnTheWay { packet, at, .. } = self.on_the_way.pop_front()?;
-        if packet.flags.is_corrupted() {
+        if packet.flags.was_unheard() {
+            self.counters.dropped_outage += 1;
+        } else if packet.flags.is_corrupted() {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;

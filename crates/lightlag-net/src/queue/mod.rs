@@ -99,12 +99,23 @@ pub enum DropCause {
     Lifetime,
     /// No route to its destination was found, or none in time.
     NoRoute,
+    /// An outage of the link cut it or discarded it.
+    Outage,
 }
 
 impl DropCause {
     /// All of them, in the order in which results number them.
-    pub const ALL: [Self; 8] =
-        [Self::Queue, Self::Error, Self::Aqm, Self::AckFilter, Self::Ttl, Self::Retry, Self::Lifetime, Self::NoRoute];
+    pub const ALL: [Self; 9] = [
+        Self::Queue,
+        Self::Error,
+        Self::Aqm,
+        Self::AckFilter,
+        Self::Ttl,
+        Self::Retry,
+        Self::Lifetime,
+        Self::NoRoute,
+        Self::Outage,
+    ];
 
     /// The name in result files.
     pub const fn name(self) -> &'static str {
@@ -117,6 +128,7 @@ impl DropCause {
             Self::Retry => "retry",
             Self::Lifetime => "lifetime",
             Self::NoRoute => "no_route",
+            Self::Outage => "outage",
         }
     }
 }

@@ -124,5 +124,5 @@ fn packets_meet_the_changes_of_their_link() {
     // 1 ms each; half of the third takes twice as long and ends at 3.5 ms; the fourth ends at 5.5 ms; the fifth is cut.
     assert_eq!(out, [(11_000, 0), (12_000, 1), (13_500, 2), (55_500, 3), (152_000, 5), (154_000, 6)]);
     let (counters, backlog) = path.links(at(1000)).next().unwrap();
-    assert_eq!((counters.dropped_error, counters.delivered, backlog.packets), (1, 6, 0));
+    assert_eq!((counters.dropped_outage, counters.delivered, backlog.packets), (1, 6, 0));
 }

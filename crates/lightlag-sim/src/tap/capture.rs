@@ -495,6 +495,7 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Retry => "the last retry of the MAC failed",
         DropCause::Lifetime => "it waited too long for the medium",
         DropCause::NoRoute => "no route was found",
+        DropCause::Outage => "an outage of the link",
     }
 }
 

@@ -15,7 +15,8 @@ impl<T: Tap, B: Border> World<T, B> {
     /// A packet came out of a link, which leads to `node`, damaged.
     #[cold]
     pub(super) fn arrives_damaged(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
-        self.drop(now, on, packet, DropCause::Error);
+        let cause = if packet.flags.was_unheard() { DropCause::Outage } else { DropCause::Error };
+        self.drop(now, on, packet, cause);
         let Body::Segment(segment) = &packet.body else { return };
         if packet.flags.was_unheard() {
             return;

@@ -48,6 +48,7 @@ export interface LinkSummary {
   utilisation: number;
   dropped_queue: number;
   dropped_error: number;
+  dropped_outage: number;
   dropped_aqm: number;
   dropped_acks?: number;
   dropped_route?: number;

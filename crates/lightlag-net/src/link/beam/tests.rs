@@ -126,7 +126,7 @@ fn a_handover_withdraws_loses_and_holds() {
     assert_eq!(arrived.iter().map(|(_, body, _)| *body).collect::<Vec<_>>(), [1, 2, 3, 5]);
     assert_eq!(arrived[3].0, 24_999, "held until 20 ms, then 5 ms of flight");
     let counters = link.counters();
-    assert_eq!((counters.withdrawn, counters.dropped_error, counters.delivered), (1, 1, 3));
+    assert_eq!((counters.withdrawn, counters.dropped_outage, counters.delivered), (1, 1, 3));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn packets_that_leave_in_a_burst_after_a_handover_are_lost() {
     assert_eq!(arrivals(&mut link).len(), 4);
     // Those whose transmission starts after 0, 1 and 2 ms.
     let counters = link.counters();
-    assert_eq!((counters.dropped_error, counters.delivered), (3, 1));
+    assert_eq!((counters.dropped_outage, counters.delivered), (3, 1));
 }
 
 #[test]
