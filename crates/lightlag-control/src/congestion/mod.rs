@@ -23,6 +23,7 @@ pub mod hystart;
 pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
+pub mod linux26;
 pub mod new_reno;
 pub mod none;
 pub mod noordwijk;

@@ -167,6 +167,26 @@ pub(super) fn differences<C: Clone + Default>(settings: &[Setting<C>], config: &
     different
 }
 
+/// `config` with `word` for a parameter that is left to the profile. Parameters that differ from their defaults stay.
+pub(super) fn in_variant<C: Clone + Default>(settings: &[Setting<C>], config: &C, word: &str) -> C {
+    let is_open = |setting: &&Setting<C>| match &setting.place {
+        Place::Word { words, read, .. } => words.contains(&word) && words[read(config)] == "profile",
+        _ => false,
+    };
+    let Some(open) = settings.iter().find(is_open) else { return config.clone() };
+    let mut chosen = C::default();
+    let set = |config: &mut C, setting: &Setting<C>, value: &Value| {
+        setting.set(config, value).expect("a value of a configuration is in its range");
+    };
+    set(&mut chosen, open, &Value::Text(word.to_owned()));
+    for (name, value) in differences(settings, config) {
+        if let Some(setting) = settings.iter().find(|setting| setting.name == name) {
+            set(&mut chosen, setting, &value);
+        }
+    }
+    chosen
+}
+
 /// The schema of a table with these settings and the key `algorithm`.
 pub(super) fn schema<C: Clone>(algorithm: &str, settings: &[Setting<C>]) -> Schema {
     let mut properties = json_schema!({ "algorithm": { "const": algorithm } });

@@ -65,7 +65,12 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
 
     /// The defaults of the kernels in ns-2's TCP-Linux, used with the profile `ns2-linux`.
     fn in_linux26(&self) -> Self {
-        self.clone()
+        parameters::in_variant(&Self::settings(), self, "linux-2.6")
+    }
+
+    /// The rules of ns-3, used with the profile `ns3`.
+    fn in_ns3(&self) -> Self {
+        parameters::in_variant(&Self::settings(), self, "ns3")
     }
 
     /// Checks conditions that the ranges of single parameters cannot express.
@@ -131,6 +136,15 @@ macro_rules! algorithms {
             pub fn in_linux26(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux26()),)*
+                    Self::Own(own) => Self::Own(own.clone()),
+                }
+            }
+
+            /// The algorithm with the rules of ns-3 for parameters that are left to the profile.
+            #[must_use]
+            pub fn in_ns3(&self) -> Self {
+                match self {
+                    $(Self::$variant(config) => Self::$variant(config.in_ns3()),)*
                     Self::Own(own) => Self::Own(own.clone()),
                 }
             }
