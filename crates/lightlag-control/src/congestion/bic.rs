@@ -18,10 +18,15 @@
 //! the window, not FlightSize. Slow start and the window after a timeout are NewReno's. Linux's compensation of delayed
 //! ACKs is left to the counting of ACKs.
 //!
+//! The variant `linux-2.6` is that of ns-2: see `bic/linux26.rs`.
+//!
 //! The paper's rules are those of its pseudo-code as generally known, and Linux's are those of tcp_bic.c. Neither text
 //! was available.
 
+mod linux26;
+
 use super::hystart;
+use super::linux26::Agent;
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -36,11 +41,23 @@ const LINUX_SEARCH: f64 = 1.0 / 20.0;
 /// The source of the constants, and of the growth above Wmax.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Xu, Harfoush, Rhee 2004.
+    /// `linux-2.6` with the profile `ns2-linux`, `paper` with the others.
     #[default]
+    Profile,
+    /// Xu, Harfoush, Rhee 2004.
     Paper,
     /// Linux.
     Linux,
+    /// Linux 2.6.22, as in ns-2's TCP-Linux.
+    Linux26,
+}
+
+impl Variant {
+    const ALL: [Self; 4] = [Self::Profile, Self::Paper, Self::Linux, Self::Linux26];
+
+    fn is_paper(self) -> bool {
+        matches!(self, Self::Profile | Self::Paper)
+    }
 }
 
 /// Parameters of [`Bic`].
@@ -68,8 +85,9 @@ impl Config {
     /// The constants of `variant`.
     pub fn of(variant: Variant) -> Self {
         let (beta, largest_step, smallest_step, search_divisor) = match variant {
-            Variant::Paper => (0.875, 32.0, 0.01, 2.0),
+            Variant::Profile | Variant::Paper => (0.875, 32.0, 0.01, 2.0),
             Variant::Linux => (0.8, 16.0, 0.2, 4.0),
+            Variant::Linux26 => (819.0 / 1024.0, 16.0, 0.2, 4.0),
         };
         Self {
             variant,
@@ -85,7 +103,7 @@ impl Config {
 
     /// Whether the standard TCP applies.
     fn is_low(&self, window: f64) -> bool {
-        window < self.low_window || (self.variant == Variant::Linux && window <= self.low_window)
+        window < self.low_window || (!self.variant.is_paper() && window <= self.low_window)
     }
 
     /// S: the segments that a round trip adds to `window`.
@@ -97,23 +115,23 @@ impl Config {
             (Some(w_max), _) if window < w_max => {
                 let way = (w_max - window) / self.search_divisor;
                 // Linux divides whole numbers: a distance below 2 counts as 1, and uses the smallest steps.
-                let linux = self.variant == Variant::Linux;
+                let linux = !self.variant.is_paper();
                 let way = if linux { libm::trunc(way) } else { way };
                 if linux && way <= 1.0 {
                     return self.smallest_step;
                 }
                 way.max(self.smallest_step).min(self.largest_step)
             }
-            (Some(w_max), Variant::Paper) => doubling(window - w_max).min(self.largest_step),
-            (Some(w_max), Variant::Linux) => self.linux_step_above(window - w_max),
-            (None, Variant::Paper) => self.largest_step,
-            (None, Variant::Linux) => self.linux_step_above(window).max(window * LINUX_SEARCH),
+            (Some(w_max), Variant::Profile | Variant::Paper) => doubling(window - w_max).min(self.largest_step),
+            (Some(w_max), Variant::Linux | Variant::Linux26) => self.linux_step_above(window - w_max),
+            (None, Variant::Profile | Variant::Paper) => self.largest_step,
+            (None, Variant::Linux | Variant::Linux26) => self.linux_step_above(window).max(window * LINUX_SEARCH),
         }
     }
 
     /// Wmax after a loss at `window` segments.
     fn next_w_max(&self, window: f64, last: Option<f64>) -> Option<f64> {
-        if self.variant == Variant::Paper && self.is_low(window) {
+        if self.variant.is_paper() && self.is_low(window) {
             return last;
         }
         let missed = self.fast_convergence && last.is_some_and(|last| window < last);
@@ -216,6 +234,7 @@ impl Algorithm for Config {
             "no Wmax:    S = 32                                    linux: as Wmax = 0, and at least W/20",
             "loss:     Wmax = W, or W (1 + beta)/2 if W < last Wmax;  ssthresh = beta W, W/2 if W < 14, at least 2",
             "timeout:  the same ssthresh, W = 1, no Wmax",
+            "linux-2.6: as linux;  a segment for 16/31 of the ACKs that its S asks for, and one more;  W whole",
         ],
         source: "Xu, Harfoush, Rhee, \"Binary increase congestion control (BIC) for fast long-distance networks\", \
                  IEEE INFOCOM 2004; linux: the numbers of Linux",
@@ -225,39 +244,41 @@ impl Algorithm for Config {
         let own: Vec<Setting<Self>> = vec![
             Setting {
                 name: "variant",
-                default: "paper",
+                default: "profile",
                 unit: "",
-                meaning: "Whose numbers, and whose steps near and above Wmax: the paper's or those of Linux.",
+                meaning: "The source of the numbers, and of the steps near and above Wmax: paper, linux, or linux-2.6, the \
+                          module of Linux 2.6.22 in ns-2, which counts ACKs and whole segments; profile is linux-2.6 in \
+                          profile ns2-linux, paper in the others.",
                 place: Place::Word {
-                    words: &["paper", "linux"],
+                    words: &["profile", "paper", "linux", "linux-2.6"],
                     read: |config| config.variant as usize,
-                    write: |config, word| *config = Self::of([Variant::Paper, Variant::Linux][word]),
+                    write: |config, word| *config = Self::of(Variant::ALL[word]),
                 },
             },
             Setting {
                 name: "beta",
-                default: "0.875; 0.8 in linux",
+                default: "0.875; 0.8 in linux, 819/1024 in linux-2.6",
                 unit: "",
                 meaning: "The fraction of the window that a loss keeps.",
                 place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
             },
             Setting {
                 name: "largest_step",
-                default: "32; 16 in linux",
+                default: "32; 16 in linux and linux-2.6",
                 unit: "segments/RTT",
                 meaning: "Smax: the most that a round trip adds.",
                 place: Place::Number { at: |config| &mut config.largest_step, least: 1.0, most: 10_000.0 },
             },
             Setting {
                 name: "smallest_step",
-                default: "0.01; 0.2 in linux",
+                default: "0.01; 0.2 in linux and linux-2.6",
                 unit: "segments/RTT",
                 meaning: "Smin: the least that the search adds (ns-3: 0.8).",
                 place: Place::Number { at: |config| &mut config.smallest_step, least: 0.0001, most: 1.0 },
             },
             Setting {
                 name: "search_divisor",
-                default: "2; 4 in linux",
+                default: "2; 4 in linux and linux-2.6",
                 unit: "",
                 meaning: "A round trip goes one part in so many of the way to Wmax.",
                 place: Place::Number { at: |config| &mut config.search_divisor, least: 1.0, most: 100.0 },
@@ -290,6 +311,9 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        if self.variant == Variant::Linux26 {
+            return Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start));
+        }
         Box::new(Bic::new(self, start))
     }
 }
