@@ -10,12 +10,17 @@
 //! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh);
 //! - timeout: the same ssthresh, W = 1.
 //!
+//! The variant `linux-2.6` is that of ns-2, which is Westwood+: see `westwood/linux26.rs`.
+//!
 //! B starts at zero. ACKs that arrive at the same instant make one sample. ns-2 and INET let an ACK count for at most
 //! two segments (`ack_limit`). INET filters with a constant Δ = τ/10, and divides ssthresh by a number that grows with
 //! losses in slow start, which the paper does not have. The paper's counting and τ are those generally known; its text
 //! was not available.
 
+mod linux26;
+
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -25,6 +30,8 @@ use lightlag_core::{Duration, Instant};
 /// Parameters of Westwood.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// τ: the time constant of the filter, 500 ms.
     pub filter_time: Duration,
     /// The most segments that an ACK counts for; 0 means no limit.
@@ -35,7 +42,30 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { filter_time: Duration::from_millis(500), ack_limit: 0.0, hystart: hystart::Config::default() }
+        Self {
+            variant: Variant::default(),
+            filter_time: Duration::from_millis(500),
+            ack_limit: 0.0,
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Whether the parameters of the filter are the defaults.
+    fn keeps_filter(&self) -> bool {
+        let Self { filter_time, ack_limit, .. } = Self::default();
+        (self.filter_time, self.ack_limit) == (filter_time, ack_limit)
+    }
+}
+
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
     }
 }
 
@@ -209,6 +239,7 @@ impl Algorithm for Config {
             "filter:   B = ((2 tau - D) B + D (b + last b))/(2 tau + D)",
             "growth:   as newreno",
             "loss:     ssthresh = max(B RTTmin, 2), W = min(W, ssthresh)",
+            "linux-2.6: B as in westwood+;  loss: ssthresh = W/2, W = max(B RTTmin, ssthresh);  timeout: W/2, W = 1",
             "timeout:  the same ssthresh, W = 1",
         ],
         source: "Casetti, Gerla, Mascolo, Sanadidi, Wang, \"TCP Westwood: end-to-end congestion control for \
@@ -217,6 +248,7 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
+            super::linux26::setting(),
             Setting {
                 name: "filter_time",
                 default: "500 ms",
@@ -236,13 +268,26 @@ impl Algorithm for Config {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.variant == Variant::Linux26 && !self.keeps_filter() {
+            let why = "variant = \"linux-2.6\" has another filter: leave both out";
+            return Err(format!("filter_time, ack_limit: {why}"));
+        }
         if self.filter_time < Duration::from_millis(1) {
             return Err(format!("filter_time: {} is below 1 ms", self.filter_time));
         }
         self.hystart.check()
     }
 
+    fn in_linux26(&self) -> Self {
+        // A filter of the scenario's own stays.
+        let is_free = self.variant == Variant::Profile && self.keeps_filter();
+        Self { variant: if is_free { Variant::Linux26 } else { self.variant }, ..self.clone() }
+    }
+
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        if self.variant == Variant::Linux26 {
+            return Box::new(Agent::new(linux26::Module26::new(start), &self.hystart, start));
+        }
         Box::new(Westwood::new(Tustin::new(self.filter_time), self.ack_limit, &self.hystart, start))
     }
 }
