@@ -7,11 +7,17 @@
 //! - avoidance, for each counted segment: W += 1/W if N < β, otherwise for every second one: 1/(2W) each;
 //! - loss, mark: ssthresh = 0.8·W if N < β, W/2 otherwise, of the window, not of FlightSize.
 //!
+//! The variant `linux-2.6` is that of ns-2: see `veno/linux26.rs`.
+//!
 //! RTTmin is the smallest sample of the connection. RTT is SRTT, as the paper is generally known (its text was not
-//! available), or the newest sample, as in Linux. Without a sample N is assumed to be large. ns-3 restarts the count of
-//! its samples with each ACK and so nearly always grows like NewReno; this model does not.
+//! available), or the newest sample, as in Linux. Without a sample N is assumed to be large. The variant `ns3` grows like
+//! NewReno: see `veno/ns3.rs`.
+
+mod linux26;
+mod ns3;
 
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -21,6 +27,8 @@ use lightlag_core::Duration;
 /// Parameters of [`Veno`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// β of the paper: the number of segments in the queue from which the path is full, 3.
     pub backlog: f64,
     /// The fraction of the window that a loss without a queue keeps, 0.8.
@@ -33,7 +41,33 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { backlog: 3.0, beta: 0.8, rtt_source: RttSource::default(), hystart: hystart::Config::default() }
+        Self {
+            variant: Variant::default(),
+            backlog: 3.0,
+            beta: 0.8,
+            rtt_source: RttSource::default(),
+            hystart: hystart::Config::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The variant of a profile, unless the scenario chose another one, or the RTT, which stays.
+    fn with(&self, profile: Variant) -> Self {
+        let is_free = self.variant == Variant::Profile && self.rtt_source == RttSource::default();
+        Self { variant: if is_free { profile } else { self.variant }, ..self.clone() }
+    }
+}
+
+impl Choosable for Config {
+    const HAS_NS3: bool = true;
+
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
     }
 }
 
@@ -123,6 +157,7 @@ impl Algorithm for Config {
             "avoidance, per counted segment:   W += 1/W if N < 3, else 1/(2 W)",
             "loss:     ssthresh = 0.8 W if N < 3, else W/2, at least 2;  W = ssthresh",
             "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
+            "linux-2.6: N from the newest RTT, in half segments;  a segment for W + 1 ACKs, or 2 W + 2;  W whole",
             "mean window with random loss p and no queue:  sqrt(4.5/p) segments",
         ],
         source: "Fu, Liew, \"TCP Veno: TCP enhancement for transmission over wireless access networks\", IEEE JSAC \
@@ -131,6 +166,7 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
+            super::linux26::setting(),
             Setting {
                 name: "backlog",
                 default: "3",
@@ -161,11 +197,28 @@ impl Algorithm for Config {
     }
 
     fn check(&self) -> Result<(), String> {
+        if matches!(self.variant, Variant::Linux26 | Variant::Ns3) && self.rtt_source != RttSource::default() {
+            return Err(
+                "rtt_source: the variants linux-2.6 and ns3 have a source of their own: leave it out".to_owned()
+            );
+        }
         self.hystart.check()
     }
 
+    fn in_linux26(&self) -> Self {
+        self.with(Variant::Linux26)
+    }
+
+    fn in_ns3(&self) -> Self {
+        self.with(Variant::Ns3)
+    }
+
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Veno::new(self, start))
+        match self.variant {
+            Variant::Linux26 => Box::new(Agent::new(linux26::Module26::new(self, start), &self.hystart, start)),
+            Variant::Ns3 => Box::new(ns3::VenoNs3::new(self, start)),
+            Variant::Profile | Variant::Paper => Box::new(Veno::new(self, start)),
+        }
     }
 }
 
