@@ -10,10 +10,13 @@
 //!
 //! a is at least 1, b at least 0.1. The `table` is that of appendix B, built from 0.078/w^1.2 in whole steps of a; an
 //! entry applies once the window reaches it. `linux` takes the next entry instead, as Linux and ns-3 do, so a = 2 from
-//! 38 on. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which §3 recommends,
+//! 38 on. The variant `linux-2.6` is that of ns-2: see `highspeed/linux26.rs`. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which §3 recommends,
 //! is not modelled.
 
+mod linux26;
+
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -44,6 +47,8 @@ const TABLE: [(f64, f64, f64); 73] = [
 /// Parameters of [`HighSpeed`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// The source of a and b.
     pub response: Response,
     /// Low_Window in segments, 38.
@@ -60,9 +65,20 @@ pub struct Config {
     pub hystart: hystart::Config,
 }
 
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             response: Response::default(),
             low_window: 38.0,
             low_p: 1e-3,
@@ -94,6 +110,12 @@ impl Config {
             Response::Table => entry(TABLE.partition_point(|row| row.0 <= window).saturating_sub(1)),
             Response::Linux => entry(TABLE.partition_point(|row| row.0 < window)),
         }
+    }
+
+    /// Whether the numbers are those of the tables.
+    fn has_fixed_numbers(&self) -> bool {
+        let Self { variant, response, hystart, .. } = *self;
+        *self == Self { variant, response, hystart, ..Self::default() }
     }
 
     fn formula(&self, window: f64) -> (f64, f64) {
@@ -178,6 +200,7 @@ impl Algorithm for Config {
             "avoidance, per counted segment:   W += a(W)/W",
             "loss:     ssthresh = (1 - b(W)) W, at least 2;  W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
+            "linux-2.6: a and b as with response = \"linux\", a for each ACK, a segment for W;  b in 1/256, W whole",
             "mean window with loss p < 1e-3:   0.12/p^0.835 segments",
         ],
         source: "RFC 3649 (Floyd, 2003), §5 and appendix B",
@@ -196,7 +219,7 @@ impl Algorithm for Config {
                 write: |config, word| config.response = [Response::Formula, Response::Table, Response::Linux][word],
             },
         };
-        [vec![response], formula_settings(), hystart::settings("standard")].concat()
+        [vec![super::linux26::setting(), response], formula_settings(), hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -208,14 +231,27 @@ impl Algorithm for Config {
         if high_p >= low_p {
             return Err(format!("high_p: {high_p} is not below low_p, which is {low_p}"));
         }
-        let formula = Self { response: self.response, hystart: self.hystart, ..Self::default() };
-        if self.response != Response::Formula && *self != formula {
+        let is_linux26 = self.variant == Variant::Linux26;
+        if is_linux26 && self.response != Response::Formula {
+            return Err("response: variant = \"linux-2.6\" has a table of its own: leave response out".to_owned());
+        }
+        if (is_linux26 || self.response != Response::Formula) && !self.has_fixed_numbers() {
             return Err("response: the tables have fixed numbers: leave the other parameters out".to_owned());
         }
         Ok(())
     }
 
+    fn in_linux26(&self) -> Self {
+        // A response or numbers of the scenario's own stay.
+        let is_free = self.response == Response::Formula && self.has_fixed_numbers();
+        let variant = if is_free && self.variant == Variant::Profile { Variant::Linux26 } else { self.variant };
+        Self { variant, ..self.clone() }
+    }
+
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        if self.variant == Variant::Linux26 {
+            return Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start));
+        }
         Box::new(HighSpeed::new(self, start))
     }
 }
