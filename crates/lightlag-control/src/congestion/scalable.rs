@@ -10,10 +10,14 @@
 //!   loss.
 //!
 //! W then doubles in ln 2/ln(1 + a) = 70 round trips, and recovers from a loss in −ln(1 − b)/ln(1 + a) = 13.4. Slow
-//! start and the window after a timeout are NewReno's. Flows with different windows that lose together keep their
+//! start and the window after a timeout are NewReno's. The variant `linux-2.6` is that of ns-2: see
+//! `scalable/linux26.rs`. Flows with different windows that lose together keep their
 //! ratio: the unfairness belongs to the algorithm, not to this model.
 
+mod linux26;
+
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -22,6 +26,8 @@ use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
 /// Parameters of [`Scalable`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// a: segments added for each counted one, 0.01.
     pub increase: f64,
     /// 1 − b: the fraction of the window that a loss keeps, 0.875.
@@ -32,9 +38,31 @@ pub struct Config {
     pub hystart: hystart::Config,
 }
 
+impl Config {
+    /// The constants of `variant`.
+    pub fn of(variant: Variant) -> Self {
+        let (increase, legacy_window) = if variant == Variant::Linux26 { (0.02, 0.0) } else { (0.01, 16.0) };
+        Self { variant, increase, beta: 0.875, legacy_window, hystart: hystart::Config::default() }
+    }
+
+    fn is_legacy(&self, window: f64) -> bool {
+        window <= self.legacy_window
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
-        Self { increase: 0.01, beta: 0.875, legacy_window: 16.0, hystart: hystart::Config::default() }
+        Self::of(Variant::default())
+    }
+}
+
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        *self = Self::of(variant);
     }
 }
 
@@ -50,10 +78,6 @@ impl Scalable {
     pub fn new(config: &Config, start: &Start) -> Self {
         Self { config: config.clone(), window: Window::new(start), slow_start: SlowStart::new(&config.hystart, start) }
     }
-
-    fn is_legacy(&self) -> bool {
-        self.window.segments() <= self.config.legacy_window
-    }
 }
 
 window_based!(Scalable);
@@ -65,13 +89,17 @@ impl CongestionControl for Scalable {
         }
         let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
         if left > 0.0 {
-            let each = if self.is_legacy() { 1.0 / self.window.segments() } else { self.config.increase };
+            let each = if self.config.is_legacy(self.window.segments()) {
+                1.0 / self.window.segments()
+            } else {
+                self.config.increase
+            };
             self.window.grow(left * each);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        let kept = if self.is_legacy() { 0.5 } else { self.config.beta };
+        let kept = if self.config.is_legacy(self.window.segments()) { 0.5 } else { self.config.beta };
         self.window.react(event, kept * self.window.segments());
     }
 }
@@ -86,6 +114,7 @@ impl Algorithm for Config {
             "avoidance, per counted segment:   W += 0.01;  1/W while W <= 16",
             "loss:     ssthresh = 0.875 W, W/2 while W <= 16, at least 2;  W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
+            "linux-2.6: a segment for 51 ACKs, or W + 1;  loss, timeout: ssthresh = W - W/8, whole, whatever W",
             "mean window over segments with loss p:  a/(b p) = 0.08/p;  over time 0.075/p",
         ],
         source: "Kelly, \"Scalable TCP: improving performance in highspeed wide area networks\", ACM CCR 33(2), 2003",
@@ -93,11 +122,12 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
+            super::linux26::setting(),
             Setting {
                 name: "increase",
-                default: "0.01",
+                default: "0.01; 0.02 in linux-2.6",
                 unit: "segments",
-                meaning: "a: what each counted segment adds to the window (older Linux and ns-3: 0.02).",
+                meaning: "a: what each counted segment adds to the window (ns-3: 0.02).",
                 place: Place::Number { at: |config| &mut config.increase, least: 0.0001, most: 1.0 },
             },
             Setting {
@@ -109,7 +139,7 @@ impl Algorithm for Config {
             },
             Setting {
                 name: "legacy_window",
-                default: "16",
+                default: "16; 0 in linux-2.6",
                 unit: "segments",
                 meaning: "Up to this window it grows and reacts as NewReno.",
                 place: Place::Number { at: |config| &mut config.legacy_window, least: 0.0, most: 1e6 },
@@ -123,6 +153,9 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        if self.variant == Variant::Linux26 {
+            return Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start));
+        }
         Box::new(Scalable::new(self, start))
     }
 }
