@@ -11,9 +11,15 @@
 //! RTTmin is the connection's smallest sample, RTTmax the largest since the last loss: their ratio is the back-off that
 //! just empties the queue. B is the throughput of the last complete round trip before the loss. Slow start and the
 //! window after a timeout are NewReno's. Before the first loss Δ counts from the first ACK, and after an idle time from
-//! its end. The scaling of α by the RTT, an option of the authors that Linux switches on, is not modelled.
+//! its end. The scaling of α by the RTT, an option of the authors that Linux switches on, is that of the variant
+//! `linux-2.6` only, the module of ns-2: see `htcp/linux26.rs`.
+//! The variant `ns3` grows almost as NewReno: see `htcp/ns3.rs`.
+
+mod linux26;
+mod ns3;
 
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -23,6 +29,8 @@ use lightlag_core::{Duration, Instant};
 /// Parameters of [`Htcp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// Δ_L: the time after a loss during which it grows like the standard TCP, 1 s.
     pub low_speed_time: Duration,
     /// The least that a loss keeps, 0.5.
@@ -38,12 +46,25 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             low_speed_time: Duration::from_secs(1),
             beta_min: 0.5,
             beta_max: 0.8,
             throughput_change: 0.2,
             hystart: hystart::Config::default(),
         }
+    }
+}
+
+impl Choosable for Config {
+    const HAS_NS3: bool = true;
+
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
     }
 }
 
@@ -193,12 +214,14 @@ impl Algorithm for Config {
             "beta = RTTmin/RTTmax within 0.5 and 0.8;  0.5 if |B - last B| > 0.2 last B",
             "loss:     ssthresh = beta W, at least 2;  W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
+            "linux-2.6: alpha also times RTTmin/0.1 s, within 0.1 and 2;  RTT = SRTT;  whole segments",
         ],
         source: "Shorten, Leith, \"H-TCP: TCP for high-speed and long-distance networks\", PFLDnet 2004",
     };
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
+            super::linux26::setting(),
             Setting {
                 name: "low_speed_time",
                 default: "1 s",
@@ -242,7 +265,11 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Htcp::new(self, start))
+        match self.variant {
+            Variant::Linux26 => Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start)),
+            Variant::Ns3 => Box::new(ns3::HtcpNs3::new(self, start)),
+            Variant::Profile | Variant::Paper => Box::new(Htcp::new(self, start)),
+        }
     }
 }
 
