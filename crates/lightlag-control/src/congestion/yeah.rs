@@ -13,8 +13,13 @@
 //!
 //! A loss removes max(min(Q, W/2), W/8), or W/2 after ρ = 16 slow rounds in a row, when other flows fill the queue;
 //! Wreno is halved. W is FlightSize there (RFC 5681 equation 4). A timeout has the same ssthresh.
+//!
+//! The variant `linux-2.6` is that of ns-2: see `yeah/linux26.rs`.
+
+mod linux26;
 
 use super::hystart;
+use super::linux26::{Agent, Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
@@ -32,6 +37,8 @@ const SCALABLE_COUNT: f64 = 100.0;
 /// Parameters of [`Yeah`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
+    /// The source of the rules.
+    pub variant: Variant,
     /// Qmax in segments, 80.
     pub q_max: f64,
     /// φ, 8.
@@ -53,6 +60,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            variant: Variant::default(),
             q_max: 80.0,
             phi: 8.0,
             gamma: 1.0,
@@ -62,6 +70,16 @@ impl Default for Config {
             zeta: 50.0,
             hystart: hystart::Config::default(),
         }
+    }
+}
+
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
     }
 }
 
@@ -202,13 +220,14 @@ impl Algorithm for Config {
             "Wreno = W/2 with the first slow round, + 1 with each further, 2 after zeta fast rounds, halved by a loss",
             "loss:     ssthresh = F - max(min(Q, F/2), F/2^delta), or F/2 after rho slow rounds;  F = FlightSize",
             "timeout:  the same ssthresh, W = 1",
+            "linux-2.6: F = W;  W and Q in whole segments, which increments are counted for",
         ],
         source: "Baiocchi, Castellani, Vacirca, \"YeAH-TCP: yet another highspeed TCP\", PFLDnet 2007; tcp_yeah.c by \
                  the second author",
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        [queue_settings(), round_settings(), hystart::settings("standard")].concat()
+        [vec![super::linux26::setting()], queue_settings(), round_settings(), hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -216,6 +235,9 @@ impl Algorithm for Config {
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+        if self.variant == Variant::Linux26 {
+            return Box::new(Agent::new(linux26::Module26::new(self, start), &self.hystart, start));
+        }
         Box::new(Yeah::new(self, start))
     }
 }
