@@ -25,7 +25,7 @@
 //! follow programs with their arithmetic: [`linux`] in two versions, and [`inet2023`].
 
 use super::hystart::{self, Policy};
-use super::parameters::{Place, Setting};
+use super::parameters::{self, Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
@@ -33,6 +33,7 @@ use lightlag_core::{Duration, Instant};
 
 pub mod inet2023;
 pub mod linux;
+mod ns3;
 
 /// The fraction that a congestion mark keeps with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.85;
@@ -40,7 +41,7 @@ const ABE_KEPT: f64 = 0.85;
 /// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Linux's with the profile `linux`, RFC 9438 with the others.
+    /// Linux's with the profile `linux`, Linux 2.6's with `ns2-linux`, ns-3's with `ns3`, RFC 9438 with the others.
     #[default]
     Profile,
     /// RFC 9438.
@@ -55,17 +56,28 @@ pub enum Variant {
     Linux26,
     /// The code published with a study in INET, 2023.
     Inet2023,
+    /// ns-3.37.
+    Ns3,
 }
 
 impl Variant {
-    const ALL: [Self; 7] =
-        [Self::Profile, Self::Rfc9438, Self::Rfc8312, Self::Paper2008, Self::Linux, Self::Linux26, Self::Inet2023];
-    const NAMES: [&'static str; 7] = ["profile", "rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023"];
+    const ALL: [Self; 8] = [
+        Self::Profile,
+        Self::Rfc9438,
+        Self::Rfc8312,
+        Self::Paper2008,
+        Self::Linux,
+        Self::Linux26,
+        Self::Inet2023,
+        Self::Ns3,
+    ];
+    const NAMES: [&'static str; 8] =
+        ["profile", "rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6", "inet2023", "ns3"];
 
     /// β and C.
     const fn numbers(self) -> (f64, f64) {
         match self {
-            Self::Profile | Self::Rfc9438 | Self::Rfc8312 => (0.7, 0.4),
+            Self::Profile | Self::Rfc9438 | Self::Rfc8312 | Self::Ns3 => (0.7, 0.4),
             Self::Paper2008 | Self::Inet2023 => (0.8, 0.4),
             // In 1024ths.
             Self::Linux => (717.0 / 1024.0, 410.0 / 1024.0),
@@ -74,7 +86,7 @@ impl Variant {
     }
 
     const fn has_hystart(self) -> bool {
-        matches!(self, Self::Profile | Self::Rfc9438 | Self::Rfc8312 | Self::Linux)
+        matches!(self, Self::Profile | Self::Rfc9438 | Self::Rfc8312 | Self::Linux | Self::Ns3)
     }
 
     fn is_linux(self) -> bool {
@@ -110,7 +122,7 @@ impl Config {
             beta,
             c,
             fast_convergence: true,
-            reno_friendly: !matches!(variant, Variant::Inet2023),
+            reno_friendly: !matches!(variant, Variant::Inet2023 | Variant::Ns3),
             initial_ssthresh: if matches!(variant, Variant::Linux26) { 100.0 } else { 0.0 },
             hystart: hystart::Config::of(if variant.has_hystart() { Policy::HyStart } else { Policy::Standard }),
         }
@@ -360,9 +372,9 @@ impl Algorithm for Config {
                 name: "variant",
                 default: "profile",
                 unit: "",
-                meaning: "Which text is followed: what the profile of the connection means, linux in profile linux and \
-                          rfc9438 in the others; RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
-                          segments: Linux now and when CUBIC was new, or a published one, inet2023.",
+                meaning: "Which text is followed: what the profile of the connection means, linux in profile linux, \
+                          linux-2.6 without a first ssthresh in ns2-linux, ns3 in ns3, rfc9438 in the others; RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
+                          segments: Linux now and when CUBIC was new, that of ns-3.37, or a published one, inet2023.",
                 place: Place::Word {
                     words: &Variant::NAMES,
                     read: |config| config.variant as usize,
@@ -392,9 +404,9 @@ impl Algorithm for Config {
             },
             Setting {
                 name: "reno_friendly",
-                default: "true; false in inet2023",
+                default: "true; false in inet2023 and ns3",
                 unit: "",
-                meaning: "Grow at least as fast as Reno would. In inet2023 it has no effect and stays off.",
+                meaning: "Grow at least as fast as Reno would. In inet2023 and ns3 there is no such region.",
                 place: Place::Flag(|config| &mut config.reno_friendly),
             },
             Setting {
@@ -416,6 +428,12 @@ impl Algorithm for Config {
                 self.initial_ssthresh
             ));
         }
+        if self.reno_friendly && matches!(self.variant, Variant::Inet2023 | Variant::Ns3) {
+            let variant = Variant::NAMES[self.variant as usize];
+            return Err(format!(
+                "reno_friendly: true does not go with variant = {variant:?}, which has none: leave it out"
+            ));
+        }
         if self.variant != Variant::Inet2023 {
             return Ok(());
         }
@@ -424,33 +442,29 @@ impl Algorithm for Config {
                 "does not go with variant = \"inet2023\", which grows by whole segments: write standard or hystart";
             return Err(format!("slow_start: {:?} {why}", self.hystart.policy.name()));
         }
-        if self.reno_friendly {
-            return Err(
-                "reno_friendly: true does not go with variant = \"inet2023\", which has none: leave it out".into()
-            );
-        }
         Ok(())
     }
 
     fn in_linux(&self) -> Self {
+        parameters::in_variant(&Self::settings(), self, "linux")
+    }
+
+    fn in_ns3(&self) -> Self {
+        parameters::in_variant(&Self::settings(), self, "ns3")
+    }
+
+    fn in_linux26(&self) -> Self {
         if self.variant != Variant::Profile {
             return self.clone();
         }
-        // Parameters set beside the variant stay.
-        let mut config = Self { variant: Variant::Linux, ..self.clone() };
-        let (unsaid, linux) = (Self::of(Variant::Profile), Self::of(Variant::Linux));
-        if self.beta == unsaid.beta {
-            config.beta = linux.beta;
-        }
-        if self.c == unsaid.c {
-            config.c = linux.c;
-        }
-        config
+        // ns-2.35 sets no first ssthresh.
+        Self { initial_ssthresh: 0.0, ..parameters::in_variant(&Self::settings(), self, "linux-2.6") }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
         match self.variant {
             Variant::Profile => Self { variant: Variant::Rfc9438, ..self.clone() }.build(start),
+            Variant::Ns3 => Box::new(ns3::CubicNs3::new(self, start)),
             Variant::Inet2023 => Box::new(inet2023::CubicInet::new(self, start)),
             Variant::Linux | Variant::Linux26 => Box::new(linux::CubicLinux::new(self, start)),
             _ => Box::new(Cubic::new(self, start)),
