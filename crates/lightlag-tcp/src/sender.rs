@@ -277,6 +277,7 @@ impl Sender {
         let kernel = match config.profile {
             Profile::Linux => Some(config.congestion.in_linux()),
             Profile::Ns2Linux => Some(config.congestion.in_linux26()),
+            Profile::Ns3 => Some(config.congestion.in_ns3()),
             _ => None,
         };
         let choice = kernel.as_ref().unwrap_or(&config.congestion);

@@ -18,6 +18,7 @@
 //! 128 ρ² segments; the fraction of the next segment survives a loss. The repair after a timeout grows like NewReno.
 
 use super::hystart;
+use super::linux26::{Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
@@ -56,14 +57,17 @@ impl Default for Config {
     }
 }
 
-/// The source of the rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// The paper's.
-    #[default]
-    Paper,
-    /// Linux 2.6.22's.
-    Linux26,
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
+        if variant == Variant::Linux26 {
+            self.count = Count::Acks;
+        }
+    }
 }
 
 /// The RTT that gives ρ.
@@ -209,23 +213,7 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "variant",
-                default: "paper",
-                unit: "",
-                meaning: "Whose Hybla: that of the paper, or that of Linux 2.6.22 as in ns-2, in whole segments, which \
-                          counts acks.",
-                place: Place::Word {
-                    words: &["paper", "linux-2.6"],
-                    read: |config| config.variant as usize,
-                    write: |config, word| {
-                        config.variant = [Variant::Paper, Variant::Linux26][word];
-                        if config.variant == Variant::Linux26 {
-                            config.count = Count::Acks;
-                        }
-                    },
-                },
-            },
+            super::linux26::setting(),
             Setting {
                 name: "reference_rtt",
                 default: "25 ms",

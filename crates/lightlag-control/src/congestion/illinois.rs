@@ -21,6 +21,7 @@
 //! rounds end with the ACK of data that left in them, and none ends in fast recovery.
 
 use super::hystart;
+use super::linux26::{Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
@@ -73,14 +74,14 @@ impl Default for Config {
     }
 }
 
-/// The source of the rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// The paper's.
-    #[default]
-    Paper,
-    /// Linux 2.6.22's.
-    Linux26,
+impl Choosable for Config {
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn choose(&mut self, variant: Variant) {
+        self.variant = variant;
+    }
 }
 
 impl Config {
@@ -241,8 +242,8 @@ impl CongestionControl for Illinois {
         self.counted = 0.0;
         let kept = match self.config.variant {
             Variant::Linux26 => self.slopes.decrease,
-            Variant::Paper if self.is_small() => 0.5,
-            Variant::Paper => 1.0 - self.slopes.decrease,
+            Variant::Profile | Variant::Paper | Variant::Ns3 if self.is_small() => 0.5,
+            Variant::Profile | Variant::Paper | Variant::Ns3 => 1.0 - self.slopes.decrease,
         };
         self.window.react(event, kept * self.window.in_segments(event.flight));
         if event.cause != Cause::RepeatedTimeout {
@@ -280,19 +281,7 @@ impl Algorithm for Config {
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        let variant: Setting<Self> = Setting {
-            name: "variant",
-            default: "paper",
-            unit: "",
-            meaning: "Whose Illinois: that of the paper, or that of Linux up to 2.6.22, as in ns-2, where a loss keeps \
-                      the part of the window that it should take.",
-            place: Place::Word {
-                words: &["paper", "linux-2.6"],
-                read: |config| config.variant as usize,
-                write: |config, word| config.variant = [Variant::Paper, Variant::Linux26][word],
-            },
-        };
-        [vec![variant], slopes(), marks(), hystart::settings("standard")].concat()
+        [vec![super::linux26::setting()], slopes(), marks(), hystart::settings("standard")].concat()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -50,7 +50,7 @@ pub struct Config<M = Reno> {
 /// The form of congestion avoidance's segment a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Increase {
-    /// `whole` with the profile `linux`, `linux-2.6` with `ns2-linux`, `fraction` with the others.
+    /// `whole` with the profile `linux`, `linux-2.6` with `ns2-linux`, `ns3` with `ns3`, `fraction` with the others.
     #[default]
     Profile,
     /// 1/W for each counted segment (RFC 5681 equation 3).
@@ -61,6 +61,8 @@ pub enum Increase {
     /// A whole segment after W acknowledged ones, as in Linux 2.6 with byte counting. Segments acknowledged in fast
     /// recovery count, too, and an ACK adds at most one segment.
     Linux26,
+    /// 1/W for each ACK, and a segment for each in slow start, as in ns-3 (`TcpNewReno`).
+    Ns3,
 }
 
 /// RFC 5681's window.
@@ -75,6 +77,8 @@ pub struct Additive {
 }
 
 impl Increase {
+    const ALL: [Self; 5] = [Self::Profile, Self::Fraction, Self::Whole, Self::Linux26, Self::Ns3];
+
     /// The choice, or that of the profile.
     fn or(self, profile: Self) -> Self {
         if self == Self::Profile { profile } else { self }
@@ -144,7 +148,8 @@ impl CongestionControl for Additive {
             let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
             return self.window.grow(left);
         }
-        let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
+        let counted = if self.increase == Increase::Ns3 { 1.0 } else { ack.growth };
+        let left = self.slow_start.grow(ack, &mut self.window, counted, 1.0);
         if left > 0.0 {
             self.avoid_congestion(left);
         }
@@ -193,13 +198,14 @@ impl<M: Member> Algorithm for Config<M> {
             unit: "",
             meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
                       adds one segment after W of them, and keeps thresholds in whole segments, as Linux; linux-2.6 \
-                      does so after W acknowledged ones, those of fast recovery included; profile is whole in \
-                      profile linux, linux-2.6 in ns2-linux, fraction in the others.",
+                      does so after W acknowledged ones, those of fast recovery included; ns3 adds 1/W for each ACK, \
+                      whatever it acknowledges; profile is whole in profile linux, linux-2.6 in ns2-linux, ns3 in ns3, \
+                      fraction in the others.",
             place: Place::Word {
-                words: &["profile", "fraction", "whole", "linux-2.6"],
+                words: &["profile", "fraction", "whole", "linux-2.6", "ns3"],
                 read: |config| config.increase as usize,
                 write: |config, word| {
-                    config.increase = [Increase::Profile, Increase::Fraction, Increase::Whole, Increase::Linux26][word];
+                    config.increase = Increase::ALL[word];
                 },
             },
         };
@@ -212,10 +218,6 @@ impl<M: Member> Algorithm for Config<M> {
 
     fn in_linux(&self) -> Self {
         Self { increase: self.increase.or(Increase::Whole), ..self.clone() }
-    }
-
-    fn in_linux26(&self) -> Self {
-        Self { increase: self.increase.or(Increase::Linux26), ..self.clone() }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

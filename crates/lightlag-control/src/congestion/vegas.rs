@@ -72,8 +72,10 @@ impl Default for Config {
 /// The source of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Brakmo and Peterson, 1995.
+    /// `linux-2.6` with the profile `ns2-linux`, `original` with the others.
     #[default]
+    Profile,
+    /// Brakmo and Peterson, 1995.
     Original,
     /// tcp_vegas.c.
     Linux,
@@ -83,6 +85,10 @@ pub enum Variant {
     Ns3,
     /// tcp_vegas.c of Linux 2.6.16 to 2.6.22.
     Linux26,
+}
+
+impl Variant {
+    const ALL: [Self; 6] = [Self::Profile, Self::Original, Self::Linux, Self::Scps, Self::Ns3, Self::Linux26];
 }
 
 /// α, β and γ of the SCPS-TP reference implementation.
@@ -125,7 +131,7 @@ impl Vegas {
     }
 
     fn is_original(&self) -> bool {
-        self.config.variant == Variant::Original
+        matches!(self.config.variant, Variant::Profile | Variant::Original)
     }
 
     /// The reduction by a round with this many segments in queues.
@@ -178,7 +184,7 @@ impl Vegas {
         }
         let w = self.window.segments();
         let end = match self.config.variant {
-            Variant::Original => w - w / 8.0,
+            Variant::Profile | Variant::Original => w - w / 8.0,
             Variant::Linux => w * ratio + 1.0,
             Variant::Scps | Variant::Ns3 | Variant::Linux26 => w,
         };
@@ -214,7 +220,7 @@ impl CongestionControl for Vegas {
         match self.config.variant {
             Variant::Ns3 => return self.on_ack_ns3(ack),
             Variant::Linux26 => return self.on_ack_linux26(ack),
-            Variant::Original | Variant::Linux | Variant::Scps => {}
+            Variant::Profile | Variant::Original | Variant::Linux | Variant::Scps => {}
         }
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);
@@ -242,7 +248,7 @@ impl CongestionControl for Vegas {
         let threshold = match self.config.variant {
             Variant::Scps => kept * self.window.segments(),
             Variant::Ns3 => self.lowered().min(self.window.threshold()),
-            Variant::Original | Variant::Linux | Variant::Linux26 => kept * flight,
+            Variant::Profile | Variant::Original | Variant::Linux | Variant::Linux26 => kept * flight,
         };
         self.window.react(event, threshold);
         if timeout && self.is_original() {
@@ -290,16 +296,17 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let variant: Setting<Self> = Setting {
             name: "variant",
-            default: "original",
+            default: "profile",
             unit: "",
-            meaning: "Whose Vegas: that of the paper, Linux's, that of Linux 2.6.16 to 2.6.22 as in ns-2, ns-3's, which sees the smoothed RTT, or that of the SCPS-TP \
-                      reference implementation, which sets alpha, beta and gamma to 3, 5 and 4.",
+            meaning: "The source of the rules: original is the paper, linux the kernel, linux-2.6 Linux 2.6.16 to 2.6.22 as \
+                      in ns-2, ns3 that of ns-3, which sees the smoothed RTT, scps the SCPS-TP reference implementation, \
+                      which sets alpha, beta and gamma to 3, 5 and 4; profile is linux-2.6 in profile ns2-linux, \
+                      original in the others.",
             place: Place::Word {
-                words: &["original", "linux", "scps", "ns3", "linux-2.6"],
+                words: &["profile", "original", "linux", "scps", "ns3", "linux-2.6"],
                 read: |config| config.variant as usize,
                 write: |config, word| {
-                    config.variant =
-                        [Variant::Original, Variant::Linux, Variant::Scps, Variant::Ns3, Variant::Linux26][word];
+                    config.variant = Variant::ALL[word];
                     if config.variant == Variant::Scps {
                         (config.alpha, config.beta, config.gamma) = SCPS;
                     }
