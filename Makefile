@@ -120,7 +120,7 @@ instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % a
 instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit says why it changed
 	$(BENCH) instructions --keep
 
-peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md
+peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md, docs/peers-modules.md
 	nice $(BIN)/python benchmarks/peers/compare
 
 peers-air: $(PEERS_AIR) $(BIN)/.engine ## compare with ns-3's Wi-Fi and routing: docs/peers-air.md, or its SECTION (bbr) alone; runs of ns-3 that are not kept yet (swarms: hours)

@@ -1,5 +1,6 @@
 """Compares lightlag with ns-3 and ns-2 on a grid of one-flow scenarios, and writes docs/peers.md; with ns-2 also over a
-satellite with a small queue, and writes docs/peers-satellite.md.
+satellite with a small queue, and writes docs/peers-satellite.md, and with every module of its TCP-Linux, and writes
+docs/peers-modules.md.
 
     python benchmarks/peers/compare
 
@@ -12,6 +13,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+import modules
 import ours
 import satellite
 from grid import CELLS, mean
@@ -28,18 +30,23 @@ def main() -> None:
     parser.add_argument(
         "--satellite-out", type=Path, default=Path("docs/peers-satellite.md"), help="the satellite's page"
     )
-    parser.add_argument("--satellite-only", action="store_true", help="leave the grid out")
+    parser.add_argument(
+        "--modules-out", type=Path, default=Path("docs/peers-modules.md"), help="the page of the modules of TCP-Linux"
+    )
+    parser.add_argument("--only", choices=["grid", "satellite", "modules"], help="write one page")
     arguments = parser.parse_args()
-    if not arguments.satellite_only:
+    if arguments.only in (None, "grid"):
         _grid(arguments)
-    _satellite(arguments)
+    if arguments.only in (None, "satellite"):
+        _write(satellite.compared(arguments.peers_only), arguments.satellite_out, arguments.peers_only)
+    if arguments.only in (None, "modules"):
+        _write(modules.compared(arguments.peers_only), arguments.modules_out, arguments.peers_only)
 
 
-def _satellite(arguments: argparse.Namespace) -> None:
-    text = satellite.compared(arguments.peers_only)
-    if not arguments.peers_only:
-        arguments.satellite_out.write_text(text, "utf-8")
-        print(f"wrote {arguments.satellite_out}")
+def _write(text: str, page: Path, peers_only: bool) -> None:
+    if not peers_only:
+        page.write_text(text, "utf-8")
+        print(f"wrote {page}")
 
 
 def _grid(arguments: argparse.Namespace) -> None:

@@ -74,7 +74,7 @@ class Pair:
     @property
     def ratio(self) -> float:
         """Our mean over theirs."""
-        return _mean(self.ours) / _mean(self.theirs)
+        return mean_goodput(self.ours) / mean_goodput(self.theirs)
 
     @property
     def error(self) -> float:
@@ -82,7 +82,7 @@ class Pair:
         ratio = self.ratio
         sides = zip(self.ours, self.theirs, strict=True)
         apart = _error(ours.goodput_mbps - ratio * theirs.goodput_mbps for ours, theirs in sides)
-        return apart / _mean(self.theirs)
+        return apart / mean_goodput(self.theirs)
 
     @property
     def needs_seeds(self) -> bool:
@@ -128,9 +128,11 @@ def _completed(kept: Kept, pair: Pair) -> Pair:
     return pair
 
 
-def losses(cell: Cell, seed: int, link: str) -> list[int]:
+def losses(cell: Cell, seed: int, link: str, seconds: int = SECONDS) -> list[int]:
     """The data packets that a link loses, counted from 1: the same for every algorithm, queue and side."""
-    most = math.ceil(MEGABITS * 1e6 * SECONDS / 8 / PACKET)
+    if not float(cell.error_rate):
+        return []
+    most = math.ceil(MEGABITS * 1e6 * seconds / 8 / PACKET)
     draw, scale = random.Random(f"{cell.error_rate} {seed} {link}"), 1 / math.log1p(-float(cell.error_rate))
     found = []
     number = 0
@@ -147,23 +149,29 @@ def _peer(kept: Kept, pair: Pair, seed: int) -> Outcome:
 
 
 def _run(pair: Pair, seed: int) -> Outcome:
-    cell = pair.cell
+    sets = settings(pair.cell, seed, SECONDS) | {"defaults.tcp.congestion": ALGORITHMS[pair.algorithm][1]}
+    flow = lightlag.run(scenario("satellite"), seed=seed, sets=sets).summary["flows"][0]
+    return Outcome(flow["goodput_bps"] / 1e6, flow["retransmitted_segments"], flow["mean_cwnd_segments"])
+
+
+def settings(cell: Cell, seed: int, seconds: int) -> dict[str, str]:
+    """The path of a cell, as changes of the scenario `satellite`."""
     sets = {
-        "duration": f"{SECONDS} s",
-        "defaults.tcp.congestion": ALGORITHMS[pair.algorithm][1],
+        "duration": f"{seconds} s",
         "defaults.tcp.initial_ssthresh": str(WINDOW),
         "links.1.queue": f"{cell.queue} packets",
         "record.trace": "off",
     }
     for index, link in enumerate(LINKS, start=2):
-        forward = f"{{ packets = {losses(cell, seed, link)} }}"
+        forward = f"{{ packets = {losses(cell, seed, link, seconds)} }}"
         sets[f"links.{index}.delay"] = f"{cell.hop_ms:g} ms"
-        sets[f"links.{index}.loss"] = f"{{ forward = {forward}, backward = {cell.error_rate} }}"
-    flow = lightlag.run(scenario("satellite"), seed=seed, sets=sets).summary["flows"][0]
-    return Outcome(flow["goodput_bps"] / 1e6, flow["retransmitted_segments"], flow["mean_cwnd_segments"])
+        lossy = f"{{ forward = {forward}, backward = {cell.error_rate} }}"
+        sets[f"links.{index}.loss"] = lossy if float(cell.error_rate) else "0"
+    return sets
 
 
-def _mean(outcomes: Iterable[Outcome]) -> float:
+def mean_goodput(outcomes: Iterable[Outcome]) -> float:
+    """In Mbit/s."""
     return fmean(outcome.goodput_mbps for outcome in outcomes)
 
 
@@ -251,7 +259,7 @@ def _table(pairs: list[Pair]) -> str:
             pair.cell.queue_name(),
             pair.cell.error_rate,
             str(len(pair.ours)),
-            *(f"{_mean(side):.2f} ± {_error(outcome.goodput_mbps for outcome in side):.2f}" for side in sides),
+            *(f"{mean_goodput(side):.2f} ± {_error(outcome.goodput_mbps for outcome in side):.2f}" for side in sides),
             f"{pair.ratio:.3f} ± {pair.error:.3f}",
             f"{again[0]:.0f}",
             f"{again[1]:.0f}",
