@@ -61,7 +61,7 @@ struct Summary {
     report: Report,
     /// Names of the interfaces.
     interfaces: Vec<String>,
-    /// Packets left out because the capture has no time for them.
+    /// Packets for which the capture has no time.
     without_time: u64,
     /// The reason why the end of the file was not reached.
     note: Option<String>,
@@ -139,14 +139,14 @@ fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capt
     loop {
         match reader.next_packet() {
             Ok(Some(packet)) => {
-                let seen = analysis.packet(packet.at, packet.ip);
+                let seen = analysis.captured(&packet);
                 if let (Some(trace), Some(seen)) = (&mut trace, seen) {
                     trace.observe(&seen);
                 }
             }
             Ok(None) => break,
             // Everything before the error was right.
-            Err(error) if analysis.packets() > 0 => {
+            Err(error) if analysis.packets() > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => {
                 note = Some(capture_error(error));
                 break;
             }

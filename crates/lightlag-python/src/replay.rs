@@ -3,14 +3,14 @@
 use crate::run::Table;
 use arrow_array::{BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array};
 use lightlag_core::Instant;
-use lightlag_wire::analysis::{Analysis, Limits, Report, trace::Trace};
-use lightlag_wire::capture::Reader;
+use lightlag_wire::analysis::{Analysis, Connection, Limits, Report, trace::Trace};
+use lightlag_wire::capture::{CaptureError, Packet, Reader};
 use lightlag_wire::replay::Sending;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
+use std::cmp::Reverse;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ enum Refusal {
 }
 
 /// The behaviour of a connection's sender in a capture: a JSON object, its data packets and their ACKs. `flow` is the
-/// number of the connection; without it the capture must have exactly one connection with data.
+/// number of the connection; without it, the one with the most data.
 #[pyfunction]
 #[pyo3(signature = (capture, flow=None))]
 pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> PyResult<(String, Table, Table)> {
@@ -54,73 +54,104 @@ pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> Py
 fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String), Refusal> {
     let shown = capture.display();
     let mut analysis = Analysis::new(Limits::default());
-    let cut = packets(capture, |at, ip| {
-        analysis.packet(at, ip);
+    let cut = packets(capture, |packet| {
+        analysis.captured(packet);
     })?;
     let report = analysis.finish();
-    let number = chosen(&report, flow).map_err(|reason| {
+    let connection = chosen(&report, flow).map_err(|reason| {
         let cut = cut.as_ref().map_or(String::new(), |cut| format!(" ({cut})"));
         Refusal::Unfit(format!("{shown}: {reason}{cut}"))
     })?;
+    let number = connection.number;
     let mut analysis = Analysis::new(Limits::default());
     let mut trace = Trace::new(number, usize::MAX);
-    packets(capture, |at, ip| {
-        if let Some(observation) = analysis.packet(at, ip) {
+    packets(capture, |packet| {
+        if let Some(observation) = analysis.captured(packet) {
             trace.observe(&observation);
         }
     })?;
-    let connection = report.connections.iter().find(|connection| connection.number == number);
-    let connection = connection.expect("it was chosen from the list");
-    let sending = Sending::infer(trace.rows(), connection)
-        .map_err(|error| Refusal::Unfit(format!("{shown}: connection {number} cannot be repeated: {error}")))?;
+    let sending = Sending::infer(trace.rows(), connection).map_err(|error| {
+        let others = if flow.is_some() || with_data(&report).count() == 1 {
+            String::new()
+        } else {
+            format!("; it has the most data, choose another with --flow:\n{}", list(&report))
+        };
+        Refusal::Unfit(format!("{shown}: connection {number} cannot be repeated: {error}{others}"))
+    })?;
     let mut about = serde_json::to_value(&sending).expect("plain data");
     about["packets"] = sending.transmissions.len().into();
     about["client"] = json!(connection.client);
     about["server"] = json!(connection.server);
     about["handshakes"] = json!([connection.forward.handshake, connection.backward.handshake]);
+    about["others_with_data"] = json!(with_data(&report).count() - 1);
     about["cut"] = json!(cut);
     Ok((sending, about.to_string()))
 }
 
-/// Hands every packet of a capture to `take`. Returns the position of an incomplete end.
-fn packets(capture: &Path, mut take: impl FnMut(Instant, Option<&[u8]>)) -> Result<Option<String>, Refusal> {
+/// Hands every packet of a capture to `take`. Returns the reason why the end was not reached, if so.
+fn packets(capture: &Path, mut take: impl FnMut(&Packet)) -> Result<Option<String>, Refusal> {
     let shown = capture.display();
-    let file = File::open(capture).map_err(|error| Refusal::Unreadable(format!("{shown}: cannot be read: {error}")))?;
-    let unfit = |error| Refusal::Unfit(format!("{shown}: {error}"));
-    let mut reader = Reader::open(BufReader::new(file)).map_err(unfit)?;
-    while let Some(packet) = reader.next_packet().map_err(unfit)? {
-        take(packet.at, packet.ip);
+    let unreadable = |error| Refusal::Unreadable(format!("{shown}: cannot be read: {error}"));
+    let file = File::open(capture).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        let what = "is not a regular file, and a capture is read twice; save it as a file first";
+        return Err(Refusal::Unfit(format!("{shown}: {what}")));
     }
-    Ok(reader.cut().map(|cut| cut.to_string()))
+    let unfit = |error| Refusal::Unfit(format!("{shown}: {error}"));
+    let mut reader = Reader::open(file).map_err(unfit)?;
+    let mut packets = 0_u64;
+    loop {
+        match reader.next_packet() {
+            Ok(Some(packet)) => {
+                packets += 1;
+                take(&packet);
+            }
+            Ok(None) => return Ok(reader.cut().map(|cut| cut.to_string())),
+            // Everything before the error was right.
+            Err(error) if packets > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => {
+                return Ok(Some(error.to_string()));
+            }
+            Err(error) => return Err(unfit(error)),
+        }
+    }
 }
 
-/// The requested connection.
-fn chosen(report: &Report, flow: Option<u64>) -> Result<u64, String> {
+/// Bytes of data of a connection.
+fn data(connection: &Connection) -> u64 {
+    connection.forward.counts.unique_bytes + connection.backward.counts.unique_bytes
+}
+
+fn with_data(report: &Report) -> impl Iterator<Item = &Connection> {
+    report.connections.iter().filter(|connection| data(connection) > 0)
+}
+
+/// The connections with the most data, as lines of a message.
+fn list(report: &Report) -> String {
+    let mut largest: Vec<&Connection> = report.connections.iter().collect();
+    largest.sort_by_key(|connection| (Reverse(data(connection)), connection.number));
+    largest.truncate(LISTED);
+    largest.sort_by_key(|connection| connection.number);
+    let line = |connection: &&Connection| {
+        format!("{}: {} -> {}, {} B", connection.number, connection.client, connection.server, data(connection))
+    };
+    let lines: Vec<String> = largest.iter().map(line).collect();
+    let more = report.connections.len().saturating_sub(LISTED);
+    lines.join("\n") + &if more > 0 { format!("\nand {more} more") } else { String::new() }
+}
+
+/// The requested connection, or the one with the most data.
+fn chosen(report: &Report, flow: Option<u64>) -> Result<&Connection, String> {
     if report.connections.is_empty() {
         return Err("holds no TCP connection".into());
     }
-    let data = |connection: &lightlag_wire::analysis::Connection| {
-        connection.forward.counts.unique_bytes + connection.backward.counts.unique_bytes
-    };
-    let list = || {
-        let line = |connection: &lightlag_wire::analysis::Connection| {
-            format!("{}: {} -> {}, {} B", connection.number, connection.client, connection.server, data(connection))
-        };
-        let lines: Vec<String> = report.connections.iter().take(LISTED).map(line).collect();
-        let more = report.connections.len().saturating_sub(LISTED);
-        lines.join("\n") + &if more > 0 { format!("\nand {more} more") } else { String::new() }
-    };
     match flow {
-        Some(flow) if report.connections.iter().any(|connection| connection.number == flow) => Ok(flow),
-        Some(flow) => Err(format!("there is no connection {flow}; there are\n{}", list())),
-        None => {
-            let with_data: Vec<u64> =
-                report.connections.iter().filter(|one| data(one) > 0).map(|one| one.number).collect();
-            match with_data[..] {
-                [] => Err("nobody sends data in it".into()),
-                [only] => Ok(only),
-                _ => Err(format!("has several connections; choose one with --flow:\n{}", list())),
-            }
-        }
+        Some(flow) => report
+            .connections
+            .iter()
+            .find(|connection| connection.number == flow)
+            .ok_or_else(|| format!("there is no connection {flow}; there are\n{}", list(report))),
+        None => with_data(report)
+            .max_by_key(|connection| (data(connection), Reverse(connection.number)))
+            .ok_or_else(|| "nobody sends data in it".into()),
     }
 }

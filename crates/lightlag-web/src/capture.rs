@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lightlag_wire::analysis::{Analysis, Limits};
-use lightlag_wire::capture::Reader;
+use lightlag_wire::capture::{CaptureError, Reader};
 use serde_json::{Value, json};
 
 /// The findings about a capture in base 64, with the keys of `lightlag inspect --json`.
@@ -17,11 +17,11 @@ pub(crate) fn inspected(data: &str) -> Result<Value, String> {
     let note = loop {
         match reader.next_packet() {
             Ok(Some(packet)) => {
-                analysis.packet(packet.at, packet.ip);
+                analysis.captured(&packet);
             }
             Ok(None) => break reader.cut().map(|cut| cut.to_string()),
             // Everything before the error was right.
-            Err(error) if analysis.packets() > 0 => break Some(error.to_string()),
+            Err(error) if analysis.packets() > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => break Some(error.to_string()),
             Err(error) => return Err(error.to_string()),
         }
     };

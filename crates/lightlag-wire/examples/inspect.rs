@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut reader = Reader::open(std::fs::File::open(path)?)?;
     let mut analysis = Analysis::new(Limits::default());
     while let Some(packet) = reader.next_packet()? {
-        analysis.packet(packet.at, packet.ip);
+        analysis.captured(&packet);
     }
     println!("{}", serde_json::to_string_pretty(&analysis.finish())?);
     Ok(())

@@ -10,7 +10,7 @@
 //! **Ids.** One byte replaces both ports: the id that the sender offered in its SYN. A decoder learns the ids from the
 //! SYNs that it sees. Without the SYN, the connection of a packet is unknown.
 
-use crate::ip::{self, IpPacket, pseudo_header, sums_up};
+use crate::ip::{self, Captured, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
 use crate::{Addresses, Checksum, IpFields, PacketError, TcpPacket, decode_captured};
 use etherparse::IpNumber;
@@ -139,7 +139,7 @@ fn header(ip: &IpPacket) -> Result<Header, PacketError> {
         true => PacketError::BadLength { header: NAME, length: ip.len },
         false => PacketError::Truncated { needed: ip.header_len + needed, present },
     })?;
-    header.segment.len = (ip.len - header.len) as u16;
+    header.segment.len = u16::try_from(ip.len - header.len).unwrap_or(u16::MAX);
     let occupies = header.segment.sequence_len() > 0 || header.segment.flags.has(Flags::RST);
     if id == 0 || second & control::OPENS != 0 || occupies && !header.segment.is_numbered() || header.len % 2 == 1 {
         return Err(PacketError::BadCompressedHeader);
@@ -192,13 +192,14 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`decode_captured`]; [`PacketError::UnknownConnection`] for an id that no earlier SYN had.
-    pub fn captured<'a>(&mut self, packet: &'a [u8]) -> Result<TcpPacket<'a>, PacketError> {
+    pub fn captured<'a>(&mut self, packet: impl Into<Captured<'a>>) -> Result<TcpPacket<'a>, PacketError> {
+        let packet = packet.into();
         match decode_captured(packet) {
             Ok(plain) => {
                 self.learn(&plain);
                 Ok(plain)
             }
-            Err(PacketError::NotTcp(PROTOCOL)) => self.compressed(&ip::parse(packet)?),
+            Err(PacketError::NotTcp(PROTOCOL)) => self.compressed(&ip::parse_captured(packet)?),
             Err(error) => Err(error),
         }
     }
@@ -207,7 +208,7 @@ impl Decoder {
         let TcpPacket { addresses: Addresses { source, destination }, segment, .. } = plain;
         let Some(offer) = segment.capabilities().filter(|offer| offer.connection_id != 0) else { return };
         let key = (source.ip(), destination.ip(), offer.connection_id);
-        let next = segment.seq.plus(segment.sequence_len());
+        let next = segment.seq.plus(plain.sequence_len());
         let fresh = Known { ports: [source.port(), destination.port()], initial: segment.seq, next };
         if let Some(known) = self.known.get_mut(&key) {
             // If it is the same SYN again, the numbers seen since then stay.
@@ -243,10 +244,12 @@ impl Decoder {
             },
             ip: ip.fields,
             segment,
+            payload_len: (ip.len - len) as u32,
             payload: &ip.payload[len.min(ip.payload.len())..],
             urgent,
             unknown_options,
             malformed_options,
+            options_cut: false,
             wire_len: (ip.header_len + ip.len) as u32,
             checksum: checksum(ip),
         })

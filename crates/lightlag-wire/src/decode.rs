@@ -1,9 +1,8 @@
 //! Turns any bytes into the segment of an IP packet, or an error.
 
-use crate::ip::{self, IpPacket, pseudo_header, sums_up};
+use crate::ip::{self, Captured, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
 use crate::{Addresses, Checksum, PacketError, TcpPacket, URG};
-use etherparse::TcpHeaderSlice;
 use etherparse::ip_number::TCP;
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber};
@@ -19,7 +18,11 @@ pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     if !ip.checksum_is_right {
         return Err(PacketError::BadHeaderChecksum);
     }
-    let tcp = segment(&ip)?;
+    let tcp = segment(&ip, MIN_HEADER)?;
+    if tcp.options_cut {
+        let needed = ip.header_len + header_len(&ip)?;
+        return Err(PacketError::Truncated { needed, present: ip.header_len + ip.payload.len() });
+    }
     match tcp.checksum {
         Checksum::Valid => Ok(tcp),
         Checksum::Invalid => Err(PacketError::BadTcpChecksum),
@@ -29,57 +32,67 @@ pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     }
 }
 
-/// The TCP segment in a captured packet. Its data may be cut ("snap length"), and its checksums may not be filled in
-/// yet.
+/// Bytes of the TCP header without options.
+const MIN_HEADER: usize = 20;
+/// Bytes of the TCP header up to the window, after which a captured packet may be cut.
+const UP_TO_WINDOW: usize = 16;
+
+/// The TCP segment in a captured packet. It may be cut after the window field ("snap length"), its checksums may not be
+/// filled in yet, and its length field may be zero, as before segmentation by the network card.
 ///
 /// # Errors
-/// As [`decode`], except for checksums and missing data.
-pub fn decode_captured(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
-    segment(&ip::parse(packet)?)
+/// As [`decode`], except for checksums, missing data and options, and lengths that only a capture shows.
+pub fn decode_captured<'a>(packet: impl Into<Captured<'a>>) -> Result<TcpPacket<'a>, PacketError> {
+    segment(&ip::parse_captured(packet.into())?, UP_TO_WINDOW)
 }
 
-fn segment<'a>(ip: &IpPacket<'a>) -> Result<TcpPacket<'a>, PacketError> {
+/// Reads the segment of an IP packet, of which at least `least` bytes must be present.
+fn segment<'a>(ip: &IpPacket<'a>, least: usize) -> Result<TcpPacket<'a>, PacketError> {
     if ip.protocol != TCP.0 {
         return Err(PacketError::NotTcp(ip.protocol));
     }
     let header_len = header_len(ip)?;
-    let needed = ip.header_len + header_len;
-    let present = ip.header_len + ip.payload.len();
-    let header = TcpHeaderSlice::from_slice(ip.payload).map_err(|_| PacketError::Truncated { needed, present })?;
-    let bits = u16::from_be_bytes([ip.payload[12], ip.payload[13]]);
+    let bytes = ip.payload;
+    if bytes.len() < least {
+        return Err(PacketError::Truncated { needed: ip.header_len + least, present: ip.header_len + bytes.len() });
+    }
+    let short = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    let number = |at: usize| SeqNumber(u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
+    let bits = short(12);
     let flags = Flags(bits & crate::FLAGS);
-    let options = Gathered::parse(header.options(), flags);
-    let mut plain = Segment::new(
-        SeqNumber(header.sequence_number()),
-        SeqNumber(header.acknowledgment_number()),
-        header.window_size(),
-        flags,
-    );
-    plain.len = (ip.len - header_len) as u16;
+    let options_cut = bytes.len() < header_len;
+    let end = header_len.min(bytes.len());
+    let options = Gathered::parse(&bytes[MIN_HEADER.min(end)..end], flags, options_cut);
+    let mut plain = Segment::new(number(4), number(8), short(14), flags);
+    let payload_len = ip.len - header_len;
+    plain.len = u16::try_from(payload_len).unwrap_or(u16::MAX);
     Ok(TcpPacket {
         addresses: Addresses {
-            source: SocketAddr::new(ip.source, header.source_port()),
-            destination: SocketAddr::new(ip.destination, header.destination_port()),
+            source: SocketAddr::new(ip.source, short(0)),
+            destination: SocketAddr::new(ip.destination, short(2)),
         },
         ip: ip.fields,
         segment: options.apply(plain),
-        payload: &ip.payload[header_len..],
-        urgent: (bits & URG != 0).then(|| header.urgent_pointer()),
+        payload_len: payload_len as u32,
+        payload: &bytes[end..],
+        urgent: (bits & URG != 0 && bytes.len() >= MIN_HEADER).then(|| short(18)),
         unknown_options: options.unknown,
         malformed_options: options.malformed,
+        options_cut,
         wire_len: (ip.header_len + ip.len) as u32,
         checksum: checksum(ip),
     })
 }
 
-/// Bytes of the TCP header. The packet holds at least that many.
+/// Bytes of the TCP header. The packet announces at least that many.
 fn header_len(ip: &IpPacket) -> Result<usize, PacketError> {
-    let truncated = PacketError::Truncated { needed: ip.header_len + 20, present: ip.header_len + ip.payload.len() };
-    if ip.len < 20 {
+    let present = ip.header_len + ip.payload.len();
+    if ip.len < MIN_HEADER {
         return Err(PacketError::BadLength { header: "TCP", length: ip.len });
     }
+    let truncated = PacketError::Truncated { needed: ip.header_len + MIN_HEADER, present };
     let length = 4 * usize::from(ip.payload.get(12).ok_or(truncated)? >> 4);
-    if !(20..=ip.len).contains(&length) {
+    if !(MIN_HEADER..=ip.len).contains(&length) {
         return Err(PacketError::BadLength { header: "TCP", length });
     }
     Ok(length)

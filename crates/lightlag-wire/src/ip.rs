@@ -11,6 +11,13 @@ const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
+/// Authentication header (RFC 4302), which has a length in units of four bytes.
+const AUTHENTICATION: u8 = 51;
+/// The packet ends after this header (RFC 8200 §4.7).
+const NO_NEXT_HEADER: u8 = 59;
+/// The hop-by-hop option that holds the length of a jumbogram (RFC 2675 §2).
+const JUMBO_PAYLOAD: u8 = 0xc2;
+const PAD1: u8 = 0;
 
 /// The fields of an IP packet, and its contents.
 #[derive(Clone, Copy, Debug)]
@@ -32,30 +39,71 @@ pub struct IpPacket<'a> {
 
 /// Parses the header in front of `packet`. If fewer bytes are present than the header announces, the caller decides.
 pub fn parse(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
+    parse_any(packet, None)
+}
+
+/// A captured IP packet, of which the capture may hold only the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Captured<'a> {
+    /// The bytes present, up to the end of the frame.
+    pub bytes: &'a [u8],
+    /// Bytes up to the end of the frame on the wire.
+    pub wire_len: usize,
+}
+
+impl<'a, B: AsRef<[u8]> + ?Sized> From<&'a B> for Captured<'a> {
+    /// A packet without missing bytes.
+    fn from(bytes: &'a B) -> Self {
+        let bytes = bytes.as_ref();
+        Self { bytes, wire_len: bytes.len() }
+    }
+}
+
+/// The largest packet of a capture in bytes, whatever its length fields say.
+const LARGEST_CAPTURED: usize = 1 << 24;
+
+/// Parses the header of a captured packet. Accepts what only a capture shows: a length of zero (segmentation by the
+/// network card), a jumbogram, an authentication header.
+pub fn parse_captured(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
+    parse_any(packet.bytes, Some(packet.wire_len.clamp(packet.bytes.len(), LARGEST_CAPTURED.max(packet.bytes.len()))))
+}
+
+fn parse_any(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, PacketError> {
     match packet.first().map(|byte| byte >> 4) {
         None => Err(PacketError::Truncated { needed: Ipv4Header::MIN_LEN, present: 0 }),
-        Some(4) => parse_v4(packet),
-        Some(6) => parse_v6(packet),
+        Some(4) => parse_v4(packet, wire_len),
+        Some(6) => parse_v6(packet, wire_len),
         Some(version) => Err(PacketError::NotIp(version)),
     }
 }
 
-fn parse_v4(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
+fn parse_v4(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, PacketError> {
     let header_len = 4 * usize::from(packet[0] & 0xf);
     if header_len < Ipv4Header::MIN_LEN {
         return Err(PacketError::BadLength { header: "IPv4", length: header_len });
     }
     let truncated = PacketError::Truncated { needed: header_len, present: packet.len() };
     let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| truncated)?;
-    let total = usize::from(header.total_len());
-    if total == 0 {
-        return Err(PacketError::ZeroLength);
-    }
+    let total = match (usize::from(header.total_len()), wire_len) {
+        (0, Some(wire_len)) => wire_len,
+        (0, None) => return Err(PacketError::ZeroLength),
+        (total, _) => total,
+    };
     if total < header_len {
         return Err(PacketError::BadLength { header: "IPv4", length: total });
     }
     if header.is_fragmenting_payload() {
         return Err(PacketError::Fragment);
+    }
+    let (protocol, start) = match header.protocol().0 {
+        AUTHENTICATION if wire_len.is_some() => {
+            let extension = Extension::at(packet, header_len, AUTHENTICATION)?;
+            (extension.next, extension.end)
+        }
+        protocol => (protocol, header_len),
+    };
+    if total < start {
+        return Err(PacketError::BadLength { header: "IPv4", length: total });
     }
     Ok(IpPacket {
         source: header.source_addr().into(),
@@ -67,25 +115,27 @@ fn parse_v4(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
             identification: header.identification(),
             dont_fragment: header.dont_fragment(),
         },
-        protocol: header.protocol().0,
-        header_len,
-        len: total - header_len,
-        payload: &packet[header_len..packet.len().min(total)],
+        protocol,
+        header_len: start,
+        len: total - start,
+        payload: &packet[start..packet.len().min(total)],
         checksum_is_right: sums_up(Sum16BitWords::new(), header.slice()),
     })
 }
 
-fn parse_v6(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
+fn parse_v6(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, PacketError> {
     let truncated = |needed| PacketError::Truncated { needed, present: packet.len() };
     let header = Ipv6HeaderSlice::from_slice(packet).map_err(|_| truncated(Ipv6Header::LEN))?;
-    let total = Ipv6Header::LEN + usize::from(header.payload_length());
-    let zero = header.payload_length() == 0;
-    let (protocol, header_len) = match transport_v6(packet, header.next_header().0) {
+    let first = header.next_header().0;
+    let total = match (usize::from(header.payload_length()), wire_len) {
         // RFC 2675 §3: the length field is 0, and a hop-by-hop option holds the real length.
-        _ if zero && header.next_header().0 == HOP_BY_HOP => return Err(PacketError::Jumbogram),
-        _ if zero => return Err(PacketError::ZeroLength),
-        found => found?,
+        (0, None) if first == HOP_BY_HOP => return Err(PacketError::Jumbogram),
+        (0, None) => return Err(PacketError::ZeroLength),
+        (0, Some(_)) if first == NO_NEXT_HEADER => Ipv6Header::LEN,
+        (0, Some(wire_len)) => jumbo_len(packet, first).map_or(wire_len, |len| len.min(wire_len)),
+        (len, _) => Ipv6Header::LEN + len,
     };
+    let (protocol, header_len) = transport_v6(packet, first, wire_len.is_some())?;
     if header_len > total {
         return Err(PacketError::BadLength { header: "IPv6", length: total });
     }
@@ -107,28 +157,59 @@ fn parse_v6(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
     })
 }
 
-/// The protocol after the extension headers, and the position at which it starts.
-fn transport_v6(packet: &[u8], first: u8) -> Result<(u8, usize), PacketError> {
-    let (mut next, mut at) = (first, Ipv6Header::LEN);
-    loop {
-        let extension = match next {
-            HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS => packet.get(at..at + 8),
-            _ => return Ok((next, at)),
-        };
-        let extension = extension.ok_or(PacketError::Truncated { needed: at + 8, present: packet.len() })?;
-        if next == FRAGMENT {
-            // RFC 8200 §4.5: 13 bits of offset, two reserved, more fragments. RFC 6946: all zero is a whole packet.
-            if extension[2] != 0 || extension[3] & 0b1111_1001 != 0 {
-                return Err(PacketError::Fragment);
-            }
-            at += 8;
-        } else {
-            at += 8 * (1 + usize::from(extension[1]));
-            if at > packet.len() {
-                return Err(PacketError::Truncated { needed: at, present: packet.len() });
-            }
+/// One extension header.
+struct Extension {
+    /// The protocol of the next header.
+    next: u8,
+    /// The position after it.
+    end: usize,
+}
+
+impl Extension {
+    /// Reads the extension header of this `kind` at `at`.
+    fn at(packet: &[u8], at: usize, kind: u8) -> Result<Self, PacketError> {
+        let truncated = |needed| PacketError::Truncated { needed, present: packet.len() };
+        let header = packet.get(at..at + 8).ok_or(truncated(at + 8))?;
+        let end = at
+            + match kind {
+                FRAGMENT => 8,
+                AUTHENTICATION => 4 * (2 + usize::from(header[1])),
+                _ => 8 * (1 + usize::from(header[1])),
+            };
+        // RFC 8200 §4.5: 13 bits of offset, two reserved, more fragments. RFC 6946: all zero is a whole packet.
+        if kind == FRAGMENT && (header[2] != 0 || header[3] & 0b1111_1001 != 0) {
+            return Err(PacketError::Fragment);
         }
-        next = extension[0];
+        if end > packet.len() { Err(truncated(end)) } else { Ok(Self { next: header[0], end }) }
+    }
+}
+
+/// The protocol after the extension headers, and the position at which it starts.
+fn transport_v6(packet: &[u8], first: u8, captured: bool) -> Result<(u8, usize), PacketError> {
+    let (mut next, mut at) = (first, Ipv6Header::LEN);
+    while matches!(next, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS) || captured && next == AUTHENTICATION {
+        let extension = Extension::at(packet, at, next)?;
+        (next, at) = (extension.next, extension.end);
+    }
+    Ok((next, at))
+}
+
+/// Bytes of a jumbogram with its IPv6 header, from the option of its hop-by-hop header.
+fn jumbo_len(packet: &[u8], first: u8) -> Option<usize> {
+    if first != HOP_BY_HOP {
+        return None;
+    }
+    let end = Extension::at(packet, Ipv6Header::LEN, HOP_BY_HOP).ok()?.end;
+    let mut options = &packet[Ipv6Header::LEN + 2..end];
+    loop {
+        match *options {
+            [PAD1, ref rest @ ..] => options = rest,
+            [JUMBO_PAYLOAD, 4, a, b, c, d, ..] => {
+                return Some((u32::from_be_bytes([a, b, c, d]) as usize).saturating_add(Ipv6Header::LEN));
+            }
+            [_, len, ref rest @ ..] => options = rest.get(usize::from(len)..)?,
+            _ => return None,
+        }
     }
 }
 

@@ -34,6 +34,7 @@ mod tests;
 
 pub use decode::{decode, decode_captured};
 pub use encode::{encode, encode_udp};
+pub use ip::Captured;
 
 /// The addresses of a packet's two ends: both of IPv4 or both of IPv6.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -91,9 +92,11 @@ pub struct TcpPacket<'a> {
     pub addresses: Addresses,
     /// The rest of the IP header.
     pub ip: IpFields,
-    /// The segment. Its `len` is the length on the wire, even if `payload` is shorter.
+    /// The segment. Its `len` is the length on the wire, even if `payload` is shorter, and at most 65,535.
     pub segment: Segment,
-    /// The data; shorter than the segment's `len` if a capture cut the packet.
+    /// Bytes of data on the wire; more than 65,535 only in a capture before segmentation by the network card.
+    pub payload_len: u32,
+    /// The data; shorter than `payload_len` if a capture cut the packet.
     pub payload: &'a [u8],
     /// The urgent pointer of a segment with the URG flag (RFC 9293 §3.1), which [`Segment::flags`] does not hold.
     pub urgent: Option<u16>,
@@ -101,11 +104,22 @@ pub struct TcpPacket<'a> {
     pub unknown_options: u8,
     /// Number of options with a wrong length, or that came twice. All bytes after an invalid length count as one.
     pub malformed_options: u8,
+    /// Whether a capture cut the packet within the options, of which those before the cut are read.
+    pub options_cut: bool,
     /// Length on the wire: the IP header with its options or extension headers, the TCP header with its options, and
     /// the data. A header may be compressed.
     pub wire_len: u32,
     /// The checksums of IP and TCP; always [`Checksum::Valid`] from [`decode`].
     pub checksum: Checksum,
+}
+
+impl TcpPacket<'_> {
+    /// Sequence space that the segment takes: its data, SYN and FIN.
+    #[must_use]
+    pub fn sequence_len(&self) -> u32 {
+        let flags = self.segment.flags;
+        self.payload_len.saturating_add(u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN)))
+    }
 }
 
 /// The reasons why bytes are not a TCP segment for a host.

@@ -45,10 +45,11 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Reads the bytes after the fixed part of a TCP header with these flags.
-    pub fn parse(bytes: &[u8], flags: Flags) -> Self {
+    /// Reads the bytes after the fixed part of a TCP header with these flags. If they are `cut`, the option at their
+    /// end is left out.
+    pub fn parse(bytes: &[u8], flags: Flags, cut: bool) -> Self {
         let mut options = Self::default();
-        options.read(bytes);
+        options.read(bytes, cut);
         options.keep_what_has_a_place(flags);
         options
     }
@@ -57,7 +58,7 @@ impl Gathered {
     /// are not allowed in it.
     pub fn parse_compressed(bytes: &[u8], flags: Flags, timestamps: Option<Timestamps>, ends_record: bool) -> Self {
         let mut options = Self { timestamps, ends_record, ..Self::default() };
-        options.read(bytes);
+        options.read(bytes, false);
         let SynOptions { mss, window_scale, sack_permitted } = std::mem::take(&mut options.syn);
         options.unknown += u8::from(mss.is_some()) + u8::from(window_scale.is_some()) + u8::from(sack_permitted);
         options.unknown += u8::from(options.ecn_bytes.take().is_some()) + u8::from(options.cookie.take().is_some());
@@ -65,7 +66,7 @@ impl Gathered {
         options
     }
 
-    fn read(&mut self, mut bytes: &[u8]) {
+    fn read(&mut self, mut bytes: &[u8], cut: bool) {
         while let [kind, rest @ ..] = bytes {
             match (*kind, rest) {
                 (END, _) => break,
@@ -75,6 +76,8 @@ impl Gathered {
                     self.take(kind, &option[2..]);
                     bytes = after;
                 }
+                (_, []) if cut => break,
+                (_, [length, ..]) if cut && *length >= 2 => break,
                 // A wrong length hides the next option, so nothing after it can be read.
                 _ => {
                     self.malformed += 1;

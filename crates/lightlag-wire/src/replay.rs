@@ -17,24 +17,13 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::{Cause, Connection, Kind, Observation, Side};
+use crate::analysis::{Cause, Connection, Kind, Observation, Side, seen};
 use lightlag_core::Instant;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::analysis::Vantage;
 pub use path::Path;
-
-/// The place at which a capture was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Vantage {
-    /// At the sender, or close to it.
-    Sender,
-    /// Between the two.
-    Between,
-    /// At the receiver, or close to it.
-    Receiver,
-}
 
 /// The reasons why a connection cannot be repeated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -148,16 +137,15 @@ impl Sending {
             return Err(ReplayError::OneDirection);
         }
         let client_sends = forward.counts.unique_bytes >= backward.counts.unique_bytes;
-        let (sender, own, other) =
-            if client_sends { (Side::Client, forward, backward) } else { (Side::Server, backward, forward) };
+        let (sender, own) = if client_sends { (Side::Client, forward) } else { (Side::Server, backward) };
         if own.counts.unique_bytes == 0 {
             return Err(ReplayError::NoData);
         }
         forward.handshake.ok_or(ReplayError::NoHandshake("SYN"))?;
         backward.handshake.ok_or(ReplayError::NoHandshake("SYN-ACK"))?;
         let full_segment = path::full_segment(connection);
-        let base_rtt = path::base_rtt(connection, own, other);
-        let vantage = path::vantage(own, base_rtt);
+        let base_rtt = seen::from(forward, backward, connection.initial_rtt_s).min_rtt_s.unwrap_or(0.0);
+        let vantage = connection.vantage.unwrap_or(Vantage::Sender);
         let mut walk = Walk::new(full_segment, vantage, base_rtt);
         for row in rows {
             if row.side == sender {

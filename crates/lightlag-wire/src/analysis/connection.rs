@@ -3,9 +3,9 @@
 use super::half::Half;
 use super::judge::{self, Observation, Side};
 use super::report::{self, EcnOffer, Handshake, State};
+use super::seen;
 use crate::{Addresses, TcpPacket};
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::Segment;
 use lightlag_tcp::segment::Flags;
 
 /// The state of one connection. Its size is bounded.
@@ -20,6 +20,8 @@ pub(super) struct Connection {
     halves: [Half; 2],
     opening: Opening,
     reset: bool,
+    /// The capture has no time for one of its packets.
+    timeless: bool,
 }
 
 /// Times of the three steps of a handshake, in nanoseconds.
@@ -44,6 +46,7 @@ impl Connection {
             halves: [Half::default(), Half::default()],
             opening: Opening::default(),
             reset: false,
+            timeless: false,
         }
     }
 
@@ -59,11 +62,12 @@ impl Connection {
     }
 
     /// Takes in one segment.
-    pub fn segment(&mut self, at: Instant, packet: &TcpPacket) -> Observation {
+    pub fn segment(&mut self, at: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
         let side = self.side(packet);
         let at_ns = at.as_nanos();
         self.end = self.end.max(at_ns);
-        self.open(side, at_ns, &packet.segment);
+        self.timeless |= !has_time;
+        self.open(side, at_ns, packet);
         let initial_rtt = self.opening.rtt;
         let [first, second] = &mut self.halves;
         let (own, other) = if side == Side::Client { (first, second) } else { (second, first) };
@@ -76,14 +80,19 @@ impl Connection {
     }
 
     /// The three steps of the handshake.
-    fn open(&mut self, side: Side, at: u64, segment: &Segment) {
+    fn open(&mut self, side: Side, at: u64, packet: &TcpPacket) {
+        let segment = &packet.segment;
         let asked = self.halves[Side::Client as usize].handshake.map(|handshake| handshake.ecn);
         let (flags, half) = (segment.flags, &mut self.halves[side as usize]);
         let opening = &mut self.opening;
         match (side, flags.has(Flags::SYN), flags.has(Flags::ACK)) {
             (_, true, answers) => {
-                half.repeated_syn |= half.handshake.is_some();
-                half.handshake.get_or_insert_with(|| offer(segment, answers, asked));
+                half.repeated_syn |= half.opened;
+                half.opened = true;
+                // Options behind a cut are unknown, and so is what the connection uses.
+                if !packet.options_cut {
+                    half.handshake.get_or_insert_with(|| offer(packet, answers, asked));
+                }
                 if answers { opening.answer = Some(at) } else { opening.syn = Some(at) }
             }
             (Side::Client, false, true) if !opening.over => {
@@ -117,6 +126,7 @@ impl Connection {
         counts.corruption_options += u64::from(packet.segment.experienced_corruption());
         counts.record_boundaries += u64::from(packet.segment.ends_record());
         counts.malformed_options += u64::from(packet.malformed_options);
+        counts.cut_headers += u64::from(packet.options_cut);
         if let Some(bytes) = packet.segment.ecn_bytes() {
             let half = &mut self.halves[side as usize];
             half.counts.accecn_options += 1;
@@ -128,7 +138,9 @@ impl Connection {
     pub fn report(&self, origin: u64) -> report::Connection {
         let seconds = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64();
         let finished = self.halves.iter().all(|half| half.finished);
-        let [forward, backward] = self.halves.each_ref().map(Half::findings);
+        let [forward, backward] = self.halves.each_ref().map(|half| half.findings(!self.timeless));
+        let initial_rtt_s = self.opening.rtt.filter(|_| !self.timeless).map(Duration::as_secs_f64);
+        let seen = seen::from(&forward, &backward, initial_rtt_s);
         report::Connection {
             number: self.number,
             client: self.addresses.source,
@@ -140,7 +152,9 @@ impl Connection {
                 (false, true) => State::Complete,
                 (false, false) => State::Open,
             },
-            initial_rtt_s: self.opening.rtt.map(Duration::as_secs_f64),
+            initial_rtt_s,
+            vantage: seen.vantage,
+            rtt_s: seen.rtt_s,
             forward,
             backward,
         }
@@ -148,7 +162,8 @@ impl Connection {
 }
 
 /// The offer of a SYN. `answers` marks the second SYN of a handshake; `asked` is then the offer of the first.
-fn offer(segment: &Segment, answers: bool, asked: Option<EcnOffer>) -> Handshake {
+fn offer(packet: &TcpPacket, answers: bool, asked: Option<EcnOffer>) -> Handshake {
+    let segment = &packet.segment;
     let options = segment.syn_options();
     // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 means RFC 3168, and so does 5 if
     // the first SYN asked for no more; 0 and 7 mean no ECN, and the others tell with which codepoint the first SYN

@@ -13,6 +13,8 @@ pub(super) struct Half {
     /// The sequence number at offset 0, which is that of the SYN.
     pub initial: Option<u32>,
     pub handshake: Option<Handshake>,
+    /// A SYN was seen, perhaps without its options.
+    pub opened: bool,
     /// The SYN was sent more than once.
     pub repeated_syn: bool,
     pub finished: bool,
@@ -38,7 +40,9 @@ pub(super) struct Half {
     pub rtt: Spread,
     pub smoothed: Smoothed,
     /// A TSval that this direction sent, until it is echoed. One is kept at a time.
-    stamp: Option<(u32, u64)>,
+    stamp: Option<Stamp>,
+    /// This direction's data so far.
+    pub stream: Stream,
     pub echo: Spread,
     in_flight: TimeMean,
     pub counts: Counts,
@@ -46,6 +50,38 @@ pub(super) struct Half {
     pub told: Told,
     pub first_data: Option<u64>,
     pub last_data: u64,
+}
+
+/// A timestamp of a direction, and what tells whether its echo was late because the other end had nothing to send.
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    value: u32,
+    /// The first packet with it, in nanoseconds.
+    at: u64,
+    /// A later packet had another value.
+    is_followed: bool,
+}
+
+/// Whether the application behind a direction has more to send, as far as its segments show.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stream {
+    /// A segment had PSH, so that its absence means something.
+    pushes: bool,
+    /// The last segment with data had no PSH: there was more to send.
+    continues: bool,
+}
+
+impl Stream {
+    /// A segment with data.
+    pub fn sent(&mut self, is_pushed: bool) {
+        self.pushes |= is_pushed;
+        self.continues = !is_pushed;
+    }
+
+    /// Whether a sender had more to send than it sent.
+    pub fn continues(self) -> bool {
+        self.pushes && self.continues
+    }
 }
 
 /// The header fields of the last packet of a direction.
@@ -150,15 +186,17 @@ impl Half {
 
     /// This direction sent a TSval.
     pub fn stamp(&mut self, value: u32, at: u64) {
-        self.stamp.get_or_insert((value, at));
+        let stamp = self.stamp.get_or_insert(Stamp { value, at, is_followed: false });
+        stamp.is_followed |= stamp.value != value;
     }
 
-    /// The other direction echoed a TSval.
-    pub fn echoed(&mut self, echo: u32, at: u64) {
-        if let Some((value, left)) = self.stamp {
-            let ahead = echo.wrapping_sub(value) as i32;
-            if ahead == 0 {
-                self.echo.add(Duration::from_nanos(at.saturating_sub(left)));
+    /// The other direction echoed a TSval. It may have been idle before, with the last value that it got: only an echo
+    /// of an earlier one, or from a sender that `continues`, came without delay.
+    pub fn echoed(&mut self, echo: u32, at: u64, continues: bool) {
+        if let Some(stamp) = self.stamp {
+            let ahead = echo.wrapping_sub(stamp.value) as i32;
+            if ahead == 0 && (stamp.is_followed || continues) {
+                self.echo.add(Duration::from_nanos(at.saturating_sub(stamp.at)));
             }
             if ahead >= 0 {
                 self.stamp = None;
@@ -182,20 +220,21 @@ impl Half {
         Some(Instant::from_nanos(last.max(first)).since(Instant::from_nanos(first)))
     }
 
-    /// The findings of this direction.
-    pub fn findings(&self) -> Direction {
+    /// The findings of this direction; without times unless the capture `has_times`.
+    pub fn findings(&self, has_times: bool) -> Direction {
         let missing = self.missing();
-        let time = self.data_time().map(Duration::as_secs_f64);
+        let time = self.data_time().filter(|_| has_times).map(Duration::as_secs_f64);
+        let rtt = Rtt::new(Measure::Ack, &self.rtt).or_else(|| Rtt::new(Measure::Timestamp, &self.echo));
         let bits = 8.0 * self.counts.unique_bytes as f64;
         Direction {
             handshake: self.handshake,
             counts: self.counts,
             goodput_bps: time.filter(|time| *time > 0.0).map(|time| bits / time),
             data_s: time,
-            mean_in_flight_bytes: self.in_flight.mean(),
+            mean_in_flight_bytes: self.in_flight.mean().filter(|_| has_times),
             gaps: missing.gaps,
             gap_bytes: missing.bytes,
-            rtt: Rtt::new(Measure::Ack, &self.rtt).or_else(|| Rtt::new(Measure::Timestamp, &self.echo)),
+            rtt: rtt.filter(|_| has_times),
         }
     }
 }

@@ -130,13 +130,13 @@ pub(super) fn segment(
         other.initial.get_or_insert(segment.ack.0.wrapping_sub(1));
     }
     let start = own.offset(segment.seq.0);
-    let len = u32::from(segment.len);
+    let len = packet.payload_len;
     let placed = Placed {
         packet,
         at,
         start,
         len,
-        end: start + i64::from(segment.sequence_len()),
+        end: start + i64::from(packet.sequence_len()),
         control: syn || fin || flags.has(Flags::RST),
     };
     let window = window_bytes(own, other, packet).filter(|_| !silent);
@@ -158,8 +158,11 @@ pub(super) fn segment(
     if let Some(stamps) = segment.timestamps() {
         own.stamp(stamps.value, at);
         if acks {
-            other.echoed(stamps.echo, at);
+            other.echoed(stamps.echo, at, own.stream.continues());
         }
+    }
+    if len > 0 {
+        own.stream.sent(flags.has(Flags::PSH));
     }
     Observation {
         connection: 0,

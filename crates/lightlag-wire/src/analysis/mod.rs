@@ -7,7 +7,7 @@
 //! let mut reader = Reader::open(std::fs::File::open("capture.pcapng")?)?;
 //! let mut analysis = Analysis::new(Limits::default());
 //! while let Some(packet) = reader.next_packet()? {
-//!     if let Some(seen) = analysis.packet(packet.at, packet.ip) {
+//!     if let Some(seen) = analysis.captured(&packet) {
 //!         println!("{} {:?} {}..{}", packet.number, seen.kind, seen.start, seen.start + i64::from(seen.len));
 //!     }
 //! }
@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Parts: `judge` classifies a segment; `half` is one direction, with its `flight` and the `ranges` seen; `counters`
-//! are those of AccECN; `table` finds the connection of a packet; `report` is the outcome; [`trace`] keeps the packets
+//! are those of AccECN; `table` finds the connection of a packet; `seen` tells where the
+//! capture was taken; `report` is the outcome; [`trace`] keeps the packets
 //! of one connection.
 
 mod connection;
@@ -28,6 +29,7 @@ mod half;
 mod judge;
 mod ranges;
 mod report;
+pub(crate) mod seen;
 mod spread;
 mod table;
 #[cfg(test)]
@@ -36,10 +38,10 @@ pub mod trace;
 
 pub use half::Cause;
 pub use judge::{Kind, Observation, Side};
-pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt, State};
+pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt, State, Vantage};
 
-use crate::PacketError;
 use crate::compressed::Decoder;
+use crate::{Captured, PacketError, capture};
 use lightlag_core::Instant;
 use table::Table;
 
@@ -81,20 +83,39 @@ impl Analysis {
         Self { decoder, table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
     }
 
+    /// Takes in one packet of a capture. Returns the segment's description if it is TCP.
+    pub fn captured(&mut self, packet: &capture::Packet) -> Option<Observation> {
+        self.arrive(packet.at);
+        match packet.content {
+            Ok(ip) => self.ip(packet.at, ip, packet.has_time),
+            Err(other) => self.other(other.to_string()),
+        }
+    }
+
     /// Takes in one packet: an IP packet, or `None` for a frame of something else. Returns the segment's description if
     /// it is TCP.
     pub fn packet(&mut self, at: Instant, ip: Option<&[u8]>) -> Option<Observation> {
+        self.arrive(at);
+        match ip {
+            Some(ip) => self.ip(at, ip.into(), true),
+            None => self.other("not IP".into()),
+        }
+    }
+
+    fn arrive(&mut self, at: Instant) {
         self.report.packets += 1;
         self.report.start_ns.get_or_insert(at.as_nanos());
         self.end = self.end.max(at);
-        let packet = match ip.map(|ip| self.decoder.captured(ip)) {
-            Some(Ok(packet)) => packet,
-            Some(Err(error)) => return self.other(kind(error)),
-            None => return self.other("not IP".into()),
+    }
+
+    fn ip(&mut self, at: Instant, ip: Captured, has_time: bool) -> Option<Observation> {
+        let packet = match self.decoder.captured(ip) {
+            Ok(packet) => packet,
+            Err(error) => return self.other(kind(error)),
         };
         self.report.tcp_packets += 1;
         self.report.tcp_bytes += u64::from(packet.wire_len);
-        Some(self.table.segment(at, &packet))
+        Some(self.table.segment(at, &packet, has_time))
     }
 
     fn other(&mut self, kind: String) -> Option<Observation> {
@@ -125,11 +146,26 @@ fn kind(error: PacketError) -> String {
         PacketError::NotTcp(protocol) => match protocol {
             1 => "ICMP".into(),
             2 => "IGMP".into(),
+            4 | 94 => "IP in IP".into(),
             17 => "UDP".into(),
+            33 => "DCCP".into(),
+            41 => "IPv6 in IP".into(),
+            46 => "RSVP".into(),
             47 => "GRE".into(),
             50 => "ESP".into(),
+            51 => "AH".into(),
             58 => "ICMPv6".into(),
+            59 => "IPv6 without contents".into(),
+            88 => "EIGRP".into(),
+            89 => "OSPF".into(),
+            97 => "EtherIP".into(),
+            103 => "PIM".into(),
+            108 => "IPComp".into(),
+            112 => "VRRP".into(),
+            115 => "L2TP".into(),
             132 => "SCTP".into(),
+            136 => "UDP-Lite".into(),
+            137 => "MPLS in IP".into(),
             number => format!("IP protocol {number}"),
         },
         PacketError::UnknownConnection(_) => "compressed TCP of an unknown connection".into(),

@@ -57,10 +57,27 @@ pub struct Connection {
     /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent
     /// twice.
     pub initial_rtt_s: Option<f64>,
+    /// The end at which the capture was taken, seen from the sender of more data; `None` if it does not show.
+    pub vantage: Option<Vantage>,
+    /// Typical round-trip time between the two ends in seconds, wherever the capture was taken; `None` if it does not
+    /// show.
+    pub rtt_s: Option<f64>,
     /// From the client to the server.
     pub forward: Direction,
     /// From the server to the client.
     pub backward: Direction,
+}
+
+/// The point of the path at which a capture was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Vantage {
+    /// At the sender, or close to it.
+    Sender,
+    /// Between the two.
+    Between,
+    /// At the receiver, or close to it.
+    Receiver,
 }
 
 /// The end of a connection.
@@ -223,6 +240,8 @@ pub struct Counts {
     pub checksum_errors: u64,
     /// Options with a wrong length, or that came twice.
     pub malformed_options: u64,
+    /// Packets that the capture cut within their TCP options.
+    pub cut_headers: u64,
 }
 
 /// One direction of a connection.
@@ -253,7 +272,8 @@ pub struct Direction {
 pub enum Measure {
     /// From a segment to its ACK, if it was sent once (Karn).
     Ack,
-    /// From a timestamp to its echo, once a round trip, for a side that sends no data.
+    /// From a timestamp to its echo, once a round trip, for a side that sends no data. Echoes that may have waited for
+    /// data of the other side do not count.
     Timestamp,
 }
 

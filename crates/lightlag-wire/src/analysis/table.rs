@@ -52,8 +52,8 @@ impl Table {
         }
     }
 
-    /// Takes in one segment.
-    pub fn segment(&mut self, at: Instant, packet: &TcpPacket) -> Observation {
+    /// Takes in one segment, for which the capture may have no time.
+    pub fn segment(&mut self, at: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
         if self.begun == 0 {
             self.origin = at.as_nanos();
         }
@@ -79,7 +79,7 @@ impl Table {
         self.recent = place;
         let live = &mut self.live[place];
         live.touched = true;
-        live.connection.segment(at, packet)
+        live.connection.segment(at, packet, has_time)
     }
 
     fn begin(&mut self, at: Instant, packet: &TcpPacket) -> Connection {

@@ -12,10 +12,22 @@ const RECORD: usize = 16;
 /// The contents of the file header.
 #[derive(Clone, Copy, Debug)]
 pub struct Classic {
+    format: Format,
+    /// Before version 2.3 the two lengths of a packet are exchanged.
+    exchanged: bool,
+    pub link: LinkType,
+}
+
+/// What the first bytes of a file say about the rest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Format {
     order: Order,
     /// Nanoseconds in one unit of a fraction of a second.
     unit: u64,
-    pub link: LinkType,
+    /// Bytes of the file's header after the first 24.
+    more_header: usize,
+    /// Bytes between the numbers of a packet and the packet.
+    more_record: usize,
 }
 
 /// A packet, whose bytes are in the buffer.
@@ -25,28 +37,38 @@ pub struct Record {
 }
 
 impl Classic {
-    /// The byte order and the time unit of a file that starts with `magic`.
-    pub fn recognise(magic: [u8; 4]) -> Option<(Order, u64)> {
-        [Order::Big, Order::Little].into_iter().find_map(|order| match order.u32(magic) {
-            0xa1b2_c3d4 => Some((order, 1_000)),
-            0xa1b2_3c4d => Some((order, 1)),
-            _ => None,
+    /// The form of a file that starts with `magic`.
+    pub fn recognise(magic: [u8; 4]) -> Option<Format> {
+        [Order::Big, Order::Little].into_iter().find_map(|order| {
+            let (unit, more_header, more_record) = match order.u32(magic) {
+                0xa1b2_c3d4 => (1_000, 0, 0),
+                0xa1b2_3c4d => (1, 0, 0),
+                // The form of Kuznetzov adds interface, protocol and kind to each packet.
+                0xa1b2_cd34 => (1_000, 0, 8),
+                // The forms of IXIA have the size of all packets in the header.
+                0x1c00_01ac => (1, 4, 0),
+                0x1c00_01ab => (1_000, 4, 0),
+                _ => return None,
+            };
+            Some(Format { order, unit, more_header, more_record })
         })
     }
 
-    /// Reads the 20 bytes after the first four.
-    pub fn open<R: Read>(input: &mut Input<R>, (order, unit): (Order, u64)) -> Result<Self, CaptureError> {
-        let mut header = [0; 20];
-        if let Filled::Part(_) = input.fill(&mut header)? {
+    /// Reads the rest of the header after the first four bytes.
+    pub fn open<R: Read>(input: &mut Input<R>, format: Format) -> Result<Self, CaptureError> {
+        let order = format.order;
+        let mut header = [0; 24];
+        let header = &mut header[..20 + format.more_header];
+        if let Filled::Part(_) = input.fill(header)? {
             return Err(CaptureError::NotACapture("the file ends within its header"));
         }
-        let major = order.u16([header[0], header[1]]);
-        if major != 2 {
+        if order.u16([header[0], header[1]]) != 2 {
             return Err(CaptureError::NotACapture("pcap of a version that is not 2"));
         }
+        let minor = order.u16([header[2], header[3]]);
         // The upper half holds the length of the frame check sequence; IP knows its own length.
         let link = order.u32([header[16], header[17], header[18], header[19]]);
-        Ok(Self { order, unit, link: LinkType((link & 0xffff) as u16) })
+        Ok(Self { format, exchanged: minor < 3, link: LinkType((link & 0xffff) as u16) })
     }
 
     /// Reads the next packet into `buffer`. `None` at the end of the file.
@@ -64,16 +86,19 @@ impl Classic {
             }
             Filled::Whole => {}
         }
-        let mut fields = Fields { order: self.order, bytes: &record };
+        let mut fields = Fields { order: self.format.order, bytes: &record };
         let mut number = || fields.u32().expect("a record has four numbers");
         let (seconds, fraction, captured, wire_len) = (number(), number(), number(), number());
+        let (captured, wire_len) = if self.exchanged { (wire_len, captured) } else { (captured, wire_len) };
         if captured > LARGEST_PACKET {
             return Err(CaptureError::Damaged { at, what: "a packet of more than 16 MiB" });
         }
-        if let Err(cut) = input.read(buffer, captured as usize, RECORD as u64)? {
+        let more = self.format.more_record;
+        if let Err(cut) = input.read(buffer, more + captured as usize, RECORD as u64)? {
             return Ok(Err(cut));
         }
-        let nanos = 1_000_000_000 * u64::from(seconds) + self.unit * u64::from(fraction);
+        buffer.drain(..more);
+        let nanos = 1_000_000_000 * u64::from(seconds) + self.format.unit * u64::from(fraction);
         Ok(Ok(Some(Record { at: Instant::from_nanos(nanos), wire_len: wire_len.max(captured) })))
     }
 }

@@ -1,7 +1,8 @@
 //! The bytes of a file in one of two byte orders, with the position in it.
 
 use super::{CaptureError, Cut};
-use std::io::{self, BufReader, Read};
+use flate2::read::MultiGzDecoder;
+use std::io::{self, BufReader, Chain, Cursor, Read};
 
 /// Bytes requested at once.
 const CHUNK: usize = 1 << 16;
@@ -50,11 +51,38 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The first bytes of a file, which name its form.
+pub type Magic = [u8; 4];
+
+/// The first bytes of a file compressed by gzip (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// The file.
 pub struct Input<R> {
-    source: BufReader<R>,
-    /// Bytes read so far.
+    source: Source<R>,
+    /// Bytes read so far, after decompression.
     at: u64,
+}
+
+enum Source<R> {
+    Plain(BufReader<R>),
+    Gzip(Box<BufReader<MultiGzDecoder<Chain<Cursor<Magic>, BufReader<R>>>>>),
+    /// Between two of the others.
+    Empty,
+}
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(source) => source.read(buffer),
+            // A compressed file that is cut ends where its last whole part ends.
+            Self::Gzip(source) => match source.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+                read => read,
+            },
+            Self::Empty => Ok(0),
+        }
+    }
 }
 
 /// The result of an attempt to read some bytes.
@@ -67,7 +95,26 @@ pub enum Filled {
 
 impl<R: Read> Input<R> {
     pub fn new(source: R) -> Self {
-        Self { source: BufReader::with_capacity(CHUNK, source), at: 0 }
+        Self { source: Source::Plain(BufReader::with_capacity(CHUNK, source)), at: 0 }
+    }
+
+    /// Reads the first bytes of the file, which is unpacked if it is compressed by gzip.
+    pub fn magic(&mut self) -> io::Result<Result<Magic, Filled>> {
+        let mut magic = [0; 4];
+        match self.fill(&mut magic)? {
+            Filled::Whole if magic[..2] == GZIP => {}
+            Filled::Whole => return Ok(Ok(magic)),
+            part => return Ok(Err(part)),
+        }
+        if let Source::Plain(packed) = std::mem::replace(&mut self.source, Source::Empty) {
+            let unpacked = MultiGzDecoder::new(Cursor::new(magic).chain(packed));
+            self.source = Source::Gzip(Box::new(BufReader::with_capacity(CHUNK, unpacked)));
+        }
+        self.at = 0;
+        match self.fill(&mut magic)? {
+            Filled::Whole => Ok(Ok(magic)),
+            part => Ok(Err(part)),
+        }
     }
 
     /// Bytes read so far.

@@ -1,113 +1,111 @@
-//! The headers in front of an IP packet in a capture: link types (<https://www.tcpdump.org/linktypes.html>).
+//! Link types of captures (<https://www.tcpdump.org/linktypes.html>): the header in front of a packet.
 
-use crate::dot11::radiotap::{self, Flags};
-use crate::dot11::{EtherType, FCS_LEN, Msdu, fcs};
-use crate::routing::gpsr;
 use std::fmt;
 
 /// A link type, by its number in capture files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkType(pub u16);
 
-/// Ethernet types of tags of virtual networks: 802.1Q, 802.1ad, and an older one.
-const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-
 impl LinkType {
     /// BSD loopback: the address family in the byte order of the host.
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
+    /// SLIP, after a header of 16 bytes.
+    pub const SLIP: Self = Self(8);
+    /// PPP: the protocol, perhaps with address and control in front.
+    pub const PPP: Self = Self(9);
+    /// FDDI.
+    pub const FDDI: Self = Self(10);
+    /// PPP like HDLC, or HDLC of Cisco.
+    pub const PPP_HDLC: Self = Self(50);
+    /// A session of PPPoE, without Ethernet.
+    pub const PPP_ETHER: Self = Self(51);
+    /// ATM with LLC, or one protocol for each circuit (RFC 2684).
+    pub const ATM_RFC1483: Self = Self(100);
     /// IP without anything in front.
     pub const RAW: Self = Self(101);
+    /// HDLC of Cisco.
+    pub const C_HDLC: Self = Self(104);
     /// 802.11 without anything in front, and without a frame check sequence.
     pub const IEEE802_11: Self = Self(105);
+    /// Classical IP over ATM of Linux.
+    pub const ATM_CLIP: Self = Self(106);
+    /// Frame Relay.
+    pub const FRAME_RELAY: Self = Self(107);
     /// OpenBSD loopback: the address family in network byte order.
     pub const LOOP: Self = Self(108);
+    /// IPsec devices of OpenBSD.
+    pub const ENC: Self = Self(109);
     /// `tcpdump -i any` of Linux, before libpcap 1.10.
     pub const LINUX_SLL: Self = Self(113);
+    /// The log of OpenBSD's packet filter.
+    pub const PFLOG: Self = Self(117);
+    /// 802.11 after a header of Prism.
+    pub const PRISM: Self = Self(119);
+    /// IP over Fibre Channel.
+    pub const IP_OVER_FC: Self = Self(122);
     /// 802.11 after a header of radiotap.
     pub const IEEE802_11_RADIOTAP: Self = Self(127);
+    /// IP over IEEE 1394 of macOS.
+    pub const FIREWIRE: Self = Self(138);
+    /// A number for any user, which older tools of macOS use for [`LinkType::PKTAP`].
+    pub const USER2: Self = Self(149);
+    /// 802.11 after a header of AVS.
+    pub const AVS: Self = Self(163);
+    /// PPP of Linux with a direction in place of the address.
+    pub const LINUX_PPP: Self = Self(166);
+    /// Per-packet information, usually in front of 802.11.
+    pub const PPI: Self = Self(192);
+    /// PPP with a direction in front.
+    pub const PPP_WITH_DIRECTION: Self = Self(204);
+    /// HDLC of Cisco with a direction in front.
+    pub const C_HDLC_WITH_DIRECTION: Self = Self(205);
+    /// Frame Relay with a direction in front.
+    pub const FRAME_RELAY_WITH_DIRECTION: Self = Self(206);
     /// IPv4 without anything in front.
     pub const IPV4: Self = Self(228);
     /// IPv6 without anything in front.
     pub const IPV6: Self = Self(229);
+    /// The log of Linux's packet filter.
+    pub const NFLOG: Self = Self(239);
+    /// Ethernet after four bytes of a netANALYZER.
+    pub const NETANALYZER: Self = Self(240);
+    /// `tcpdump -i any` of macOS.
+    pub const PKTAP: Self = Self(258);
+    /// Ethernet with its preamble.
+    pub const MPACKET: Self = Self(274);
     /// `tcpdump -i any` of Linux.
     pub const LINUX_SLL2: Self = Self(276);
 
-    /// The names of the supported link types.
-    pub(super) const KNOWN: &'static str = "RAW, ETHERNET, IEEE802_11_RADIOTAP, IEEE802_11, LINUX_SLL, LINUX_SLL2, \
-                                            NULL, LOOP, IPV4, IPV6";
+    /// The link types that people have most, for messages.
+    pub(super) const KNOWN: &'static str = "Ethernet, Linux cooked (-i any), raw IP, PPP, HDLC, SLIP, 802.11, loopback, \
+                                            NFLOG and PKTAP";
 
-    /// Whether frames are those of 802.11, whose packets [`LinkType::msdu`] finds.
-    pub(super) fn is_wireless(self) -> bool {
-        matches!(self, Self::IEEE802_11 | Self::IEEE802_11_RADIOTAP)
-    }
-
-    /// The packet in a frame of 802.11 that had `wire_len` bytes before it was cut. `None`: the frame holds something
-    /// else, is damaged, or is not opened here.
-    pub(super) fn msdu(self, frame: &[u8], wire_len: u32) -> Option<Msdu<'_>> {
-        if self == Self::IEEE802_11 {
-            return Msdu::find(frame, false).ok();
-        }
-        let (header, body) = radiotap::decode(frame).ok()?;
-        let body = if header.flags.has(Flags::FCS) {
-            let missing = (wire_len as usize).saturating_sub(frame.len());
-            without_fcs(body, missing)?
-        } else {
-            body
-        };
-        Msdu::find(body, header.flags.has(Flags::PADDED)).ok().filter(|_| !header.flags.has(Flags::BAD_FCS))
-    }
-
-    /// The IP packet in a frame. `Err`: unknown link type; `None`: the frame holds something else.
-    pub(super) fn ip(self, frame: &[u8]) -> Result<Option<&[u8]>, ()> {
-        Ok(match self {
-            // Some systems write 12 or 14 for RAW.
-            Self::RAW | Self::IPV4 | Self::IPV6 | Self(12 | 14) => Some(frame),
-            Self::ETHERNET => typed(frame, 12, 14),
-            Self::LINUX_SLL => typed(frame, 14, 16),
-            Self::LINUX_SLL2 => typed(frame, 0, 20),
-            Self::NULL | Self::LOOP => frame.split_first_chunk().and_then(|(family, ip)| is_ip(*family).then_some(ip)),
-            _ => return Err(()),
+    /// The name of a link type that carries no IP, or none that is read.
+    fn name(self) -> Option<&'static str> {
+        Some(match self.0 {
+            147..=162 => "of a user (DLT_USER)",
+            177 => "ISDN",
+            189 | 220 | 249 | 266 | 292 => "USB",
+            187 | 201 | 251 | 254 | 272 => "Bluetooth",
+            190 | 227 => "CAN bus",
+            195 | 215 | 230 | 283 => "IEEE 802.15.4",
+            197 => "ERF",
+            224 | 225 => "Fibre Channel",
+            242 | 247 => "InfiniBand",
+            243 => "MPEG-2 transport stream",
+            253 => "netlink",
+            _ => return None,
         })
     }
 }
 
 impl fmt::Display for LinkType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        match self.name() {
+            Some(name) => write!(f, "{} ({name})", self.0),
+            None => write!(f, "{}", self.0),
+        }
     }
-}
-
-/// The IP packet of a data frame, which GPSR may have given a header.
-pub(super) fn packet<'a>(msdu: &Msdu<'a>) -> Option<&'a [u8]> {
-    match msdu.ethertype {
-        gpsr::ETHERTYPE => gpsr::decode(msdu.payload).ok().map(|(_, packet)| packet),
-        ethertype => ethertype.is_ip().then_some(msdu.payload),
-    }
-}
-
-/// A frame without its check sequence, if that is right or partly `missing`.
-fn without_fcs(frame: &[u8], missing: usize) -> Option<&[u8]> {
-    if missing > 0 {
-        return Some(&frame[..frame.len().saturating_sub(FCS_LEN.saturating_sub(missing))]);
-    }
-    let (frame, sum) = frame.split_last_chunk()?;
-    (u32::from_le_bytes(*sum) == fcs(frame)).then_some(frame)
-}
-
-/// The IP packet after a header with its type at `type_at`, and after any tags.
-fn typed(frame: &[u8], type_at: usize, mut at: usize) -> Option<&[u8]> {
-    let number = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
-    let mut kind = number(type_at)?;
-    while TAGS.contains(&kind) {
-        kind = number(at + 2)?;
-        at += 4;
-    }
-    if EtherType(kind).is_ip() { frame.get(at..) } else { None }
-}
-
-/// AF_INET is 2 everywhere; AF_INET6 is 10 (Linux), 24 (NetBSD, OpenBSD), 28 (FreeBSD) or 30 (macOS).
-fn is_ip(family: [u8; 4]) -> bool {
-    [u32::from_le_bytes(family), u32::from_be_bytes(family)].iter().any(|family| [2, 10, 24, 28, 30].contains(family))
 }

@@ -6,12 +6,14 @@
 //! The crate `pcap-file` is not used. Its version 2.0 reads every pcapng time as nanoseconds, although microseconds are
 //! the default, and one comment that is not UTF-8 ends the reading of a file.
 
+use crate::ip::Captured;
 use lightlag_core::Instant;
 use std::borrow::Cow;
 use std::io;
 
 mod classic;
 mod input;
+mod layers;
 mod link;
 mod pcapng;
 mod reader;
@@ -19,6 +21,7 @@ mod reader;
 mod tests;
 mod writer;
 
+pub use layers::Other;
 pub use link::LinkType;
 pub use reader::Reader;
 pub use writer::Writer;
@@ -55,17 +58,21 @@ pub struct Packet<'a> {
     pub number: u64,
     /// The interface at which it was seen.
     pub interface: InterfaceId,
-    /// Time since 1970-01-01 00:00 UTC, or since the start of a simulation.
+    /// Time since 1970-01-01 00:00 UTC, or since the start of a simulation; without a time, that of the packet before.
     pub at: Instant,
+    /// Whether the capture has a time for it.
+    pub has_time: bool,
     /// Its direction.
     pub direction: Direction,
     /// Bytes of the frame on the wire, including those that the capture does not hold.
     pub wire_len: u32,
     /// The captured part of the frame, starting with its link-layer header.
     pub frame: &'a [u8],
-    /// The IP packet in it; `None` for a frame of something else (ARP, for example), for a frame of 802.11 that is
-    /// damaged or encrypted, and for one that was sent again after the capture had seen it.
+    /// The innermost IP packet in it, as far as the capture holds it; `None` if [`Packet::content`] is an error.
     pub ip: Option<&'a [u8]>,
+    /// The same with its length on the wire, or what the frame holds instead: ARP, for example, or a frame of 802.11
+    /// that is encrypted or was seen before.
+    pub content: Result<Captured<'a>, Other>,
     /// The first comment.
     pub comment: Option<Cow<'a, str>>,
 }
@@ -91,14 +98,22 @@ pub enum CaptureError {
     /// The file starts like no known format.
     #[error("not a capture: {0}")]
     NotACapture(&'static str),
-    /// The link type of an interface is not supported.
+    /// A file of a known form that is not read.
+    #[error("the file is {what}, which is not read here: {fix}")]
+    Foreign {
+        /// The form.
+        what: &'static str,
+        /// What makes a capture of it.
+        fix: &'static str,
+    },
+    /// No packet has a link type that is read. The first one:
     #[error(
-        "interface {interface} ({name:?}) has link type {link}, which is not read here: capture with `-i any`, or \
-         convert to one of {known}",
+        "interface {interface} ({name:?}) has link type {link}, which is not read here, and no other interface has \
+         packets: record a network interface, with one of {known}",
         known = LinkType::KNOWN
     )]
     UnknownLink {
-        /// The interface of the packet.
+        /// Its interface.
         interface: u32,
         /// Its name.
         name: String,

@@ -51,7 +51,8 @@ struct Clock {
 /// A packet, whose bytes are in the buffer.
 pub struct Record {
     pub interface: InterfaceId,
-    pub at: Instant,
+    /// `None` for a simple packet block.
+    pub at: Option<Instant>,
     pub wire_len: u32,
     pub direction: Direction,
     /// Position of the frame in the buffer.
@@ -83,8 +84,7 @@ enum Kind {
     Interface,
     Packet,
     OldPacket,
-    /// A packet without a time.
-    Timeless,
+    SimplePacket,
     Other,
 }
 
@@ -141,7 +141,6 @@ impl Section {
         input: &mut Input<R>,
         buffer: &mut Vec<u8>,
         interfaces: &mut Vec<Interface>,
-        timeless: &mut u64,
     ) -> Result<Result<Option<Record>, Cut>, CaptureError> {
         loop {
             let at = input.at();
@@ -155,14 +154,8 @@ impl Section {
             let damaged = |what| CaptureError::Damaged { at, what };
             let read = match self.kind([a, b, c, d]) {
                 Kind::Section => self.next_section(input, buffer, interfaces.len(), at, length)?,
-                Kind::Timeless => {
-                    *timeless += 1;
-                    input.skip(body_len(self.order.u32(length), at)? + 4, 8)?
-                }
                 Kind::Other => input.skip(body_len(self.order.u32(length), at)? + 4, 8)?,
-                kind @ (Kind::Interface | Kind::Packet | Kind::OldPacket) => match self
-                    .body(input, buffer, at, length)?
-                {
+                kind => match self.body(input, buffer, at, length)? {
                     Ok(()) if matches!(kind, Kind::Interface) => {
                         let described = self.interface(buffer).ok_or(damaged("an interface of less than 8 bytes"))?;
                         interfaces.push(described.0);
@@ -170,8 +163,11 @@ impl Section {
                         Ok(())
                     }
                     Ok(()) => {
-                        let record =
-                            if matches!(kind, Kind::Packet) { self.packet(buffer) } else { self.old_packet(buffer) };
+                        let record = match kind {
+                            Kind::SimplePacket => self.simple_packet(buffer),
+                            Kind::OldPacket => self.old_packet(buffer),
+                            _ => self.packet(buffer),
+                        };
                         return record.map(|record| Ok(Some(record))).map_err(damaged);
                     }
                     cut => cut,
@@ -226,7 +222,7 @@ impl Section {
             INTERFACE => Kind::Interface,
             PACKET => Kind::Packet,
             OLD_PACKET => Kind::OldPacket,
-            SIMPLE_PACKET => Kind::Timeless,
+            SIMPLE_PACKET => Kind::SimplePacket,
             _ => Kind::Other,
         }
     }
@@ -273,6 +269,24 @@ impl Section {
         self.record(body, fields, numbers)
     }
 
+    /// A packet of the first interface, without a time (§4.4). Its length is that on the wire.
+    fn simple_packet(&self, body: &[u8]) -> Result<Record, &'static str> {
+        if self.clocks.is_empty() {
+            return Err("a packet of an interface that was not described");
+        }
+        let mut fields = Fields { order: self.order, bytes: body };
+        let wire_len = fields.u32().ok_or("a simple packet block of less than 4 bytes")?;
+        let captured = fields.bytes.len().min(wire_len as usize);
+        Ok(Record {
+            interface: InterfaceId(self.first as u32),
+            at: None,
+            wire_len,
+            direction: Direction::Unknown,
+            frame: 4..4 + captured,
+            comment: None,
+        })
+    }
+
     fn record(&self, body: &[u8], mut rest: Fields, numbers: [u32; 5]) -> Result<Record, &'static str> {
         let [interface, high, low, captured, wire_len] = numbers;
         let clock = self.clocks.get(interface as usize).ok_or("a packet of an interface that was not described")?;
@@ -281,7 +295,7 @@ impl Section {
         let end = start + frame.len();
         let mut record = Record {
             interface: InterfaceId(self.first as u32 + interface),
-            at: clock.instant(u64::from(high) << 32 | u64::from(low)),
+            at: Some(clock.instant(u64::from(high) << 32 | u64::from(low))),
             wire_len: wire_len.max(captured),
             direction: Direction::Unknown,
             frame: start..end,

@@ -46,24 +46,6 @@ fn has_timestamps(connection: &Connection) -> bool {
         .all(|direction| direction.handshake.is_some_and(|handshake| handshake.timestamps))
 }
 
-/// The shortest round trip in seconds: that of the handshake, or that of data plus the way from the capture to the
-/// sender.
-pub(super) fn base_rtt(connection: &Connection, own: &Direction, other: &Direction) -> f64 {
-    let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
-    let found = connection.initial_rtt_s.into_iter().chain(of_data).fold(f64::INFINITY, f64::min);
-    if found.is_finite() { found } else { 0.0 }
-}
-
-/// The place of the capture, from the share of the round trip that lies beyond it, seen from the sender.
-pub(super) fn vantage(own: &Direction, base_rtt: f64) -> Vantage {
-    let Some(beyond) = own.rtt.map(|rtt| rtt.min_s).filter(|_| base_rtt > 0.0) else { return Vantage::Sender };
-    match beyond / base_rtt {
-        share if share > 0.7 => Vantage::Sender,
-        share if share < 0.3 => Vantage::Receiver,
-        _ => Vantage::Between,
-    }
-}
-
 impl Path {
     pub(super) fn infer(
         connection: &Connection,

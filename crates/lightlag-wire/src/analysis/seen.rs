@@ -1,0 +1,59 @@
+//! The point at which a capture was taken, and the round trip between the two ends of a connection.
+//!
+//! A capture splits the round trip in two: to the receiver of the data and back, and to its sender and back. At one end
+//! one of the two parts is almost nothing.
+
+use super::report::{Direction, Rtt, Vantage};
+
+/// The share of the round trip beyond the capture, seen from the sender, above which it was taken at the sender.
+const NEAR_SENDER: f64 = 0.7;
+/// The share below which it was taken at the receiver.
+const NEAR_RECEIVER: f64 = 0.3;
+
+/// What the round-trip times of a connection show.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Seen {
+    pub vantage: Option<Vantage>,
+    /// Typical round trip between the ends, in seconds.
+    pub rtt_s: Option<f64>,
+    /// The shortest one.
+    pub min_rtt_s: Option<f64>,
+}
+
+/// What two directions and the round trip of the handshake show.
+pub(crate) fn from(forward: &Direction, backward: &Direction, initial_rtt_s: Option<f64>) -> Seen {
+    let forward_sends = forward.counts.unique_bytes >= backward.counts.unique_bytes;
+    let (own, other) = if forward_sends { (forward, backward) } else { (backward, forward) };
+    let (own, other) = (own.rtt, other.rtt);
+    let both = own.zip(other);
+    let of_data = both.map(|(own, other)| own.min_s + other.min_s);
+    let min_rtt_s = initial_rtt_s.into_iter().chain(of_data).reduce(f64::min).or(own.map(|own| own.min_s));
+    let vantage = own.zip(initial_rtt_s.or(of_data)).and_then(|(own, _)| vantage(own.min_s, min_rtt_s?));
+    let min_rtt_s = match (both, own, vantage) {
+        // The handshake may have waited for something that data did not.
+        (None, Some(own), Some(Vantage::Sender)) => min_rtt_s.map(|least| least.min(own.min_s)),
+        _ => min_rtt_s,
+    };
+    let rtt_s = match (both, own, vantage) {
+        // What is short may have waited for data or for a delayed ACK, but not each time.
+        (Some((own, other)), ..) => Some(typical(own, other)),
+        (None, Some(own), Some(Vantage::Sender)) => Some(own.median_s),
+        _ => initial_rtt_s,
+    };
+    Seen { vantage, rtt_s, min_rtt_s }
+}
+
+fn typical(own: Rtt, other: Rtt) -> f64 {
+    if own.min_s >= other.min_s { own.median_s + other.min_s } else { other.median_s + own.min_s }
+}
+
+fn vantage(beyond: f64, round_trip: f64) -> Option<Vantage> {
+    if round_trip <= 0.0 {
+        return None;
+    }
+    Some(match beyond / round_trip {
+        share if share > NEAR_SENDER => Vantage::Sender,
+        share if share < NEAR_RECEIVER => Vantage::Receiver,
+        _ => Vantage::Between,
+    })
+}

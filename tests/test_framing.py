@@ -1,0 +1,278 @@
+"""One connection in every framing that captures have: each gives what its bare IP packets give, and what tshark counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from conftest import Lightlag
+from test_inspect import judged_by_tshark, ours
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")
+
+RAW, ETHERNET = 101, 1
+MACS = bytes.fromhex("020000000002" "020000000001")
+Wrap = Callable[[bytes], bytes]
+
+
+def checksum(data: bytes) -> int:
+    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return 0xFFFF - total
+
+
+def ipv4(payload: bytes, protocol: int, source: bytes = b"\x0a\0\0\x01", destination: bytes = b"\x0a\0\0\x02") -> bytes:
+    header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 0, 0x4000, 64, protocol, 0, source, destination)
+    return header[:10] + struct.pack(">H", checksum(header)) + header[12:] + payload
+
+
+def ipv6(payload: bytes, protocol: int, source: int = 1, destination: int = 2) -> bytes:
+    ends = b"".join(b"\xfd" + bytes(14) + bytes([end]) for end in (source, destination))
+    return struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + ends + payload
+
+
+def segment(out: bool, seq: int, ack: int, flags: int, data: bytes = b"", options: bytes = b"") -> bytes:
+    ports = (40_000, 80) if out else (80, 40_000)
+    offset = (5 + len(options) // 4) << 4
+    return struct.pack(">HHIIBBHHH", *ports, seq, ack, offset, flags, 0x4000, 0, 0) + options + data
+
+
+SYN, FIN, PSH, ACK = 2, 1, 8, 16
+MSS = b"\x02\x04\x05\xb4\x03\x03\x07\x00"
+
+
+def dialogue(version: int = 4) -> list[tuple[float, bytes]]:
+    """Times and IP packets: a handshake, three segments of which one is sent again, a reply, both FINs."""
+    data = bytes(range(250)) * 2
+    steps: list[tuple[float, bool, bytes]] = [
+        (0.0, True, segment(True, 99, 0, SYN, options=MSS)),
+        (0.1, False, segment(False, 499, 100, SYN | ACK, options=MSS)),
+        (0.1001, True, segment(True, 100, 500, ACK)),
+        (0.101, True, segment(True, 100, 500, ACK, data)),
+        (0.102, True, segment(True, 600, 500, ACK, data)),
+        (0.201, False, segment(False, 500, 600, ACK)),
+        (0.6, True, segment(True, 600, 500, ACK, data)),
+        (0.7, False, segment(False, 500, 1100, ACK)),
+        (0.71, False, segment(False, 500, 1100, PSH | ACK, data[:77])),
+        (0.72, True, segment(True, 1100, 577, FIN | ACK)),
+        (0.82, False, segment(False, 577, 1101, FIN | ACK)),
+        (0.8201, True, segment(True, 1101, 578, ACK)),
+    ]
+    packets = []
+    for at, out, tcp in steps:
+        if version == 4:
+            ends = (b"\x0a\0\0\x01", b"\x0a\0\0\x02") if out else (b"\x0a\0\0\x02", b"\x0a\0\0\x01")
+            pseudo, packet = b"".join(ends) + struct.pack(">HH", 6, len(tcp)), lambda tcp, e=ends: ipv4(tcp, 6, *e)
+        else:
+            numbers = (1, 2) if out else (2, 1)
+            pseudo = b"".join(b"\xfd" + bytes(14) + bytes([end]) for end in numbers) + struct.pack(">II", len(tcp), 6)
+            packet = lambda tcp, n=numbers: ipv6(tcp, 6, *n)  # noqa: E731
+        summed = tcp[:16] + struct.pack(">H", checksum(pseudo + tcp)) + tcp[18:]
+        packets.append((at, packet(summed)))
+    return packets
+
+
+def pcap(link: int, frames: list[tuple[float, bytes]], snap: int = 1 << 18, wire: list[int] | None = None) -> bytes:
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 1 << 18, link)
+    for number, (at, frame) in enumerate(frames):
+        micros = round(at * 1e6)
+        held = frame[:snap]
+        length = len(frame) if wire is None else wire[number]
+        out += struct.pack("<IIII", micros // 10**6, micros % 10**6, len(held), length) + held
+    return out
+
+
+def ethernet(kind: int, payload: bytes) -> bytes:
+    return (MACS + struct.pack(">H", kind) + payload).ljust(60, b"\0")
+
+
+def snapped(kind: int, payload: bytes) -> bytes:
+    body = bytes.fromhex("aaaa03000000") + struct.pack(">H", kind) + payload
+    return (MACS + struct.pack(">H", len(body)) + body).ljust(60, b"\0")
+
+
+def kind_of(ip: bytes) -> int:
+    return 0x0800 if ip[0] >> 4 == 4 else 0x86DD
+
+
+def ppp(ip: bytes) -> bytes:
+    return (b"\x00\x21" if ip[0] >> 4 == 4 else b"\x00\x57") + ip
+
+
+def labels(ip: bytes) -> bytes:
+    return struct.pack(">II", 100 << 12 | 64, 200 << 12 | 1 << 8 | 64) + ip
+
+
+def pppoe(ip: bytes) -> bytes:
+    inside = ppp(ip)
+    return struct.pack(">BBHH", 0x11, 0, 7, len(inside)) + inside
+
+
+def udp(port: int, payload: bytes) -> bytes:
+    return ipv4(struct.pack(">HHHH", 50_000, port, 8 + len(payload), 0) + payload, 17, b"\x01\0\0\x01", b"\x01\0\0\x02")
+
+
+def gre(kind: int, payload: bytes, flags: int = 0, fields: bytes = b"") -> bytes:
+    return ipv4(struct.pack(">HH", flags, kind) + fields + payload, 47, b"\x01\0\0\x01", b"\x01\0\0\x02")
+
+
+def bare_ethernet(ip: bytes) -> bytes:
+    return MACS + struct.pack(">H", kind_of(ip)) + ip
+
+
+def nflog(ip: bytes, order: str = "<") -> bytes:
+    family = 2 if ip[0] >> 4 == 4 else 10
+    prefix = struct.pack(order + "HH", 5, 10) + b"\0" + bytes(3)
+    hook = struct.pack(order + "HH", 8, 1) + struct.pack(">HBB", kind_of(ip), 3, 0)
+    return struct.pack(">BBH", family, 0, 0) + hook + prefix + struct.pack(order + "HH", 4 + len(ip), 9) + ip
+
+
+def pktap(ip: bytes) -> bytes:
+    header = struct.pack("<III24sI", 108, 1, 1, b"en0", 2)
+    return header.ljust(108, b"\0") + bare_ethernet(ip)
+
+
+def ppi(ip: bytes) -> bytes:
+    return struct.pack("<BBHI", 0, 0, 8, 1) + bare_ethernet(ip)
+
+
+def gtp(ip: bytes) -> bytes:
+    extension = b"\x01\x00\x09\x00"
+    rest = struct.pack(">HBB", 5, 0, 0x85) + extension + ip
+    return udp(2152, struct.pack(">BBHI", 0x34 | 2, 255, len(rest), 77) + rest)
+
+
+FRAMINGS: dict[str, tuple[int, Wrap]] = {
+    "raw": (RAW, lambda ip: ip),
+    "raw of BSD": (12, lambda ip: ip),
+    "Ethernet": (ETHERNET, lambda ip: ethernet(kind_of(ip), ip)),
+    "two tags": (
+        ETHERNET,
+        lambda ip: ethernet(0x88A8, b"\0\x05\x81\0\0\x06" + struct.pack(">H", kind_of(ip)) + ip),
+    ),
+    "802.3 with SNAP": (ETHERNET, lambda ip: snapped(kind_of(ip), ip)),
+    "802.3 with SNAP behind a tag": (
+        ETHERNET,
+        lambda ip: MACS + b"\x81\0\0\x05" + snapped(kind_of(ip), ip)[12:],
+    ),
+    "PPPoE": (ETHERNET, lambda ip: ethernet(0x8864, pppoe(ip))),
+    "PPPoE over QinQ": (ETHERNET, lambda ip: ethernet(0x88A8, b"\0\x05\x81\0\0\x06\x88\x64" + pppoe(ip))),
+    "MPLS": (ETHERNET, lambda ip: ethernet(0x8847, labels(ip))),
+    "MPLS multicast behind a tag": (ETHERNET, lambda ip: ethernet(0x8100, b"\0\x05\x88\x48" + labels(ip))),
+    "MPLS over PPP": (9, lambda ip: b"\x02\x81" + labels(ip)),
+    "provider backbone": (ETHERNET, lambda ip: ethernet(0x88E7, bytes(4) + bare_ethernet(ip))),
+    "PPP": (9, ppp),
+    "PPP with address and control": (9, lambda ip: b"\xff\x03" + ppp(ip)),
+    "PPP with a short protocol": (9, lambda ip: ppp(ip)[1:]),
+    "PPP like HDLC": (50, lambda ip: b"\xff\x03" + ppp(ip)),
+    "PPPoE without Ethernet": (51, pppoe),
+    "PPP of Linux with a direction": (166, lambda ip: b"\x00\x03" + ppp(ip)),
+    "PPP with a direction": (204, lambda ip: b"\x01\xff\x03" + ppp(ip)),
+    "Cisco HDLC": (104, lambda ip: b"\x0f\0" + struct.pack(">H", kind_of(ip)) + ip),
+    "Cisco HDLC in PPP like HDLC": (50, lambda ip: b"\x0f\0" + struct.pack(">H", kind_of(ip)) + ip),
+    "Cisco HDLC with a direction": (205, lambda ip: b"\x01\x0f\0" + struct.pack(">H", kind_of(ip)) + ip),
+    "Frame Relay": (107, lambda ip: b"\x18\x41\x03" + (b"\xcc" if ip[0] >> 4 == 4 else b"\x8e") + ip),
+    "SLIP": (8, lambda ip: b"\x01\x40" + bytes(14) + ip),
+    "loopback": (0, lambda ip: struct.pack("<I", 2 if ip[0] >> 4 == 4 else 30) + ip),
+    "loopback of OpenBSD": (108, lambda ip: struct.pack(">I", 2 if ip[0] >> 4 == 4 else 24) + ip),
+    "Linux cooked": (113, lambda ip: struct.pack(">HHH8sH", 0, 1, 6, MACS[:8], kind_of(ip)) + ip),
+    "Linux cooked 2": (276, lambda ip: struct.pack(">HHIHBB8s", kind_of(ip), 0, 2, 1, 0, 6, MACS[:8]) + ip),
+    "Linux cooked with SNAP": (
+        113,
+        lambda ip: struct.pack(">HHH8sH", 0, 1, 6, MACS[:8], 4) + snapped(kind_of(ip), ip)[14:],
+    ),
+    "NFLOG": (239, nflog),
+    "NFLOG of a big-endian host": (239, lambda ip: nflog(ip, ">")),
+    "PKTAP": (258, pktap),
+    "PPI": (192, ppi),
+    "FDDI": (10, lambda ip: b"\x50" + MACS + snapped(kind_of(ip), ip)[14:]),
+    "ATM": (100, lambda ip: snapped(kind_of(ip), ip)[14:]),
+    "IPsec device": (109, lambda ip: struct.pack("<III", 2 if ip[0] >> 4 == 4 else 24, 1, 0) + ip),
+    "GRE": (RAW, lambda ip: gre(kind_of(ip), ip)),
+    "GRE with checksum, key and number": (RAW, lambda ip: gre(kind_of(ip), ip, 0xB000, bytes(12))),
+    "Ethernet in GRE": (RAW, lambda ip: gre(0x6558, bare_ethernet(ip))),
+    "PPP in GRE": (RAW, lambda ip: gre(0x880B, ppp(ip), 0x3001, struct.pack(">HHI", 2 + len(ip), 1, 2))),
+    "ERSPAN 1": (RAW, lambda ip: gre(0x88BE, bare_ethernet(ip))),
+    "ERSPAN 2": (RAW, lambda ip: gre(0x88BE, b"\x10\x01" + bytes(6) + bare_ethernet(ip), 0x1000, bytes(4))),
+    "MPLS in GRE": (RAW, lambda ip: gre(0x8847, labels(ip))),
+    "IP in IP": (RAW, lambda ip: ipv4(ip, 4 if ip[0] >> 4 == 4 else 41, b"\x01\0\0\x01", b"\x01\0\0\x02")),
+    "IP in IPv6": (RAW, lambda ip: ipv6(ip, 4 if ip[0] >> 4 == 4 else 41, 7, 8)),
+    "Ethernet in IP": (RAW, lambda ip: ipv4(b"\x30\0" + bare_ethernet(ip), 97, b"\x01\0\0\x01", b"\x01\0\0\x02")),
+    "MPLS in IP": (RAW, lambda ip: ipv4(labels(ip), 137, b"\x01\0\0\x01", b"\x01\0\0\x02")),
+    "authentication header": (
+        RAW,
+        lambda ip: ipv4(struct.pack(">BBHII12s", 4 if ip[0] >> 4 == 4 else 41, 4, 0, 1, 1, bytes(12)) + ip, 51),
+    ),
+    "GTP-U": (RAW, lambda ip: udp(2152, struct.pack(">BBHI", 0x30, 255, len(ip), 77) + ip)),
+    "GTP-U with an extension": (RAW, gtp),
+    "VXLAN": (RAW, lambda ip: udp(4789, b"\x08" + bytes(7) + bare_ethernet(ip))),
+    "VXLAN-GPE": (
+        RAW,
+        lambda ip: udp(4790, b"\x0c\0\0" + (b"\x01" if ip[0] >> 4 == 4 else b"\x02") + bytes(4) + ip),
+    ),
+    "Geneve": (
+        RAW,
+        lambda ip: udp(6081, b"\x02\0" + struct.pack(">H", 0x6558) + bytes(4) + bytes(8) + bare_ethernet(ip)),
+    ),
+    "MPLS in UDP": (RAW, lambda ip: udp(6635, labels(ip))),
+    "LISP": (RAW, lambda ip: udp(4341, b"\x80" + bytes(7) + ip)),
+    "L2TP": (RAW, lambda ip: udp(1701, struct.pack(">HHHH", 0x4002, 10 + len(ip), 1, 2) + b"\xff\x03" + ppp(ip))),
+    "VXLAN in PPPoE": (
+        ETHERNET,
+        lambda ip: ethernet(0x8864, pppoe(udp(4789, b"\x08" + bytes(7) + bare_ethernet(ip)))),
+    ),
+}
+"""The link type of a framing, and how it wraps an IP packet."""
+
+UNKNOWN_TO_TSHARK = {"NFLOG of a big-endian host"}
+"""tshark reads NFLOG in the byte order of its own host."""
+
+
+def framed(name: str, version: int) -> bytes:
+    link, wrap = FRAMINGS[name]
+    return pcap(link, [(at, wrap(ip)) for at, ip in dialogue(version)])
+
+
+def found(data: bytes, folder: Path) -> Any:
+    capture = folder / "capture"
+    capture.write_bytes(data)
+    return ll.inspect(capture)
+
+
+def counts(capture: Any) -> list[dict[str, Any]]:
+    """The connections without what depends on headers in front of the packets."""
+    return [dict(connection.summary) for connection in capture.connections]
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("name", FRAMINGS)
+def test_a_framing_gives_what_bare_packets_give(name: str, version: int, tmp_path: Path) -> None:
+    bare = found(framed("raw", version), tmp_path)
+    assert [one.summary["forward"]["timeout_retransmissions"] for one in bare.connections] == [1]
+    capture = found(framed(name, version), tmp_path)
+    assert capture.summary["others"] == {}
+    assert counts(capture) == counts(bare)
+
+
+@needs_tshark
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("name", sorted(set(FRAMINGS) - UNKNOWN_TO_TSHARK))
+def test_a_framing_gives_the_connection_of_tshark(name: str, version: int, tmp_path: Path) -> None:
+    capture = tmp_path / "capture.pcap"
+    capture.write_bytes(framed(name, version))
+    assert [counted["packets"] for counted in judged_inside(capture)] == [7, 5]
+
+
+def judged_inside(capture: Path) -> list[Any]:
+    """Counts of tshark by direction, whatever the addresses around the packets."""
+    return [found for _, found in sorted(judged_by_tshark(capture).items(), key=lambda item: -item[1]["packets"])]
