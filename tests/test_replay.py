@@ -130,10 +130,6 @@ def from_client(packet: bytes) -> bool:
         (lambda packets: packets[:3], "nobody sends data in it"),
         (lambda packets: [one for one in packets if from_client(one)], "only one direction"),
         (lambda packets: [], "holds no TCP connection"),
-        (
-            lambda packets: packets + [moved(one, 1234) for one in packets],
-            "several connections; choose one with --flow",
-        ),
     ],
 )
 def test_what_cannot_be_repeated_is_refused(
@@ -207,7 +203,9 @@ def test_a_run_without_acks_says_how_to_get_them() -> None:
         _ = result.acks
 
 
-@pytest.mark.parametrize(("sender", "expected"), [("client", "150000 B"), ("server", {"auto": {"max": "150000 B"}})])
-def test_a_window_that_grew_is_measured_by_the_first_one_of_its_end(sender: str, expected: object) -> None:
-    ends = [{"window": 10_000}, {"window": 80_000}]
-    assert _receive_buffer({"receive_window": 150_000, "handshakes": ends, "sender": sender}) == expected
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [(80_000, "150000 B"), (10_000, {"auto": {"initial": "11476 B", "max": "150000 B"}}), (0, {"auto": {"initial": "64 B", "max": "150000 B"}})],
+)
+def test_a_window_that_grew_is_that_of_a_buffer_that_tunes_itself(first: int, expected: object) -> None:
+    assert _receive_buffer({"receive_window": 150_000, "first_receive_window": first}) == expected

@@ -76,7 +76,9 @@ class Side:
     @classmethod
     def of_capture(cls, connection: Connection) -> Side:
         """A connection of a capture, from the side that sent more data."""
-        data, answers, rtt = connection.data, connection.answers, connection.data["rtt"] or {}
+        data, answers = connection.data, connection.answers
+        # At the receiver the round trip of the path is that from an ACK to the data that it lets go.
+        rtt = (answers if connection.summary["vantage"] == "receiver" else data)["rtt"] or {}
         summary: dict[str, float | None] = {key: data.get(key) for key, _, _ in _MEASURES}
         summary |= {key: answers[key] for key in ("duplicate_acks", "sack_blocks", "zero_windows")}
         # A run counts segments with data.
@@ -84,8 +86,7 @@ class Side:
         summary |= {"answer_packets": answers["packets"]}
         summary |= {f"{key}_rtt_s": rtt.get(f"{key}_s") for key in ("min", "mean", "p95")}
         # The handshake is the one round trip without a queue, and a run measures it too.
-        known = [time for time in (rtt.get("min_s"), connection.summary["initial_rtt_s"]) if time is not None]
-        summary["min_rtt_s"] = min(known, default=None)
+        summary["min_rtt_s"] = connection.summary["min_rtt_s"]
         rows = connection.packets()
         times = _numbers(rows["time_s"]) - connection.summary["start_s"]
         own = (rows["side"].cast(str) == connection.sender).to_numpy()

@@ -249,10 +249,20 @@ def connection_rows(connections: list[Connection]) -> list[Row]:
                     "resent": share(found["retransmitted_segments"], found["packets"]),
                     "out of order": f"{found['out_of_order']:,}",
                     "dup ACKs": f"{answers['duplicate_acks']:,}",
-                    "RTT": "–" if found["rtt"] is None else milliseconds(found["rtt"]["median_s"]),
+                    "RTT": _optional(milliseconds, each.summary["rtt_s"]),
+                    "seen at": _seen_at(each, name),
                 }
             )
     return rows
+
+
+def _seen_at(connection: Connection, direction: str) -> str:
+    """The end at which the capture was taken, for the data of this direction."""
+    vantage = connection.summary["vantage"]
+    if vantage is None:
+        return "–"
+    is_main = direction == ("forward" if connection.sender == "client" else "backward")
+    return str(vantage if is_main else {"sender": "receiver", "receiver": "sender"}.get(vantage, vantage))
 
 
 def detail_rows(connection: Connection) -> list[Row]:
@@ -326,12 +336,12 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("window full", _count("window_full")),
     ("window probes", _count("window_probes")),
     ("keep-alives", _count("keep_alives")),
-    ("RTT measured by", lambda found: "–" if found["rtt"] is None else str(found["rtt"]["by"])),
-    ("RTT, least", _rtt("min_s")),
-    ("RTT, median", _rtt("median_s")),
-    ("RTT, mean", _rtt("mean_s")),
-    ("RTT, 95th percentile", _rtt("p95_s")),
-    ("RTT, most", _rtt("max_s")),
+    ("RTT beyond the capture, by", lambda found: "–" if found["rtt"] is None else str(found["rtt"]["by"])),
+    ("RTT beyond the capture, least", _rtt("min_s")),
+    ("RTT beyond the capture, median", _rtt("median_s")),
+    ("RTT beyond the capture, mean", _rtt("mean_s")),
+    ("RTT beyond the capture, 95th percentile", _rtt("p95_s")),
+    ("RTT beyond the capture, most", _rtt("max_s")),
     ("in flight, most", lambda found: size(found["max_in_flight_bytes"]) if found["max_in_flight_bytes"] else "–"),
     ("in flight, mean", lambda found: _optional(size, found["mean_in_flight_bytes"])),
     ("ECN-capable packets", _count("ect_packets")),
@@ -346,6 +356,7 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("bytes in gaps", _count("gap_bytes")),
     ("wrong checksums", _count("checksum_errors")),
     ("malformed options", _count("malformed_options")),
+    ("headers cut by the capture", _count("cut_headers")),
 )
 
 

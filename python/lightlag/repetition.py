@@ -37,6 +37,12 @@ UNKNOWN_RATE = "1 Gbit/s"
 SPARE_QUEUE = 100
 """Packets for which the queue has room beside twice what the real one held."""
 _EPISODES = 20
+_MSS = (36, 65_000)
+_BUFFER = (64, 65_535 << 14)
+_INITIAL_WINDOW = 1_000
+_RATE = (1.0, 1e15)
+_LONGEST_S = 480 * 3600.0
+"""What a scenario allows: bytes, segments, bit/s, seconds."""
 
 
 class Sending:
@@ -47,7 +53,7 @@ class Sending:
     capture
         A pcapng or pcap file.
     flow
-        Number of the connection; by default the one that carries data.
+        Number of the connection; by default the one with the most data.
     """
 
     def __init__(self, capture: str | os.PathLike[str], flow: int | None = None) -> None:
@@ -120,13 +126,14 @@ def scenario_of(
     real, path = sending.summary, sending.summary["path"]
     forward, backward = real["handshakes"]
     if rate is None:
-        rate = UNKNOWN_RATE if path["rate_bps"] is None else f"{path['rate_bps']:.0f} bit/s"
+        known = path["rate_bps"]
+        rate = UNKNOWN_RATE if not known else f"{_within(known, _RATE):.0f} bit/s"
     if queue is None:
-        queue = 2 * (path["queue_packets"] or 0) + SPARE_QUEUE
+        queue = min(2 * (path["queue_packets"] or 0) + SPARE_QUEUE, 10**9)
     tcp: dict[str, Any] = {
         "profile": profile,
         "congestion": congestion,
-        "mss": f"{min(side['mss'] or 536 for side in (forward, backward))} B",
+        "mss": f"{_within(min(side['mss'] or 536 for side in (forward, backward)), _MSS)} B",
         "sack": forward["sack_permitted"] and backward["sack_permitted"],
         "timestamps": forward["timestamps"] and backward["timestamps"],
         "window_scaling": forward["window_scale"] is not None and backward["window_scale"] is not None,
@@ -135,7 +142,7 @@ def scenario_of(
     if not tcp["sack"]:
         tcp |= {"dsack": False, "recovery": "newreno", "tlp": False, "prr": False}
     if real["initial_window"] is not None:
-        tcp["initial_window"] = real["initial_window"]
+        tcp["initial_window"] = min(real["initial_window"], _INITIAL_WINDOW)
     if forward["ecn"] == backward["ecn"] == "classic":
         tcp["ecn"] = "classic"
     link: dict[str, Any] = {
@@ -148,7 +155,8 @@ def scenario_of(
         link["loss"] = {"packets": real["lost"], "where": where, "direction": "forward"}
     return {
         "name": name,
-        "duration": f"{5 * real['duration_s'] + 60:.0f} s",
+        "duration": f"{_duration(real):.0f} s",
+        "ip": "v6" if real["client"].startswith("[") else "v4",
         "record": {"acks": True},
         "defaults": {"tcp": tcp},
         "links": [link],
@@ -156,13 +164,29 @@ def scenario_of(
     }
 
 
+def _within(value: float, bounds: tuple[float, float]) -> float:
+    return min(max(value, bounds[0]), bounds[1])
+
+
+def _duration(real: dict[str, Any]) -> float:
+    """Seconds in which our sender has time enough: a multiple of the real transfer."""
+    took, round_trip = real["duration_s"], real["path"]["propagation_s"]
+    if max(took, round_trip) > _LONGEST_S / 2:
+        what = "transfer" if took > round_trip else "round trip"
+        raise InputError(
+            f"connection {real['connection']} cannot be repeated: its {what} takes {max(took, round_trip):.4g} s, "
+            f"and a run at most {_LONGEST_S:.0f} s; take a part of the capture, or check its clock"
+        )
+    return min(5 * took + 100 * round_trip + 60, _LONGEST_S)
+
+
 def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
     """A window that grew beyond twice the first one is that of a buffer that tunes itself; another shows its size."""
-    size = f"{max(real['receive_window'], 1)} B"
-    client, server = real["handshakes"]
-    receiver = server if real["sender"] == "client" else client
-    grew = real["receive_window"] > 2 * receiver["window"]
-    return {"auto": {"max": size}} if grew else size
+    largest, first = (int(_within(real[key], _BUFFER)) for key in ("receive_window", "first_receive_window"))
+    if largest <= 2 * first:
+        return f"{largest} B"
+    # The first window of an automatic buffer is four fifths of its size and of 1 KiB.
+    return {"auto": {"initial": f"{max(first * 5 // 4 - 1024, _BUFFER[0])} B", "max": f"{largest} B"}}
 
 
 def repeat(

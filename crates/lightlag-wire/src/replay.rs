@@ -12,7 +12,11 @@
 //!
 //! A packet longer than a full segment was cut by the network card after the capture, and counts as the segments it was
 //! cut into. A loss at the end that was never repaired is unknown.
+//!
+//! What an application exchanges before it starts to send (`opening`) is left out, because it shows neither the window
+//! nor the path.
 
+mod opening;
 mod path;
 #[cfg(test)]
 mod tests;
@@ -31,6 +35,12 @@ pub enum ReplayError {
     /// Without the handshake, options and round trip are unknown.
     #[error("its {0} is not in the capture: begin the capture before the connection")]
     NoHandshake(&'static str),
+    /// The same, because each packet was cut too early.
+    #[error("the capture cuts the options of its {0}: record at least 128 bytes of each packet (tcpdump -s 128)")]
+    CutHandshake(&'static str),
+    /// The capture has no times.
+    #[error("the capture has packets without a time (simple packet blocks): record it with times")]
+    NoTimes,
     /// Neither side sends data.
     #[error("nobody sends data on it")]
     NoData,
@@ -99,7 +109,9 @@ pub struct Sending {
     pub path: Path,
     /// Payload of a full segment.
     pub full_segment: u32,
-    /// Bytes of data that the sender had, as far as the capture goes.
+    /// Bytes that the sender exchanged before the transfer: a cookie, a greeting, keys. They are left out.
+    pub opening_bytes: u64,
+    /// Bytes of data that the sender had after them, as far as the capture goes.
     pub transfer_bytes: u64,
     /// Whether the sender closed its direction.
     pub complete: bool,
@@ -107,6 +119,8 @@ pub struct Sending {
     pub initial_window: Option<u64>,
     /// The largest window that the receiver advertised.
     pub receive_window: u64,
+    /// The first one after its SYN, or that of the SYN if no other has a known size.
+    pub first_receive_window: u64,
     /// Seconds from the SYN to the first data.
     pub first_data_s: f64,
     /// Seconds from the first data to the ACK of the last, or to the last data if that ACK is missing.
@@ -141,17 +155,29 @@ impl Sending {
         if own.counts.unique_bytes == 0 {
             return Err(ReplayError::NoData);
         }
-        forward.handshake.ok_or(ReplayError::NoHandshake("SYN"))?;
-        backward.handshake.ok_or(ReplayError::NoHandshake("SYN-ACK"))?;
+        for (direction, name) in [(forward, "SYN"), (backward, "SYN-ACK")] {
+            if direction.handshake.is_none() {
+                let is_cut = direction.counts.cut_headers > 0;
+                return Err(if is_cut { ReplayError::CutHandshake(name) } else { ReplayError::NoHandshake(name) });
+            }
+        }
+        if !connection.has_times {
+            return Err(ReplayError::NoTimes);
+        }
         let full_segment = path::full_segment(connection);
         let base_rtt = seen::from(forward, backward, connection.initial_rtt_s).min_rtt_s.unwrap_or(0.0);
         let vantage = connection.vantage.unwrap_or(Vantage::Sender);
+        let opening = opening::len(rows, sender, full_segment, base_rtt);
         let mut walk = Walk::new(full_segment, vantage, base_rtt);
         for row in rows {
             if row.side == sender {
-                walk.sent(row)?;
+                let start = row.start - opening;
+                if start + i64::from(row.len) > 1 || row.len == 0 {
+                    walk.sent(&Observation { start, ..*row })?;
+                }
             } else {
-                walk.answered(row);
+                let twice = row.twice.map(|(from, to)| (from - opening, to - opening));
+                walk.answered(&Observation { ack: row.ack.map(|ack| ack - opening), twice, ..*row });
             }
         }
         if walk.transmissions.is_empty() {
@@ -159,7 +185,7 @@ impl Sending {
             return Err(ReplayError::NoData);
         }
         let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, &walk.delivered);
-        Ok(walk.finish(connection, rows, sender, path))
+        Ok(Self { opening_bytes: opening as u64, ..walk.finish(connection, rows, sender, path) })
     }
 }
 
@@ -239,6 +265,9 @@ impl Walk {
             self.episode(row, cause);
         }
         let end = row.start + i64::from(row.len);
+        if self.transmissions.len() + (row.len / self.full_segment) as usize > MOST_TRANSMISSIONS {
+            return Err(ReplayError::TooLong);
+        }
         let mut from = if row.kind == Kind::OutOfOrder { self.highest.max(row.start) } else { row.start };
         while from < end {
             let to = (from + i64::from(self.full_segment)).min(end);
@@ -246,7 +275,7 @@ impl Walk {
             from = to;
         }
         self.highest = self.highest.max(end);
-        if self.transmissions.len() > MOST_TRANSMISSIONS { Err(ReplayError::TooLong) } else { Ok(()) }
+        Ok(())
     }
 
     /// Data that later data overtook before the capture was not lost.
@@ -385,7 +414,9 @@ impl Walk {
         let within = |sent: &&Transmission| seconds(first_data, sent.at) < 0.95 * path.base_rtt_s;
         let first_round: u64 = self.transmissions.iter().take_while(within).map(|sent| u64::from(sent.len)).sum();
         let transfer_bytes = (self.highest - 1) as u64;
-        let windows = rows.iter().filter(|row| row.side != sender).filter_map(|row| row.window);
+        let is_syn = |row: &&Observation| row.flags.has(lightlag_tcp::segment::Flags::SYN);
+        let answers = || rows.iter().filter(|row| row.side != sender);
+        let first_window = answers().filter(|row| !is_syn(row)).chain(answers()).find_map(|row| row.window);
         let lost = self.transmissions.iter().enumerate().filter(|(_, sent)| sent.lost);
         Sending {
             connection: connection.number,
@@ -393,11 +424,13 @@ impl Walk {
             vantage: self.vantage,
             path,
             full_segment: self.full_segment,
+            opening_bytes: 0,
             transfer_bytes,
             complete: self.complete,
             initial_window: (first_round < transfer_bytes)
                 .then(|| first_round.div_ceil(u64::from(self.full_segment)).max(1)),
-            receive_window: windows.max().unwrap_or(0),
+            receive_window: answers().filter_map(|row| row.window).max().unwrap_or(0),
+            first_receive_window: first_window.unwrap_or(0),
             first_data_s: seconds(syn, first_data),
             duration_s: seconds(first_data, end),
             lost: lost.map(|(index, _)| index as u64 + 1).collect(),

@@ -102,6 +102,10 @@ def _print(capture: Capture, selected: list[Connection], flow: str | None) -> No
         print_rows(detail_rows(connection), "")
         if (rtt := connection.summary["initial_rtt_s"]) is not None:
             say(f"round-trip time of the handshake: {milliseconds(rtt)}")
+        if (rtt := connection.summary["rtt_s"]) is not None:
+            seen = connection.summary["vantage"]
+            where = "" if seen is None else {"between": ", seen between them"}.get(seen, f", seen at the {seen} of data")
+            say(f"round-trip time between the ends, typical: {milliseconds(rtt)}{where}")
     print(_overview(capture))
 
 
@@ -114,5 +118,5 @@ def _overview(capture: Capture) -> str:
     if omitted := found["omitted"]["connections"]:
         parts.append(f"{omitted:,} small connections with {found['omitted']['packets']:,} packets not listed")
     if found["without_time"]:
-        parts.append(f"{found['without_time']:,} packets without a time left out")
+        parts.append(f"{found['without_time']:,} packets without a time, so that rates and round trips are unknown")
     return ", ".join(parts)

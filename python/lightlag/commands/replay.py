@@ -20,7 +20,7 @@ def replay(
     capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="A capture of the real run: pcapng or pcap.")],
     flow: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="The connection, by number; default: the one with data."),
+        typer.Option(min=0, metavar="N", help="The connection, by number; default: the one with the most data."),
     ] = None,
     profile: Annotated[str, typer.Option(help='Our TCP; "lightlag list profiles".')] = "linux",
     congestion: Annotated[str, typer.Option("--congestion", "-c", help="Our congestion control.")] = "cubic",
@@ -51,7 +51,7 @@ def replay(
     r"""Repeat a real run, packet by packet, and say how our sender differs from the real one.
 
     \b
-    lightlag replay real.pcapng                       the one connection with data in it
+    lightlag replay real.pcapng                       the connection with the most data in it
     lightlag replay real.pcapng --flow 3 -c reno      another one, and another sender
     lightlag replay real.pcapng --rate "20 Mbit/s"    where the rate is known better
 
@@ -101,6 +101,10 @@ def _notes(real: dict[str, object]) -> list[str]:
         notes.append(f"{real['cut']}; what came before is repeated")
     if not real["complete"]:
         notes.append("the sender did not finish in it; as much as was sent is repeated")
+    if others := real["others_with_data"]:
+        notes.append(f"connection {real['connection']} has the most data; {others} more with --flow")
+    if real["opening_bytes"]:
+        notes.append(f"the first {real['opening_bytes']} B, which the application exchanged before, are left out")
     path = real["path"]
     if isinstance(path, dict) and path["rate_bps"] is None:
         notes.append("shows too little to tell the rate of the bottleneck; say it with --rate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lightlag.errors import Interrupted
+from lightlag.errors import InputError
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options
 
@@ -18,12 +18,9 @@ def read(path: Path, options: Options) -> Found:
     """Round trip, rate and losses of the largest connection."""
     from lightlag.captures import inspect
 
-    try:
-        capture = inspect(path)
-    except Interrupted:
-        raise
+    capture = inspect(path)
     if not capture.connections:
-        texts.fail(path, "has no connection of TCP with both ends; take a capture with one")
+        texts.fail(path, "has no connection of TCP; take a capture with one")
     connection = max(
         (each.summary for each in capture.connections),
         key=lambda one: one["forward"]["unique_bytes"] + one["backward"]["unique_bytes"],
@@ -32,15 +29,10 @@ def read(path: Path, options: Options) -> Found:
     side: dict[str, Any] = connection["backward" if is_backward else "forward"]
     found = Found(f"Connection {connection['number']} of a capture: {connection['client']} to {connection['server']}.")
     found.is_backward = is_backward
-    _round_trip(path, found, connection, side)
-    goodput = side.get("goodput_bps")
-    if goodput:
-        payload = side["payload_bytes"] / max(side["data_segments"], 1)
-        found.rate = Measured(
-            goodput * (1 + _HEADERS / payload),
-            f"its goodput, with {_HEADERS} B of headers for each {payload:.0f} B: a lower bound",
-        )
-    elif options.rate is None:
+    if (least := connection["min_rtt_s"]) is not None:
+        found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:.6g} ms")
+    found.rate = _rate(path, connection["number"], side)
+    if found.rate is None and options.rate is None:
         texts.fail(path, 'has no connection with enough data for a rate; give one, as --rate "20 Mbit/s"')
     _losses(found, side)
     found.duration_s = max(2 * connection["duration_s"], 10.0)
@@ -51,12 +43,21 @@ def read(path: Path, options: Options) -> Found:
     return found
 
 
-def _round_trip(path: Path, found: Found, connection: dict[str, Any], side: dict[str, Any]) -> None:
-    rtt = (side.get("rtt") or {}).get("min_s")
-    times = [time for time in (connection["initial_rtt_s"], rtt) if time]
-    if times:
-        least = min(times)
-        found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:.6g} ms")
+def _rate(path: Path, number: int, side: dict[str, Any]) -> Measured | None:
+    """The rate at which segments came through; what the connection got on average only where nothing else shows."""
+    from lightlag.repetition import Sending
+
+    try:
+        known = Sending(path, number).summary["path"]["rate_bps"]
+    except InputError:
+        known = None
+    if known:
+        return Measured(known, "at which ten segments in a row came through")
+    if not side["goodput_bps"]:
+        return None
+    payload = side["payload_bytes"] / max(side["data_segments"], 1)
+    origin = f"its goodput, with {_HEADERS} B of headers for each {payload:.0f} B: a lower bound"
+    return Measured(side["goodput_bps"] * (1 + _HEADERS / payload), origin)
 
 
 def _losses(found: Found, side: dict[str, Any]) -> None:

@@ -153,8 +153,10 @@ impl Connection {
                 (false, false) => State::Open,
             },
             initial_rtt_s,
+            has_times: !self.timeless,
             vantage: seen.vantage,
             rtt_s: seen.rtt_s,
+            min_rtt_s: seen.min_rtt_s,
             forward,
             backward,
         }

@@ -6,6 +6,7 @@ use super::ranges::{Holes, Missing, Since};
 use super::report::{Counts, Direction, Handshake, Measure, Rtt};
 use super::spread::Spread;
 use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
 
 /// The state of one direction. Its size is bounded.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +40,8 @@ pub(super) struct Half {
     pub flight: Flight,
     pub rtt: Spread,
     pub smoothed: Smoothed,
-    /// A TSval that this direction sent, until it is echoed. One is kept at a time.
-    stamp: Option<Stamp>,
+    /// The TSvals that this direction sent and that were not echoed, with the time of the first packet with each.
+    stamps: VecDeque<(u32, u64)>,
     /// This direction's data so far.
     pub stream: Stream,
     pub echo: Spread,
@@ -52,15 +53,11 @@ pub(super) struct Half {
     pub last_data: u64,
 }
 
-/// A timestamp of a direction, and what tells whether its echo was late because the other end had nothing to send.
-#[derive(Clone, Copy, Debug)]
-struct Stamp {
-    value: u32,
-    /// The first packet with it, in nanoseconds.
-    at: u64,
-    /// A later packet had another value.
-    is_followed: bool,
-}
+/// Acknowledged segments give the better samples, unless timestamps give more than so many times as many.
+const FEW: u64 = 4;
+
+/// The most timestamps that wait for their echo. Later ones are not timed.
+const MOST_STAMPS: usize = 4096;
 
 /// Whether the application behind a direction has more to send, as far as its segments show.
 #[derive(Clone, Copy, Debug, Default)]
@@ -186,20 +183,23 @@ impl Half {
 
     /// This direction sent a TSval.
     pub fn stamp(&mut self, value: u32, at: u64) {
-        let stamp = self.stamp.get_or_insert(Stamp { value, at, is_followed: false });
-        stamp.is_followed |= stamp.value != value;
+        let is_new = self.stamps.back().is_none_or(|(last, _)| value.wrapping_sub(*last) as i32 > 0);
+        if is_new && self.stamps.len() < MOST_STAMPS {
+            self.stamps.push_back((value, at));
+        }
     }
 
     /// The other direction echoed a TSval. It may have been idle before, with the last value that it got: only an echo
     /// of an earlier one, or from a sender that `continues`, came without delay.
     pub fn echoed(&mut self, echo: u32, at: u64, continues: bool) {
-        if let Some(stamp) = self.stamp {
-            let ahead = echo.wrapping_sub(stamp.value) as i32;
-            if ahead == 0 && (stamp.is_followed || continues) {
-                self.echo.add(Duration::from_nanos(at.saturating_sub(stamp.at)));
+        while let Some((value, sent)) = self.stamps.front().copied() {
+            let ahead = echo.wrapping_sub(value) as i32;
+            if ahead < 0 {
+                break;
             }
-            if ahead >= 0 {
-                self.stamp = None;
+            self.stamps.pop_front();
+            if ahead == 0 && (continues || !self.stamps.is_empty()) {
+                self.echo.add(Duration::from_nanos(at.saturating_sub(sent)));
             }
         }
     }
@@ -224,7 +224,11 @@ impl Half {
     pub fn findings(&self, has_times: bool) -> Direction {
         let missing = self.missing();
         let time = self.data_time().filter(|_| has_times).map(Duration::as_secs_f64);
-        let rtt = Rtt::new(Measure::Ack, &self.rtt).or_else(|| Rtt::new(Measure::Timestamp, &self.echo));
+        // A side that sends a request, or only a FIN, has few ACKs but many timestamps.
+        let rtt = match FEW * self.rtt.count() >= self.echo.count() {
+            true => Rtt::new(Measure::Ack, &self.rtt),
+            false => Rtt::new(Measure::Timestamp, &self.echo),
+        };
         let bits = 8.0 * self.counts.unique_bytes as f64;
         Direction {
             handshake: self.handshake,

@@ -57,11 +57,15 @@ pub struct Connection {
     /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent
     /// twice.
     pub initial_rtt_s: Option<f64>,
+    /// Whether the capture has a time for each of its packets. Without, rates and round trips are unknown.
+    pub has_times: bool,
     /// The end at which the capture was taken, seen from the sender of more data; `None` if it does not show.
     pub vantage: Option<Vantage>,
     /// Typical round-trip time between the two ends in seconds, wherever the capture was taken; `None` if it does not
     /// show.
     pub rtt_s: Option<f64>,
+    /// The shortest one in seconds: that of the handshake, or of data where that is less.
+    pub min_rtt_s: Option<f64>,
     /// From the client to the server.
     pub forward: Direction,
     /// From the server to the client.
@@ -272,8 +276,8 @@ pub struct Direction {
 pub enum Measure {
     /// From a segment to its ACK, if it was sent once (Karn).
     Ack,
-    /// From a timestamp to its echo, once a round trip, for a side that sends no data. Echoes that may have waited for
-    /// data of the other side do not count.
+    /// From a timestamp to its first echo, where that gives far more samples: for a side that sends little.
+    /// Echoes that may have waited for data of the other side do not count.
     Timestamp,
 }
 

@@ -1,7 +1,7 @@
 //! Dialogues of segments, and the findings they must give.
 
 use super::*;
-use crate::{Addresses, IpFields, encode};
+use crate::{Addresses, Captured, IpFields, encode};
 use lightlag_core::Codepoint;
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SackBlock, SeqNumber, Snack, SynOptions, Timestamps};
@@ -313,6 +313,82 @@ fn what_is_not_tcp_is_counted_by_kind() {
     let report = analysis.finish();
     let others: Vec<_> = report.others.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
     assert_eq!(others, [("UDP", 1), ("cut header", 1), ("not IP", 3)]);
+}
+
+/// Rounds of `data` segments from the server, 10 ms apart, each of which the client acknowledges; the next round starts
+/// with its first ACK or, of an `idle` server, long after its last one. The capture is at the client, and the round trip takes 100 ms.
+fn rounds_of_the_server(idle: bool, data: u32) -> Connection {
+    let mut dialogue = Dialogue::begun();
+    let (mut at, mut seq, mut echo) = (200, SERVER + 1, 1);
+    for _ in 0..3 {
+        let first = at;
+        for n in 0..data {
+            let flags = if n + 1 == data { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
+            let mut segment = Segment::new(SeqNumber(seq), SeqNumber(CLIENT).plus(1), 500, flags);
+            segment.len = 1000;
+            // Until the first ACK of the round comes back, all segments echo the last one of the round before.
+            let stamps = Timestamps { value: at as u32, echo };
+            dialogue.back(at, segment.with_timestamps(stamps));
+            seq += 1000;
+            let ack = Segment::new(SeqNumber(CLIENT).plus(1), SeqNumber(seq), 500, Flags::ACK);
+            dialogue.out(at, ack.with_timestamps(Timestamps { value: 10_000 + at as u32, echo: at as u32 }));
+            at += 10;
+        }
+        let last = at - 10;
+        (at, echo) =
+            if idle { (last + 5_000, 10_000 + last as u32) } else { (first + 100, 10_000 + first as u32) };
+    }
+    dialogue.report()
+}
+
+#[test]
+fn timestamps_of_a_receiver_give_the_round_trip_of_the_path() {
+    let report = rounds_of_the_server(false, 5);
+    let rtt = report.forward.rtt.unwrap();
+    assert_eq!((rtt.by, rtt.samples, rtt.min_s, rtt.max_s), (Measure::Timestamp, 2, 0.1, 0.1));
+    assert_eq!((report.vantage, report.rtt_s), (Some(Vantage::Receiver), Some(0.1)));
+    assert_eq!(report.backward.rtt.unwrap().max_s, 0.0, "the receiver itself");
+}
+
+#[test]
+fn time_without_data_is_no_round_trip() {
+    for data in [1, 5] {
+        let report = rounds_of_the_server(true, data);
+        assert_eq!(report.forward.rtt, None);
+        assert_eq!((report.vantage, report.rtt_s), (Some(Vantage::Receiver), Some(0.1)));
+    }
+}
+
+#[test]
+fn a_handshake_whose_options_are_cut_is_unknown() {
+    let mut analysis = Analysis::new(Limits::default());
+    let there = Addresses { source: ([10, 0, 0, 1], 40_000).into(), destination: ([10, 0, 0, 2], 80).into() };
+    let options = SynOptions { mss: Some(1000), window_scale: Some(7), sack_permitted: true };
+    let syn = Segment::new(SeqNumber(CLIENT), SeqNumber(0), 1000, Flags::SYN).with_syn_options(options);
+    let mut bytes = Vec::new();
+    encode(&mut bytes, &there, &IpFields::default(), &syn, &[]);
+    let cut = Captured { bytes: &bytes[..44], wire_len: bytes.len() };
+    analysis.ip(Instant::ZERO, cut, true);
+    let seen = analysis.ip(Instant::from_nanos(1_000_000), cut, true).unwrap();
+    assert_eq!(seen.kind, Kind::Retransmission(Cause::Timeout));
+    let connection = analysis.finish().connections.remove(0);
+    assert_eq!((connection.forward.handshake, connection.forward.counts.cut_headers), (None, 2));
+}
+
+#[test]
+fn packets_without_a_time_give_no_times() {
+    let mut analysis = Analysis::new(Limits::default());
+    let there = Addresses { source: ([10, 0, 0, 1], 40_000).into(), destination: ([10, 0, 0, 2], 80).into() };
+    for (out, segment) in [(true, data(1, 1000)), (false, ack(1001, 9))] {
+        let mut bytes = Vec::new();
+        let addresses = if out { there } else { there.reversed() };
+        encode(&mut bytes, &addresses, &IpFields::default(), &segment, &vec![0; usize::from(segment.len)]);
+        analysis.ip(Instant::ZERO, (&bytes).into(), false);
+    }
+    let connection = analysis.finish().connections.remove(0);
+    let forward = &connection.forward;
+    assert_eq!((forward.counts.unique_bytes, connection.has_times), (1000, false));
+    assert_eq!((forward.rtt, forward.goodput_bps, forward.data_s, connection.rtt_s), (None, None, None, None));
 }
 
 #[test]

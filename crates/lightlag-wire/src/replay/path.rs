@@ -66,7 +66,7 @@ impl Path {
         let rate_bps = rate.map(|bytes| bytes * 8.0 * f64::from(full_packet) / f64::from(full_segment));
         // The delay that inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
         let most = if vantage == Vantage::Receiver {
-            other.rtt.map(|rtt| rtt.p95_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
+            other.rtt.map(|rtt| rtt.max_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
         } else {
             own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s))
         };

@@ -116,6 +116,44 @@ fn an_early_ack_takes_a_loss_back() {
     assert_eq!(infer(&packets).unwrap().lost, [1]);
 }
 
+/// A cookie of 37 bytes and its ACK, then rounds of ten segments.
+fn after_a_cookie() -> Vec<(u64, bool, Segment)> {
+    let mut packets = handshake();
+    packets.push((100, true, segment(101, 501, Flags::ACK.with(Flags::PSH), 37)));
+    packets.push((200, false, segment(501, 138, Flags::ACK, 0)));
+    for round in 0..3 {
+        for n in 0..10 {
+            let seq = 138 + 1000 * (10 * round + n);
+            let at = 400 + 100 * u64::from(round);
+            packets.push((at, true, segment(seq, 501, Flags::ACK, 1000)));
+            packets.push((at + 100, false, segment(501, seq + 1000, Flags::ACK, 0)));
+        }
+    }
+    packets.sort_by_key(|(at, from_client, _)| (*at, *from_client));
+    packets
+}
+
+#[test]
+fn what_an_application_sends_before_its_transfer_is_left_out() {
+    let sending = infer(&after_a_cookie()).unwrap();
+    assert_eq!((sending.opening_bytes, sending.transfer_bytes, sending.initial_window), (37, 30_000, Some(10)));
+    assert_eq!(sending.transmissions[0].start, 1);
+    assert_eq!(sending.acks.first().map(|(_, ack)| *ack), Some(1001));
+    assert!((sending.duration_s - 0.3).abs() < 1e-9, "{}", sending.duration_s);
+}
+
+#[test]
+fn messages_are_no_opening() {
+    let mut packets = handshake();
+    for n in 0..5_u32 {
+        let at = 100 + 200 * u64::from(n);
+        packets.push((at, true, segment(101 + 37 * n, 501, Flags::ACK.with(Flags::PSH), 37)));
+        packets.push((at + 100, false, segment(501, 138 + 37 * n, Flags::ACK, 0)));
+    }
+    let sending = infer(&packets).unwrap();
+    assert_eq!((sending.opening_bytes, sending.transfer_bytes), (0, 185));
+}
+
 #[test]
 fn what_cannot_be_repeated_says_why() {
     let whole = handshake();

@@ -202,7 +202,7 @@ fn lengths_that_cannot_be() {
     assert_eq!(changed(0, 0x44), Err(PacketError::BadLength { header: "IPv4", length: 16 }));
     assert_eq!(changed(3, 19), Err(PacketError::BadLength { header: "IPv4", length: 19 }));
     assert_eq!(changed(3, 39), Err(PacketError::BadLength { header: "TCP", length: 19 }));
-    assert_eq!(changed(3, 0), Err(PacketError::ZeroLength));
+    assert_eq!(changed(3, 0), Ok(()), "segmentation by the network card");
     assert_eq!(changed(32, 0x40), Err(PacketError::BadLength { header: "TCP", length: 16 }));
     assert_eq!(changed(32, 0x60), Err(PacketError::BadLength { header: "TCP", length: 24 }));
 }
@@ -256,4 +256,59 @@ fn jumbograms_and_zero_lengths_are_named() {
     let mut zero = extended(6, &[]);
     zero[4..6].fill(0);
     assert_eq!(decode(&zero), Err(PacketError::ZeroLength));
+}
+
+#[test]
+fn a_length_of_zero_is_that_of_the_captured_frame() {
+    let mut v4 = packet(&of_len(1_000), &[7; 1_000]);
+    v4[2..4].fill(0);
+    let mut v6 = Vec::new();
+    encode(&mut v6, &addresses_v6(), &IpFields::default(), &of_len(1_000), &[7; 1_000]);
+    v6[4..6].fill(0);
+    for (packet, header) in [(v4, 40), (v6, 60)] {
+        // 200,000 bytes of data of which the capture holds few.
+        let tcp = decode_captured(Captured { bytes: &packet[..96], wire_len: header + 200_000 }).unwrap();
+        assert_eq!((tcp.payload_len, tcp.segment.len, tcp.wire_len), (200_000, u16::MAX, header as u32 + 200_000));
+        assert_eq!(tcp.sequence_len(), 200_000);
+        assert_eq!(decode_captured(&packet).unwrap().payload_len, 1_000);
+    }
+}
+
+#[test]
+fn a_captured_jumbogram_has_the_length_of_its_option() {
+    let mut jumbo = extended(0, &[6, 0, 0xc2, 4, 0, 1, 0, 28]);
+    jumbo[4..6].fill(0);
+    let tcp = decode_captured(Captured { bytes: &jumbo, wire_len: 70_000 }).unwrap();
+    assert_eq!((tcp.payload_len, tcp.wire_len), (65_536, 40 + 65_536 + 28));
+    // A length beyond the frame is that of the frame.
+    assert_eq!(decode_captured(&jumbo).unwrap().payload_len, 0);
+}
+
+#[test]
+fn a_capture_that_cuts_the_options_keeps_numbers_flags_and_window() {
+    let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+    let segment = Segment::new(SeqNumber(5), SeqNumber(9), 77, Flags::SYN.with(Flags::ACK)).with_syn_options(syn);
+    let whole = packet(&segment.with_timestamps(Timestamps { value: 1, echo: 2 }), &[]);
+    for len in 36..whole.len() {
+        let tcp = decode_captured(Captured { bytes: &whole[..len], wire_len: whole.len() }).unwrap();
+        let found = (tcp.segment.seq, tcp.segment.ack, tcp.segment.window, tcp.segment.flags);
+        assert_eq!(found, (segment.seq, segment.ack, 77, segment.flags), "{len}");
+        assert_eq!((tcp.options_cut, tcp.malformed_options, tcp.payload_len), (true, 0, 0), "{len}");
+        assert_eq!(tcp.segment.syn_options().mss, (len >= 44).then_some(1460), "{len}");
+        assert!(decode(&whole[..len]).is_err());
+    }
+    assert!(matches!(decode_captured(&whole[..35]), Err(PacketError::Truncated { .. })));
+}
+
+#[test]
+fn an_authentication_header_is_passed_over_in_a_capture() {
+    let header = [6, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    let plain = packet(&of_len(8), &[7; 8]);
+    let mut v4 = [&plain[..20], &header, &plain[20..]].concat();
+    (v4[3], v4[9]) = (v4.len() as u8, 51);
+    for packet in [v4, extended(51, &header)] {
+        let tcp = decode_captured(&packet).unwrap();
+        assert_eq!(tcp.wire_len as usize, packet.len());
+        assert!(decode(&packet).is_err());
+    }
 }

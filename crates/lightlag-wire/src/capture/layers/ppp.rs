@@ -52,8 +52,10 @@ pub(super) fn frame_relay(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// SLIP: libpcap puts a direction and the compressed header, 16 bytes together, in front of the packet.
+/// SLIP: libpcap puts a direction (0 or 1) and the compressed header, 16 bytes together, in front of the packet; other
+/// programs put nothing there.
 pub(super) fn slip(bytes: Bytes<'_>) -> Step<'_> {
     const HEADER: usize = 16;
-    bytes.skip(HEADER)?.ip().map_err(|_| Stop::named("SLIP without IP"))
+    let packet = if bytes.u8(0)? <= 1 { bytes.skip(HEADER)? } else { bytes };
+    packet.ip().map_err(|_| Stop::named("SLIP without IP"))
 }
