@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ import lightlag as ll
 from lightlag import cli
 from lightlag.capture_comparison import Side
 from lightlag.errors import InputError
-from lightlag.repetition import Sending, _receive_buffer, repeat
+from lightlag.repetition import Sending, _receive_buffer, repeat, scenario_of
+from lightlag.scenario import checked
+from test_framing import ipv4, ipv6
 
 CAPTURES = Path(__file__).parent / "data/captures"
 CUBIC = CAPTURES / "linux-cubic-sender.pcap"
@@ -205,7 +208,72 @@ def test_a_run_without_acks_says_how_to_get_them() -> None:
 
 @pytest.mark.parametrize(
     ("first", "expected"),
-    [(80_000, "150000 B"), (10_000, {"auto": {"initial": "11476 B", "max": "150000 B"}}), (0, {"auto": {"initial": "64 B", "max": "150000 B"}})],
+    [
+        (80_000, "150000 B"),
+        (64_240, {"auto": {"max": "150000 B"}}),
+        (10_000, {"auto": {"initial": "11476 B", "max": "150000 B"}}),
+        (0, {"auto": {"initial": "64 B", "max": "150000 B"}}),
+    ],
 )
 def test_a_window_that_grew_is_that_of_a_buffer_that_tunes_itself(first: int, expected: object) -> None:
     assert _receive_buffer({"receive_window": 150_000, "first_receive_window": first}) == expected
+
+
+def odd_connection(path: Path, seed: int) -> None:
+    """A handshake with odd options, windows and times, then data, ACKs and repetitions in any order."""
+    draw = random.Random(seed)
+    numbers, at = [draw.randrange(2**32), draw.randrange(2**32)], draw.choice((0, 1_700_000_000)) * 10**9
+    version = draw.choice((4, 4, 6))
+    stamped, stamp = draw.random() < 0.5, draw.randrange(2**32)
+    out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
+
+    def packet(way: int, seq: int, flags: int, length: int, options: bytes = b"") -> bytes:
+        if stamped:
+            options += b"\x01\x01\x08\x0a" + struct.pack(">II", (stamp + at // 10**6) % 2**32, stamp)
+        ports = (4000, 80) if way == 0 else (80, 4000)
+        window = draw.choice((0, 1, 60, 1000, 29_200, 65_535))
+        acked = 0 if flags == 2 else numbers[1 - way]
+        offset = (5 + len(options) // 4) << 4
+        tcp = struct.pack(">HHIIBBHHH", *ports, seq % 2**32, acked % 2**32, offset, flags, window, 0, 0) + options
+        return (ipv4 if version == 4 else ipv6)(tcp + bytes(length), 6, *ENDS[version][way])
+
+    def write(data: bytes) -> None:
+        nonlocal out
+        out += struct.pack("<IIII", at // 10**9, at % 10**9, len(data), len(data)) + data
+
+    for way, flags in ((0, 2), (1, 18)):
+        mss = draw.choice((None, 0, 1, 35, 536, 1460, 65_495, 65_535))
+        scale = draw.choice((None, 0, 7, 14, 200))
+        options = b"" if mss is None else struct.pack(">BBH", 2, 4, mss)
+        options += b"" if scale is None else struct.pack(">BBBB", 1, 3, 3, scale)
+        options += draw.choice((b"", b"\x01\x01\x04\x02"))
+        write(packet(way, numbers[way] - 1, flags, 0, options))
+        at += draw.choice((0, 1, 10**5, 3 * 10**8, 10**12))
+    for _ in range(draw.choice((1, 5, 60, 300))):
+        way = int(draw.random() < draw.choice((0.1, 0.5)))
+        length = draw.choice((0, 0, 1, 37, 1448, 1448, 9000))
+        seq = numbers[way] + draw.choice((0, 0, 0, 0, -1, -1448, 1448, 100_000))
+        write(packet(way, seq, draw.choice((16, 16, 16, 24, 17)), length))
+        numbers[way] = max(numbers[way], seq + length)
+        at += draw.choice((0, 0, 1000, 10**6, 10**8, 10**11))
+    path.write_bytes(out)
+
+
+ENDS = {4: ((b"\x0a\0\0\x01", b"\x0a\0\0\x02"), (b"\x0a\0\0\x02", b"\x0a\0\0\x01")), 6: ((1, 2), (2, 1))}
+
+
+def test_any_capture_gives_a_scenario_that_is_valid_or_one_reason_why_not(tmp_path: Path) -> None:
+    capture = tmp_path / "odd.pcap"
+    valid = 0
+    for seed in range(400):
+        odd_connection(capture, seed)
+        assert ll.inspect(capture).connections
+        try:
+            scenario = scenario_of(Sending(capture))
+        except InputError as error:
+            assert str(error).startswith(f"{capture}: ") or "cannot be repeated" in str(error), error
+            assert "\n" not in str(error)
+            continue
+        checked(scenario)
+        valid += 1
+    assert valid > 200

@@ -43,6 +43,9 @@ _INITIAL_WINDOW = 1_000
 _RATE = (1.0, 1e15)
 _LONGEST_S = 480 * 3600.0
 """What a scenario allows: bytes, segments, bit/s, seconds."""
+_LINUX = (60_000, 65_536)
+_LINUX_BUFFER = 80_896
+"""The first windows of Linux, and the first size of a buffer that the scenario takes by default for them."""
 
 
 class Sending:
@@ -185,6 +188,8 @@ def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
     largest, first = (int(_within(real[key], _BUFFER)) for key in ("receive_window", "first_receive_window"))
     if largest <= 2 * first:
         return f"{largest} B"
+    if _LINUX[0] <= first <= _LINUX[1] and largest >= _LINUX_BUFFER:
+        return {"auto": {"max": f"{largest} B"}}
     # The first window of an automatic buffer is four fifths of its size and of 1 KiB.
     return {"auto": {"initial": f"{max(first * 5 // 4 - 1024, _BUFFER[0])} B", "max": f"{largest} B"}}
 

@@ -39,7 +39,7 @@ pub struct IpPacket<'a> {
 
 /// Parses the header in front of `packet`. If fewer bytes are present than the header announces, the caller decides.
 pub fn parse(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
-    parse_any(packet, None)
+    parse_any(packet, Form::default())
 }
 
 /// A captured IP packet, of which the capture may hold only the start.
@@ -65,19 +65,42 @@ const LARGEST_CAPTURED: usize = 1 << 24;
 /// Parses the header of a captured packet. Accepts what only a capture shows: a length of zero (segmentation by the
 /// network card), a jumbogram, an authentication header.
 pub fn parse_captured(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
-    parse_any(packet.bytes, Some(packet.wire_len.clamp(packet.bytes.len(), LARGEST_CAPTURED.max(packet.bytes.len()))))
+    parse_any(packet.bytes, Form::captured(packet))
 }
 
-fn parse_any(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, PacketError> {
+/// As [`parse_captured`], but the first fragment of an IPv4 packet counts as a packet that was cut: enough for the
+/// headers of what is inside a tunnel, which have lengths of their own.
+pub fn parse_tunnel(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
+    let form = Form { first_fragment: true, ..Form::captured(packet) };
+    parse_any(packet.bytes, form)
+}
+
+/// What a packet may look like.
+#[derive(Clone, Copy, Default)]
+struct Form {
+    /// Bytes on the wire of a captured packet, which may be cut or have no length.
+    wire_len: Option<usize>,
+    /// It may be the first fragment of a packet of IPv4.
+    first_fragment: bool,
+}
+
+impl Form {
+    fn captured(packet: Captured<'_>) -> Self {
+        let present = packet.bytes.len();
+        Self { wire_len: Some(packet.wire_len.clamp(present, LARGEST_CAPTURED.max(present))), first_fragment: false }
+    }
+}
+
+fn parse_any(packet: &[u8], form: Form) -> Result<IpPacket<'_>, PacketError> {
     match packet.first().map(|byte| byte >> 4) {
         None => Err(PacketError::Truncated { needed: Ipv4Header::MIN_LEN, present: 0 }),
-        Some(4) => parse_v4(packet, wire_len),
-        Some(6) => parse_v6(packet, wire_len),
+        Some(4) => parse_v4(packet, form),
+        Some(6) => parse_v6(packet, form.wire_len),
         Some(version) => Err(PacketError::NotIp(version)),
     }
 }
 
-fn parse_v4(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, PacketError> {
+fn parse_v4(packet: &[u8], Form { wire_len, first_fragment }: Form) -> Result<IpPacket<'_>, PacketError> {
     let header_len = 4 * usize::from(packet[0] & 0xf);
     if header_len < Ipv4Header::MIN_LEN {
         return Err(PacketError::BadLength { header: "IPv4", length: header_len });
@@ -92,7 +115,8 @@ fn parse_v4(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, Pack
     if total < header_len {
         return Err(PacketError::BadLength { header: "IPv4", length: total });
     }
-    if header.is_fragmenting_payload() {
+    let is_first = first_fragment && header.fragments_offset().value() == 0;
+    if header.is_fragmenting_payload() && !is_first {
         return Err(PacketError::Fragment);
     }
     let (protocol, start) = match header.protocol().0 {

@@ -119,7 +119,7 @@ pub struct Sending {
     pub initial_window: Option<u64>,
     /// The largest window that the receiver advertised.
     pub receive_window: u64,
-    /// The first one after its SYN, or that of the SYN if no other has a known size.
+    /// The first one: that of its SYN, or of what follows where a SYN cannot show it.
     pub first_receive_window: u64,
     /// Seconds from the SYN to the first data.
     pub first_data_s: f64,
@@ -416,7 +416,9 @@ impl Walk {
         let transfer_bytes = (self.highest - 1) as u64;
         let is_syn = |row: &&Observation| row.flags.has(lightlag_tcp::segment::Flags::SYN);
         let answers = || rows.iter().filter(|row| row.side != sender);
-        let first_window = answers().filter(|row| !is_syn(row)).chain(answers()).find_map(|row| row.window);
+        // A SYN cannot show more than 65,535 bytes, as its window is not scaled.
+        let is_whole = |row: &&Observation| !is_syn(row) || row.window.is_some_and(|window| window < u16::MAX.into());
+        let first_window = answers().filter(is_whole).chain(answers()).find_map(|row| row.window);
         let lost = self.transmissions.iter().enumerate().filter(|(_, sent)| sent.lost);
         Sending {
             connection: connection.number,

@@ -71,6 +71,8 @@ impl LinkType {
     pub const NFLOG: Self = Self(239);
     /// Ethernet after four bytes of a netANALYZER.
     pub const NETANALYZER: Self = Self(240);
+    /// IP over InfiniBand.
+    pub const IPOIB: Self = Self(242);
     /// `tcpdump -i any` of macOS.
     pub const PKTAP: Self = Self(258);
     /// Ethernet with its preamble.
@@ -93,7 +95,7 @@ impl LinkType {
             195 | 215 | 230 | 283 => "IEEE 802.15.4",
             197 => "ERF",
             224 | 225 => "Fibre Channel",
-            242 | 247 => "InfiniBand",
+            247 => "InfiniBand",
             243 => "MPEG-2 transport stream",
             253 => "netlink",
             _ => return None,

@@ -14,6 +14,7 @@ pub(super) const MPLS: [u16; 2] = [0x8847, 0x8848];
 /// Bridged Ethernet, in tunnels.
 pub(super) const BRIDGED: u16 = 0x6558;
 const MACSEC: u16 = 0x88e5;
+const FABRIC_PATH: u16 = 0x8903;
 const PROVIDER_BACKBONE: u16 = 0x88e7;
 const SERVICE_HEADER: u16 = 0x894f;
 
@@ -77,6 +78,8 @@ pub(super) fn typed(number: u16, bytes: Bytes<'_>) -> Step<'_> {
         BRIDGED => bytes.of(Protocol::Ethernet),
         // The tag of 802.1ah, then the customer's frame.
         PROVIDER_BACKBONE => bytes.skip(4)?.of(Protocol::Ethernet),
+        // A tag of two bytes, then the frame inside.
+        FABRIC_PATH => bytes.skip(2)?.of(Protocol::Ethernet),
         MACSEC => macsec(bytes),
         SERVICE_HEADER => service_header(bytes),
         _ if EtherType(number) == gpsr::ETHERTYPE => match gpsr::decode(bytes.bytes) {

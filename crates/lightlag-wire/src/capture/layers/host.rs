@@ -43,6 +43,10 @@ pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
             let number = bytes.u16(16)?;
             bytes.skip(18)?.of(Protocol::EtherType(number))
         }
+        LinkType::IPOIB => {
+            let number = bytes.u16(40)?;
+            bytes.skip(44)?.of(Protocol::EtherType(number))
+        }
         LinkType::ENC => bytes.skip(12)?.ip(),
         LinkType::PFLOG => bytes.skip(usize::from(bytes.u8(0)?).next_multiple_of(4))?.ip(),
         LinkType::NETANALYZER => bytes.skip(4)?.of(Protocol::Ethernet),

@@ -15,6 +15,7 @@ mod tunnel;
 mod tests;
 
 use super::LinkType;
+use crate::PacketError;
 use crate::dot11::Msdu;
 use crate::ip::{Captured, parse_captured};
 use std::fmt;
@@ -152,7 +153,7 @@ pub(super) fn content(mut layer: Layer<'_>) -> Content<'_> {
             Protocol::Ip => {
                 let packet = Captured { bytes: bytes.bytes, wire_len: bytes.bytes.len() + bytes.missing };
                 // Inside a tunnel that only a port number shows, anything may look like a packet.
-                let is_sound = outer.is_none() || parse_captured(packet).is_ok();
+                let is_sound = outer.is_none() || matches!(parse_captured(packet), Ok(_) | Err(PacketError::Fragment));
                 match tunnel::inside(packet) {
                     _ if !is_sound => Err(Stop::Unread),
                     None => return Content::Ip(packet),

@@ -58,7 +58,7 @@ fn what_is_not_ip_has_a_name() {
 #[test]
 fn a_port_alone_makes_no_tunnel() {
     for port in [2152, 3544, 4341, 4500, 4789, 4790, 6081, 6635] {
-        for payload in [&[0; 60][..], &[0x45; 60], b"GET / HTTP/1.1", b""] {
+        for payload in [&[0; 60][..], &[0x55; 60], b"GET / HTTP/1.1", b""] {
             let packet = udp(port, payload);
             let found = found(LinkType::RAW, &packet);
             let is_named = found.as_ref().is_err_and(|name| name == "ESP" || name == "MPLS pseudowire");
@@ -84,6 +84,17 @@ fn the_innermost_packet_of_nested_tunnels_counts() {
         packet = ip(4, &packet);
     }
     assert_eq!(found(LinkType::RAW, &packet), Ok(inner));
+}
+
+#[test]
+fn the_first_fragment_of_a_tunnel_shows_the_packet_inside() {
+    let inner = ip(6, &[7; 100]);
+    let mut first = ip(4, &inner[..60]);
+    first[6] = 0x20;
+    assert_eq!(found(LinkType::RAW, &first), Ok(inner[..60].to_vec()));
+    let mut later = ip(4, &inner[60..]);
+    later[7] = 10;
+    assert_eq!(found(LinkType::RAW, &later), Ok(later.clone()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::ethernet::{BRIDGED, next_protocol};
 use super::{Bytes, Protocol, Step, Stop};
-use crate::ip::{Captured, parse_captured};
+use crate::ip::{Captured, parse_tunnel};
 
 /// Protocol numbers of IP.
 const IPV4: u8 = 4;
@@ -25,7 +25,7 @@ pub(super) fn inside(packet: Captured<'_>) -> Option<Step<'_>> {
     if *protocol? == TCP {
         return None;
     }
-    let ip = parse_captured(packet).ok()?;
+    let ip = parse_tunnel(packet).ok()?;
     let bytes = Bytes { bytes: ip.payload, missing: ip.len - ip.payload.len() };
     match ip.protocol {
         IPV4 | IPV6 | KA9Q => Some(bytes.ip()),
@@ -63,6 +63,8 @@ fn gre(bytes: Bytes<'_>) -> Step<'_> {
         PPP => rest.of(Protocol::Ppp),
         WCCP if rest.u8(0)? >> 4 != 4 => rest.skip(4)?.ip(),
         WCCP => rest.ip(),
+        // Access points of Aruba send frames of 802.11.
+        0x8200..=0x8210 | 0x9000 => rest.of(Protocol::Dot11),
         // The first form of ERSPAN has neither a number nor a header.
         ERSPAN_2 => rest.skip(if has(SEQUENCE) { 8 } else { 0 })?.of(Protocol::Ethernet),
         ERSPAN_3 => {
@@ -83,6 +85,8 @@ fn udp(bytes: Bytes<'_>) -> Result<Option<super::Layer<'_>>, Stop> {
         (_, 4790) => vxlan_gpe(inside),
         (_, 6081) => geneve(inside),
         (_, 6635) => inside.of(Protocol::Mpls),
+        (_, 4754) => gre(inside),
+        (5072, _) | (_, 5072) => ayiya(inside),
         (2152, _) | (_, 2152) => gtp(inside),
         (3544, _) | (_, 3544) => teredo(inside),
         (4341, _) | (_, 4341) => inside.skip(8)?.ip(),
@@ -162,7 +166,17 @@ fn teredo(mut bytes: Bytes<'_>) -> Step<'_> {
     if bytes.u16(0)? == 0 {
         bytes = bytes.skip(8)?;
     }
-    bytes.ip()
+    if bytes.u8(0)? >> 4 == 6 { bytes.of(Protocol::Ip) } else { Err(Stop::Unread) }
+}
+
+/// AYIYA (draft-massar-v6ops-ayiya §4): lengths of an identity and a signature, then IPv6.
+fn ayiya(bytes: Bytes<'_>) -> Step<'_> {
+    const HEADER: usize = 8;
+    let (identity, signature) = (1 << (bytes.u8(0)? >> 4), 4 * usize::from(bytes.u8(1)? >> 4));
+    if bytes.u8(3)? != IPV6 {
+        return Err(Stop::Unread);
+    }
+    bytes.skip(HEADER + identity + signature)?.ip()
 }
 
 /// L2TP of version 2 (RFC 2661 §3.1), which carries PPP.
