@@ -124,15 +124,18 @@ def scenario_of(
     where
         Where packets are lost: ``"after queue"`` or ``"before queue"``.
     rate, queue
-        The bottleneck's rate, and how many packets may wait and be in service; by default as inferred.
+        The bottleneck's rate, and how many packets may wait and be in service; by default as inferred. With a queue
+        given, every loss of the real run is repeated by its number, those of a full queue too.
     """
     real, path = sending.summary, sending.summary["path"]
     forward, backward = real["handshakes"]
     if rate is None:
         known = path["rate_bps"]
         rate = UNKNOWN_RATE if not known else f"{_within(known, _RATE):.0f} bit/s"
+    overflowed = set(real["overflowed"]) if queue is None else set()
     if queue is None:
-        queue = min(2 * (path["queue_packets"] or 0) + SPARE_QUEUE, 10**9)
+        held = path["queue_packets"] or 0
+        queue = min(held if overflowed else 2 * held + SPARE_QUEUE, 10**9)
     tcp: dict[str, Any] = {
         "profile": profile,
         "congestion": congestion,
@@ -154,8 +157,8 @@ def scenario_of(
         "delay": f"{path['propagation_s'] / 2 * 1e6:.3f} us",
         "queue": {"discipline": "drop_tail", "limit": f"{queue} packets", "count_in_service": True},
     }
-    if real["lost"]:
-        link["loss"] = {"packets": real["lost"], "where": where, "direction": "forward"}
+    if lost := [number for number in real["lost"] if number not in overflowed]:
+        link["loss"] = {"packets": lost, "where": where, "direction": "forward"}
     return {
         "name": name,
         "duration": f"{_duration(real):.0f} s",

@@ -13,10 +13,14 @@
 //! A packet longer than a full segment was cut by the network card after the capture, and counts as the segments it was
 //! cut into. A loss at the end that was never repaired is unknown.
 //!
+//! Losses in a slow start that fills the queue come by the hundred, one of two packets, in the second in which the round
+//! trip is longest (`overflow`). They belong to the queue, not to numbers: another sender fills it with other packets.
+//!
 //! What an application exchanges before it starts to send (`opening`) is left out, because it shows neither the window
 //! nor the path.
 
 mod opening;
+mod overflow;
 mod path;
 #[cfg(test)]
 mod tests;
@@ -127,6 +131,8 @@ pub struct Sending {
     pub duration_s: f64,
     /// Numbers of the lost data packets.
     pub lost: Vec<u64>,
+    /// Those of them that a full queue dropped, if the capture shows a queue that overflows.
+    pub overflowed: Vec<u64>,
     /// Number of retransmitted data packets.
     pub retransmissions: u64,
     /// The periods of repair.
@@ -206,6 +212,8 @@ struct Walk {
     acks: Vec<(Instant, i64)>,
     /// Bytes that have arrived by a time.
     delivered: Vec<(Instant, u64)>,
+    /// Round trips in seconds, by the time at which a packet met the queue, or a constant time later.
+    round_trips: Vec<(Instant, f64)>,
     arrived: u64,
     episodes: Vec<Episode>,
     /// The offset at which the current episode ends.
@@ -229,6 +237,7 @@ impl Walk {
             acked: 1,
             acks: Vec::new(),
             delivered: Vec::new(),
+            round_trips: Vec::new(),
             arrived: 0,
             episodes: Vec::new(),
             recovery_point: None,
@@ -249,6 +258,8 @@ impl Walk {
         if self.vantage == Vantage::Receiver {
             self.arrived += u64::from(row.unique);
             self.delivered.push((row.at, self.arrived));
+            // The packet left the queue just before it came here, as did the one after a hole.
+            self.round_trips.extend(row.rtt.map(|rtt| (row.at, rtt.as_secs_f64())));
         }
         if row.kind == Kind::OutOfOrder {
             self.overtaken(row);
@@ -355,6 +366,12 @@ impl Walk {
             copy.into_iter().for_each(|copy| self.take_back(copy));
         }
         let Some(ack) = row.ack else { return };
+        if self.vantage != Vantage::Receiver
+            && let Some(rtt) = row.rtt
+        {
+            let sent = Instant::from_nanos(row.at.as_nanos().saturating_sub(rtt.as_nanos()));
+            self.round_trips.push((sent, rtt.as_secs_f64()));
+        }
         if self.vantage != Vantage::Receiver && self.first_data.is_some() {
             let arrived = ((self.highest - 1) as u64).saturating_sub(row.other_in_flight);
             if arrived > self.arrived {
@@ -405,7 +422,7 @@ impl Walk {
         }
     }
 
-    fn finish(self, connection: &Connection, rows: &[Observation], sender: Side, path: Path) -> Sending {
+    fn finish(mut self, connection: &Connection, rows: &[Observation], sender: Side, path: Path) -> Sending {
         let seconds = |from: Instant, to: Instant| to.since(from).as_secs_f64();
         let first_data = self.first_data.unwrap_or(Instant::ZERO);
         let syn = rows.first().map_or(first_data, |row| row.at);
@@ -419,6 +436,8 @@ impl Walk {
         // A SYN cannot show more than 65,535 bytes, as its window is not scaled.
         let is_whole = |row: &&Observation| !is_syn(row) || row.window.is_some_and(|window| window < u16::MAX.into());
         let first_window = answers().filter(is_whole).chain(answers()).find_map(|row| row.window);
+        self.round_trips.sort_by_key(|(at, _)| *at);
+        let overflowed = overflow::numbers(&self.transmissions, &self.round_trips, &path);
         let lost = self.transmissions.iter().enumerate().filter(|(_, sent)| sent.lost);
         Sending {
             connection: connection.number,
@@ -436,6 +455,7 @@ impl Walk {
             first_data_s: seconds(syn, first_data),
             duration_s: seconds(first_data, end),
             lost: lost.map(|(index, _)| index as u64 + 1).collect(),
+            overflowed,
             retransmissions: self.transmissions.iter().filter(|sent| sent.again).count() as u64,
             episodes: self.episodes,
             transmissions: self.transmissions,

@@ -45,6 +45,8 @@ pub(super) struct Half {
     /// This direction's data so far.
     pub stream: Stream,
     pub echo: Spread,
+    /// The round trip that the other end's current packet completes.
+    pub completed: Option<Duration>,
     in_flight: TimeMean,
     pub counts: Counts,
     /// The latest AccECN counters of this direction.
@@ -166,6 +168,7 @@ impl Half {
     }
 
     fn sample(&mut self, rtt: Duration) {
+        self.completed = Some(rtt);
         self.rtt.add(rtt);
         self.smoothed.add(rtt);
     }
@@ -199,7 +202,9 @@ impl Half {
             }
             self.stamps.pop_front();
             if ahead == 0 && (continues || !self.stamps.is_empty()) {
-                self.echo.add(Duration::from_nanos(at.saturating_sub(sent)));
+                let rtt = Duration::from_nanos(at.saturating_sub(sent));
+                self.completed.get_or_insert(rtt);
+                self.echo.add(rtt);
             }
         }
     }

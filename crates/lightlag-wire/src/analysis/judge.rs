@@ -73,6 +73,9 @@ pub struct Observation {
     pub twice: Option<(i64, i64)>,
     /// The advertised window in bytes; `None` if the capture lacks the handshake.
     pub window: Option<u64>,
+    /// The time from a packet of the other end to this one, which answers it: the round trip from the capture to this
+    /// packet's sender.
+    pub rtt: Option<Duration>,
     /// Bytes that its sender has in flight after it.
     pub in_flight: u64,
     /// Bytes that the other end has in flight after it: those that an ACK leaves.
@@ -176,6 +179,7 @@ pub(super) fn segment(
         ack: ack.map(|(ack, _)| ack),
         twice: ack.and_then(|(_, twice)| twice),
         window,
+        rtt: other.completed.take(),
         in_flight: own.in_flight(),
         other_in_flight: other.in_flight(),
     }
