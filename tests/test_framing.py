@@ -1,4 +1,4 @@
-"""One connection in every framing that captures have: each gives what its bare IP packets give, and what tshark counts."""
+"""One connection in every framing of captures: each gives what bare IP packets give, and what tshark counts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")
 
 RAW, ETHERNET = 101, 1
-MACS = bytes.fromhex("020000000002" "020000000001")
+MACS = bytes.fromhex("020000000002020000000001")
 Wrap = Callable[[bytes], bytes]
 
 
 def checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    total: int = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return 0xFFFF - total
@@ -68,18 +68,22 @@ def dialogue(version: int = 4) -> list[tuple[float, bytes]]:
         (0.82, False, segment(False, 577, 1101, FIN | ACK)),
         (0.8201, True, segment(True, 1101, 578, ACK)),
     ]
-    packets = []
-    for at, out, tcp in steps:
-        if version == 4:
-            ends = (b"\x0a\0\0\x01", b"\x0a\0\0\x02") if out else (b"\x0a\0\0\x02", b"\x0a\0\0\x01")
-            pseudo, packet = b"".join(ends) + struct.pack(">HH", 6, len(tcp)), lambda tcp, e=ends: ipv4(tcp, 6, *e)
-        else:
-            numbers = (1, 2) if out else (2, 1)
-            pseudo = b"".join(b"\xfd" + bytes(14) + bytes([end]) for end in numbers) + struct.pack(">II", len(tcp), 6)
-            packet = lambda tcp, n=numbers: ipv6(tcp, 6, *n)  # noqa: E731
-        summed = tcp[:16] + struct.pack(">H", checksum(pseudo + tcp)) + tcp[18:]
-        packets.append((at, packet(summed)))
-    return packets
+    return [(at, carried(out, tcp, version)) for at, out, tcp in steps]
+
+
+def carried(out: bool, tcp: bytes, version: int) -> bytes:
+    """The IP packet of a segment, with a right checksum."""
+    first, second = (1, 2) if out else (2, 1)
+    if version == 4:
+        ends = bytes([10, 0, 0, first]), bytes([10, 0, 0, second])
+        pseudo = b"".join(ends) + struct.pack(">HH", 6, len(tcp))
+        return ipv4(summed(pseudo, tcp), 6, *ends)
+    pseudo = b"".join(b"\xfd" + bytes(14) + bytes([end]) for end in (first, second)) + struct.pack(">II", len(tcp), 6)
+    return ipv6(summed(pseudo, tcp), 6, first, second)
+
+
+def summed(pseudo: bytes, tcp: bytes) -> bytes:
+    return tcp[:16] + struct.pack(">H", checksum(pseudo + tcp)) + tcp[18:]
 
 
 def pcap(link: int, frames: list[tuple[float, bytes]], snap: int = 1 << 18, wire: list[int] | None = None) -> bytes:
@@ -283,3 +287,132 @@ def test_a_framing_gives_the_connection_of_tshark(name: str, version: int, tmp_p
 def judged_inside(capture: Path) -> list[Any]:
     """Counts of tshark by direction, whatever the addresses around the packets."""
     return [found for _, found in sorted(judged_by_tshark(capture).items(), key=lambda item: -item[1]["packets"])]
+
+
+def segmented_later(zero: bool) -> list[tuple[float, bytes]]:
+    """The dialogue with a segment of 70,000 bytes, whose length IP cannot hold, or holds as zero."""
+    packets = []
+    for at, packet in dialogue():
+        if len(packet) > 500 and at > 0.1015:
+            packet = packet[:2] + (b"\0\0" if zero else packet[2:4]) + packet[4:]
+        packets.append((at, packet))
+    return packets
+
+
+@needs_tshark
+def test_a_length_of_zero_is_that_of_the_frame(tmp_path: Path) -> None:
+    capture = tmp_path / "tso.pcap"
+    capture.write_bytes(pcap(RAW, segmented_later(True)))
+    whole = tmp_path / "whole.pcap"
+    whole.write_bytes(pcap(RAW, segmented_later(False)))
+    (zero,), (plain,) = ll.inspect(capture).connections, ll.inspect(whole).connections
+    assert ours(capture) == judged_by_tshark(capture)
+    for key in ("packets", "data_segments", "payload_bytes", "unique_bytes", "retransmitted_segments"):
+        assert zero.summary["forward"][key] == plain.summary["forward"][key], key
+
+
+def test_data_beyond_64_kib_counts_whole(tmp_path: Path) -> None:
+    frames, wire = [], []
+    for at, packet in dialogue():
+        is_first = len(packet) > 500 and at == 0.101
+        frames.append((at, packet[:2] + b"\0\0" + packet[4:60] if is_first else packet))
+        wire.append(40 + 200_000 if is_first else len(packet))
+    capture = found(pcap(RAW, frames, wire=wire), tmp_path)
+    forward = capture.connections[0].summary["forward"]
+    # The later segments lie within the first one.
+    assert (forward["unique_bytes"], forward["retransmitted_segments"]) == (200_000, 3)
+
+
+@needs_tshark
+@pytest.mark.parametrize("snap", [54, 58, 60])
+def test_packets_cut_within_their_options_count_as_in_tshark(snap: int, tmp_path: Path) -> None:
+    capture = tmp_path / "cut.pcap"
+    frames = [(at, ethernet(0x0800, ip)) for at, ip in dialogue()]
+    capture.write_bytes(pcap(ETHERNET, frames, snap))
+    (connection,) = ll.inspect(capture).connections
+    assert [connection.summary[way]["packets"] for way in ("forward", "backward")] == [7, 5]
+    assert connection.summary["forward"]["unique_bytes"] == 1000
+    assert connection.summary["forward"]["handshake"] is None
+    assert connection.summary["forward"]["cut_headers"] == 1
+    assert sum(counts["packets"] for counts in judged_by_tshark(capture).values()) == 12
+
+
+def test_a_cut_handshake_says_how_to_record_it(tmp_path: Path, lightlag: Lightlag) -> None:
+    capture = tmp_path / "cut.pcap"
+    capture.write_bytes(pcap(ETHERNET, [(at, ethernet(0x0800, ip)) for at, ip in dialogue()], 54))
+    refused = lightlag("replay", str(capture))
+    assert refused.returncode == 2
+    assert "tcpdump -s 128" in refused.stderr
+
+
+def simple(frames: list[tuple[float, bytes]]) -> bytes:
+    """A file of simple packet blocks."""
+    out = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    out += struct.pack("<IIHHII", 1, 20, RAW, 0, 0, 20)
+    for _, frame in frames:
+        padded = frame + bytes(-len(frame) % 4)
+        out += struct.pack("<III", 3, 16 + len(padded), len(frame)) + padded + struct.pack("<I", 16 + len(padded))
+    return out
+
+
+def test_packets_without_a_time_are_counted_without_rates(tmp_path: Path, lightlag: Lightlag) -> None:
+    capture = tmp_path / "simple.pcapng"
+    capture.write_bytes(simple(dialogue()))
+    shown = json.loads(lightlag("inspect", str(capture), "--json").stdout)
+    (connection,) = shown["connections"]
+    assert shown["without_time"] == 12
+    assert (connection["forward"]["unique_bytes"], connection["forward"]["goodput_bps"]) == (1000, None)
+    assert (connection["rtt_s"], connection["forward"]["rtt"]) == (None, None)
+    assert "12 packets without a time" in lightlag("inspect", str(capture)).stdout
+    assert "without a time" in lightlag("replay", str(capture)).stderr
+
+
+def test_a_packed_capture_is_read_everywhere(tmp_path: Path, lightlag: Lightlag) -> None:
+    capture = tmp_path / "packed.pcap.gz"
+    capture.write_bytes(gzip.compress(framed("PPPoE", 4)))
+    assert len(ll.inspect(capture).connections) == 1
+    # Too little data to repeat, but the connection is found.
+    assert lightlag("replay", str(capture), "-o", "out").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["snoop", "GMBU", "zip"])
+def test_another_form_says_what_makes_a_capture_of_it(name: str, tmp_path: Path, lightlag: Lightlag) -> None:
+    start, fix = {"snoop": (b"snoop\0\0\0", "editcap"), "GMBU": (b"GMBU", "editcap"), "zip": (b"PK\3\4", "unzip")}[name]
+    capture = tmp_path / "other"
+    capture.write_bytes(start + bytes(100))
+    for command in ("inspect", "replay"):
+        refused = lightlag(command, str(capture))
+        assert refused.returncode == 2
+        assert fix in refused.stderr
+
+
+def test_a_link_type_without_ip_is_refused_with_advice_that_can_be_followed(tmp_path: Path, lightlag: Lightlag) -> None:
+    capture = tmp_path / "usb.pcap"
+    capture.write_bytes(pcap(189, [(0.0, bytes(64))]))
+    refused = lightlag("inspect", str(capture))
+    assert refused.returncode == 2
+    assert "link type 189 (USB)" in refused.stderr
+    assert "record a network interface" in refused.stderr
+
+
+def test_contents_of_other_protocols_are_named(tmp_path: Path) -> None:
+    frames = [
+        ethernet(0x0806, bytes(28)),
+        ethernet(0x88CC, bytes(20)),
+        ethernet(0x8864, b"\x11\0\0\x07\0\x06\xc0\x21" + bytes(4)),
+        ethernet(0x8847, struct.pack(">I", 1 << 8) + bytes(40)),
+        ethernet(0x0800, udp(1701, b"\xc8\x02" + bytes(10))),
+        ethernet(0x0800, udp(4500, b"\x01" * 40)),
+        ethernet(0x0800, ipv4(bytes(40), 50)),
+        ethernet(0x0800, udp(53, bytes(20))),
+    ]
+    capture = found(pcap(ETHERNET, [(0.0, frame) for frame in frames]), tmp_path)
+    assert capture.summary["others"] == {
+        "ARP": 1,
+        "LLDP": 1,
+        "PPP control": 1,
+        "MPLS pseudowire": 1,
+        "L2TP": 1,
+        "ESP": 2,
+        "UDP": 1,
+    }

@@ -176,7 +176,7 @@ def _within(value: float, bounds: tuple[float, float]) -> float:
 
 def _duration(real: dict[str, Any]) -> float:
     """Seconds in which our sender has time enough: a multiple of the real transfer."""
-    took, round_trip = real["duration_s"], real["path"]["propagation_s"]
+    took, round_trip = float(real["duration_s"]), float(real["path"]["propagation_s"])
     if max(took, round_trip) > _LONGEST_S / 2:
         what = "transfer" if took > round_trip else "round trip"
         raise InputError(

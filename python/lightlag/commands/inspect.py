@@ -104,7 +104,9 @@ def _print(capture: Capture, selected: list[Connection], flow: str | None) -> No
             say(f"round-trip time of the handshake: {milliseconds(rtt)}")
         if (rtt := connection.summary["rtt_s"]) is not None:
             seen = connection.summary["vantage"]
-            where = "" if seen is None else {"between": ", seen between them"}.get(seen, f", seen at the {seen} of data")
+            where = (
+                "" if seen is None else {"between": ", seen between them"}.get(seen, f", seen at the {seen} of data")
+            )
             say(f"round-trip time between the ends, typical: {milliseconds(rtt)}{where}")
     print(_overview(capture))
 
