@@ -196,17 +196,28 @@ def test_movements_become_nodes_with_radios(tmp_path: Path, name: str, text: str
     assert "up to 50 m from the first one" in page.text
 
 
-def test_a_capture_becomes_its_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["a", "b"])
+def test_a_capture_becomes_its_path(tmp_path: Path, end: str) -> None:
     net = ll.Network("short")
     net.link("a", "b", rate="10 Mbit/s", delay="30 ms", queue="1 bdp")
     net.flow("a", "b", transfer="2 MB")
-    result = ll.run(net, duration="20 s", sets={"record.pcap": {"at": ["a"]}})
+    result = ll.run(net, duration="20 s", sets={"record.pcap": {"at": [end]}})
     result.save(tmp_path / "run")
     page = to_scenario(next((tmp_path / "run" / "captures").glob("*.pcapng")), name="path")
     link = tomllib.loads(page.text)["links"][0]
     assert float(link["delay"].removesuffix(" ms")) == pytest.approx(30, abs=0.5)
-    assert float(link["rate"].removesuffix(" Mbit/s")) == pytest.approx(9, abs=1.5)
+    assert float(link["rate"].removesuffix(" Mbit/s")) == pytest.approx(10, abs=0.2)
     assert tomllib.loads(page.text)["flows"][0]["transfer"] == "2000000 B"
+
+
+def test_a_transfer_that_never_filled_its_path_still_shows_the_rate(tmp_path: Path) -> None:
+    net = ll.Network("far")
+    net.link("a", "b", rate="40 Mbit/s", delay="300 ms", queue="1 bdp")
+    net.flow("a", "b", transfer="3 MB")
+    ll.run(net, duration="60 s", sets={"record.pcap": {"at": ["a"]}}).save(tmp_path / "run")
+    page = to_scenario(next((tmp_path / "run" / "captures").glob("*.pcapng")), name="path")
+    (link,) = tomllib.loads(page.text)["links"]
+    assert float(link["rate"].removesuffix(" Mbit/s")) == pytest.approx(40, rel=0.1)
 
 
 def test_the_command_writes_a_scenario_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag, pair
+from lightlag.captures import connection_rows
 from test_capture import CASES, Case, scenario
 
 REAL = Path(__file__).parent / "data/captures"
@@ -170,6 +171,26 @@ def test_both_ends_of_a_real_connection_tell_one_story() -> None:
     assert 0.04 <= sent["rtt"]["min_s"] < 0.05
     assert received["rtt"]["min_s"] < 0.001
     assert 0.04 <= sender.summary["initial_rtt_s"] < 0.07
+
+
+@pytest.mark.parametrize("name", ["loss", "linux-cubic"])
+def test_the_round_trip_is_that_of_the_path_wherever_a_capture_was_taken(name: str) -> None:
+    found = {}
+    for end in ("sender", "receiver"):
+        (connection,) = ll.inspect(REAL / f"{name}-{end}.pcap").connections
+        assert connection.summary["vantage"] == end
+        (row,) = connection_rows([connection])
+        assert row["seen at"] == end
+        found[end] = float(row["RTT"].removesuffix(" ms"))
+    assert found["receiver"] == pytest.approx(found["sender"], rel=0.15)
+    assert found["receiver"] > 40
+
+
+@pytest.mark.parametrize("command", ["report", "plot"])
+def test_a_capture_is_no_results_folder(command: str, lightlag: Lightlag) -> None:
+    refused = lightlag(command, REAL / "loss-sender.pcap")
+    assert refused.returncode == 2
+    assert "loss-sender.pcap: is a capture, not a results folder; lightlag inspect" in refused.stderr
 
 
 def test_the_kinds_of_retransmissions_of_a_real_sender() -> None:

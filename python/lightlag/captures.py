@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Capture", "Connection", "inspect"]
 
 _SHOWN = 20
+_MAGIC = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
+"""The first bytes of pcapng and pcap."""
 
 
 def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int], object] | None = None) -> Capture:
@@ -52,6 +54,12 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
     if capture.summary["interrupted"]:
         raise Interrupted(capture)
     return capture
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file starts like a capture."""
+    with path.open("rb") as file:
+        return file.read(4) in _MAGIC
 
 
 def _read(path: str | os.PathLike[str], **options: Any) -> _engine.Capture:

@@ -28,6 +28,7 @@ from lightlag import _presets, flow_difference, pairing
 from lightlag._quantities import scaled
 from lightlag._table import Row
 from lightlag._text import printable
+from lightlag.captures import is_capture
 from lightlag.comparison import MEASURES, Comparison, Design, Measure, decimals, load_comparison
 from lightlag.errors import InputError
 from lightlag.results import Result, load
@@ -224,6 +225,10 @@ def read_result(folder: str | os.PathLike[str]) -> Result | Comparison | StudyRe
         If the folder holds none of them.
     """
     path = Path(folder)
+    if path.is_file():
+        hint = "; lightlag inspect describes it, lightlag replay repeats it" if is_capture(path) else ""
+        what = "a capture" if hint else "a file"
+        raise InputError(f"{printable(folder)}: is {what}, not a results folder{hint}")
     if (path / "curves.jsonl").exists():
         return load_comparison(path)
     return open_study(path) if (path / "runs").is_dir() and (path / "study.toml").exists() else load(path)
