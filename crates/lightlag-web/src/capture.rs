@@ -21,7 +21,9 @@ pub(crate) fn inspected(data: &str) -> Result<Value, String> {
             }
             Ok(None) => break reader.cut().map(|cut| cut.to_string()),
             // Everything before the error was right.
-            Err(error) if analysis.packets() > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => break Some(error.to_string()),
+            Err(error) if analysis.packets() > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => {
+                break Some(error.to_string());
+            }
             Err(error) => return Err(error.to_string()),
         }
     };

@@ -335,8 +335,7 @@ fn rounds_of_the_server(idle: bool, data: u32) -> Connection {
             at += 10;
         }
         let last = at - 10;
-        (at, echo) =
-            if idle { (last + 5_000, 10_000 + last as u32) } else { (first + 100, 10_000 + first as u32) };
+        (at, echo) = if idle { (last + 5_000, 10_000 + last as u32) } else { (first + 100, 10_000 + first as u32) };
     }
     dialogue.report()
 }

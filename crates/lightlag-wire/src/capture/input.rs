@@ -64,9 +64,12 @@ pub struct Input<R> {
     at: u64,
 }
 
+/// A compressed file: the bytes that showed it, and the rest.
+type Packed<R> = Chain<Cursor<Magic>, BufReader<R>>;
+
 enum Source<R> {
     Plain(BufReader<R>),
-    Gzip(Box<BufReader<MultiGzDecoder<Chain<Cursor<Magic>, BufReader<R>>>>>),
+    Gzip(Box<BufReader<MultiGzDecoder<Packed<R>>>>),
     /// Between two of the others.
     Empty,
 }

@@ -2,8 +2,8 @@
 
 use super::classic::Classic;
 use super::input::{Filled, Input};
-use super::pcapng::{self, Section};
 use super::layers::{self, Bytes, Content, Layer, Protocol};
+use super::pcapng::{self, Section};
 use super::{CaptureError, Cut, Direction, Interface, InterfaceId, LinkType, Other, Packet};
 use crate::dot11::{Duplicates, Msdu, Relayed};
 use lightlag_core::Instant;

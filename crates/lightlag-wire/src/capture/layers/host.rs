@@ -20,7 +20,9 @@ pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
         LinkType::PPP_ETHER => bytes.skip(6)?.of(Protocol::Ppp),
         LinkType::PPP_WITH_DIRECTION => bytes.skip(1)?.of(Protocol::Ppp),
         // The direction stands in place of the address.
-        LinkType::LINUX_PPP => bytes.skip(if bytes.u8(1)? == ADDRESS_AND_CONTROL[1] { 2 } else { 0 })?.of(Protocol::Ppp),
+        LinkType::LINUX_PPP => {
+            bytes.skip(if bytes.u8(1)? == ADDRESS_AND_CONTROL[1] { 2 } else { 0 })?.of(Protocol::Ppp)
+        }
         LinkType::C_HDLC_WITH_DIRECTION => bytes.skip(1)?.of(Protocol::CiscoHdlc),
         LinkType::FRAME_RELAY => frame_relay(bytes),
         LinkType::FRAME_RELAY_WITH_DIRECTION => frame_relay(bytes.skip(1)?),

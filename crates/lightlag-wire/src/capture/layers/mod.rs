@@ -10,9 +10,9 @@
 mod ethernet;
 mod host;
 mod ppp;
-mod tunnel;
 #[cfg(test)]
 mod tests;
+mod tunnel;
 
 use super::LinkType;
 use crate::PacketError;

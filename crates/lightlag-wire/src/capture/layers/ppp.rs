@@ -10,7 +10,8 @@ pub(super) const ADDRESS_AND_CONTROL: [u8; 2] = [0xff, 0x03];
 pub(super) fn ppp(bytes: Bytes<'_>) -> Step<'_> {
     let bytes = if bytes.bytes.starts_with(&ADDRESS_AND_CONTROL) { bytes.skip(2)? } else { bytes };
     let first = bytes.u8(0)?;
-    let (number, rest) = if first & 1 == 1 { (u16::from(first), bytes.skip(1)?) } else { (bytes.u16(0)?, bytes.skip(2)?) };
+    let (number, rest) =
+        if first & 1 == 1 { (u16::from(first), bytes.skip(1)?) } else { (bytes.u16(0)?, bytes.skip(2)?) };
     match number {
         0x0021 | 0x0057 => rest.of(Protocol::Ip),
         0x0281 | 0x0283 => rest.of(Protocol::Mpls),
