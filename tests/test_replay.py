@@ -220,16 +220,17 @@ def test_a_window_that_grew_is_that_of_a_buffer_that_tunes_itself(first: int, ex
     assert _receive_buffer({"receive_window": 150_000, "first_receive_window": first}) == expected
 
 
-def paths(folder: Path, **link: Any) -> dict[str, Path]:
+def paths(folder: Path, timestamps: bool = True, **link: Any) -> dict[str, Path]:
     """A run of ours from a server to a client, captured at both."""
     network = ll.Network("path")
     network.link("server", "client", **link)
-    network.flow("server", "client", transfer="6 MB")
+    network.flow("server", "client", transfer="6 MB", tcp={"timestamps": timestamps})
     result = ll.run(network, duration="300 s", sets={"record.pcap": {"at": ["server", "client"]}})
     result.save(folder)
     return {"sender": folder / "captures/server.pcapng", "receiver": folder / "captures/client.pcapng"}
 
 
+@pytest.mark.parametrize("timestamps", [True, False], ids=["timestamps", "no timestamps"])
 @pytest.mark.parametrize("vantage", ["sender", "receiver"])
 @pytest.mark.parametrize(
     "link",
@@ -242,9 +243,9 @@ def paths(folder: Path, **link: Any) -> dict[str, Path]:
     ids=["bufferbloat", "short queue", "GEO with losses", "GEO with a short queue"],
 )
 def test_a_repetition_takes_as_long_as_the_run_wherever_it_was_captured(
-    tmp_path: Path, link: dict[str, Any], vantage: str
+    tmp_path: Path, link: dict[str, Any], vantage: str, timestamps: bool
 ) -> None:
-    found = repeat(paths(tmp_path / "run", **link)[vantage])
+    found = repeat(paths(tmp_path / "run", timestamps, **link)[vantage])
     assert found.real.summary["vantage"] == vantage
     assert found.ours.summary["duration_s"] == pytest.approx(found.real.summary["duration_s"], rel=0.1)
     assert found.summary["goodput_ratio"] == pytest.approx(1, abs=0.1)

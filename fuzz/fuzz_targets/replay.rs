@@ -70,6 +70,7 @@ fn agrees(sending: &Sending) {
     assert!(!sent.is_empty() && sending.full_segment > 0);
     let lost = sent.iter().zip(1..).filter(|(sent, _)| sent.lost).map(|(_, number)| number);
     assert!(lost.eq(sending.lost.iter().copied()), "{:?}", sending.lost);
+    assert!(sending.overflowed.iter().all(|number| sending.lost.contains(number)), "{:?}", sending.overflowed);
     assert_eq!(sent.iter().filter(|sent| sent.again).count() as u64, sending.retransmissions);
     for each in sent {
         assert!((1..=sending.full_segment).contains(&each.len), "{each:?}");

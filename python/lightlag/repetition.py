@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -134,8 +135,7 @@ def scenario_of(
         rate = UNKNOWN_RATE if not known else f"{_within(known, _RATE):.0f} bit/s"
     overflowed = set(real["overflowed"]) if queue is None else set()
     if queue is None:
-        held = path["queue_packets"] or 0
-        queue = min(held if overflowed else 2 * held + SPARE_QUEUE, 10**9)
+        queue = min(_queue(real, overflows=bool(overflowed)), 10**9)
     tcp: dict[str, Any] = {
         "profile": profile,
         "congestion": congestion,
@@ -172,6 +172,15 @@ def scenario_of(
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
     return min(max(value, bounds[0]), bounds[1])
+
+
+def _queue(real: dict[str, Any], overflows: bool) -> int:
+    """Packets of a queue that drops only what the real one dropped."""
+    held = real["path"]["queue_packets"]
+    if held is None:
+        # All that the receiver lets the sender have in flight.
+        return math.ceil(float(real["receive_window"]) / float(real["full_segment"])) + SPARE_QUEUE
+    return int(held if overflows else 2 * held + SPARE_QUEUE)
 
 
 def _duration(real: dict[str, Any]) -> float:

@@ -27,6 +27,7 @@ mod tests;
 
 use crate::analysis::{Cause, Connection, Kind, Observation, Side, seen};
 use lightlag_core::Instant;
+use path::Times;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,7 +191,8 @@ impl Sending {
             // All data lies before the first numbers of the connection.
             return Err(ReplayError::NoData);
         }
-        let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, &walk.delivered);
+        let times = Times { delivered: &walk.delivered, repairs: &mut walk.repairs };
+        let path = Path::infer(connection, sender, vantage, base_rtt, full_segment, times);
         Ok(Self { opening_bytes: opening as u64, ..walk.finish(connection, rows, sender, path) })
     }
 }
@@ -214,6 +216,8 @@ struct Walk {
     delivered: Vec<(Instant, u64)>,
     /// Round trips in seconds, by the time at which a packet met the queue, or a constant time later.
     round_trips: Vec<(Instant, f64)>,
+    /// Round trips from a hole to its repair, in seconds.
+    repairs: Vec<f64>,
     arrived: u64,
     episodes: Vec<Episode>,
     /// The offset at which the current episode ends.
@@ -238,6 +242,7 @@ impl Walk {
             acks: Vec::new(),
             delivered: Vec::new(),
             round_trips: Vec::new(),
+            repairs: Vec::new(),
             arrived: 0,
             episodes: Vec::new(),
             recovery_point: None,
@@ -273,6 +278,7 @@ impl Walk {
         }
         let again = matches!(row.kind, Kind::Retransmission(_));
         if let Kind::Retransmission(cause) = row.kind {
+            self.filled(row);
             self.episode(row, cause);
         }
         let end = row.start + i64::from(row.len);
@@ -287,6 +293,19 @@ impl Walk {
         }
         self.highest = self.highest.max(end);
         Ok(())
+    }
+
+    /// At the receiver, the first repair of an episode comes a round trip after its hole showed.
+    fn filled(&mut self, row: &Observation) {
+        if self.vantage != Vantage::Receiver || self.recovery_point.is_some() {
+            return;
+        }
+        let holes = self.overlapping(row.start, row.start + i64::from(row.len));
+        if let Some(hole) = holes.into_iter().map(|index| self.transmissions[index]).find(|hole| hole.lost) {
+            let rtt = row.at.since(hole.at).as_secs_f64();
+            self.repairs.push(rtt);
+            self.round_trips.push((hole.at, rtt));
+        }
     }
 
     /// Data that later data overtook before the capture was not lost.

@@ -24,13 +24,27 @@ pub struct Path {
     pub max_rtt_s: f64,
     /// The rate at which IP packets came through; null if fewer than ten segments show it.
     pub rate_bps: Option<f64>,
-    /// Full packets in the queue when it was longest; null without a rate.
+    /// Full packets in the queue when it was longest; null without a rate, or if nothing shows the round trip at that
+    /// time: at a receiver without timestamps and losses.
     pub queue_packets: Option<u64>,
     /// Propagation both ways in seconds, without the transmission of packets: the round trip of the handshake, or the
     /// shortest of data if that is less by more than a full packet.
     pub propagation_s: f64,
     /// Bytes of a full packet.
     pub full_packet: u32,
+}
+
+/// What a walk through the packets of a connection gives for its path.
+pub(super) struct Times<'a> {
+    /// Bytes that have arrived by a time.
+    pub delivered: &'a [(Instant, u64)],
+    /// Round trips from a hole to its repair, in seconds.
+    pub repairs: &'a mut [f64],
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// Payload of a full segment: the smaller MSS without the options of every segment (RFC 6691).
@@ -53,7 +67,7 @@ impl Path {
         vantage: Vantage,
         base_rtt_s: f64,
         full_segment: u32,
-        delivered: &[(Instant, u64)],
+        times: Times<'_>,
     ) -> Self {
         let (own, other) = match sender {
             Side::Client => (&connection.forward, &connection.backward),
@@ -62,13 +76,15 @@ impl Path {
         let ip_header = if connection.client.is_ipv6() { 40 } else { 20 };
         let header = ip_header + TCP_HEADER + if has_timestamps(connection) { TIMESTAMPS } else { 0 };
         let full_packet = full_segment + header;
-        let rate = payload_rate(delivered, u64::from(full_segment));
+        let rate = payload_rate(times.delivered, u64::from(full_segment));
         let rate_bps = rate.map(|bytes| bytes * 8.0 * f64::from(full_packet) / f64::from(full_segment));
         // The delay that inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
-        let most = if vantage == Vantage::Receiver {
-            other.rtt.map(|rtt| rtt.max_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
-        } else {
-            own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s))
+        let most = match vantage {
+            Vantage::Receiver if has_timestamps(connection) => {
+                other.rtt.map(|rtt| rtt.max_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
+            }
+            Vantage::Receiver => median(times.repairs),
+            _ => own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s)),
         };
         let max_rtt_s = most.unwrap_or(base_rtt_s).max(base_rtt_s);
         let sending = |bytes: u32| rate_bps.map_or(0.0, |rate| 8.0 * f64::from(bytes) / rate);
@@ -82,7 +98,9 @@ impl Path {
         let in_doubt = sending(full_packet);
         let of_handshake = of_handshake.filter(|found| of_data.is_none_or(|data| found - data < in_doubt));
         let propagation_s = of_handshake.or(of_data).unwrap_or(base_rtt_s).min(base_rtt_s);
-        let queue = rate_bps.map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
+        let queue = rate_bps
+            .filter(|_| most.is_some())
+            .map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
         Self {
             base_rtt_s,
             max_rtt_s,
