@@ -48,6 +48,12 @@ pub enum SocketError {
     /// The peer did not answer (ETIMEDOUT).
     #[error("the peer did not answer in time")]
     TimedOut,
+    /// The peer kept its window closed while data waited (ETIMEDOUT).
+    #[error("the peer kept its window closed for too long")]
+    Stalled,
+    /// The host is at its limit of connections or memory (ENOBUFS).
+    #[error("the connection was reset because the host is at its limit of connections or memory")]
+    Evicted,
     /// The local end aborted the connection (ECONNABORTED).
     #[error("the connection was aborted")]
     Aborted,

@@ -17,6 +17,11 @@ impl ByteRing {
         self.start
     }
 
+    /// Bytes of its storage.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Stores `data` from `offset` on. `offset` is not below the start.
     pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
         debug_assert!(offset >= self.start, "bytes before the window of a stream");

@@ -97,6 +97,7 @@ impl Stack {
             Kind::Listener(listener) => listener.backlog = backlog,
             Kind::Fresh if socket.local.is_some() && socket.deferred.is_none() => {
                 socket.kind = Kind::Listener(Listener { backlog, fast_open, ..Listener::default() });
+                self.listeners.push(id);
             }
             _ => return Err(SocketError::Invalid),
         }

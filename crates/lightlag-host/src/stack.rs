@@ -5,15 +5,18 @@
 //! - `config`: the configuration, and the TCP of a socket that results.
 //! - `counters`: counters of packets.
 //! - `fast_open`: fast open at sockets.
+//! - `limits`: bounds of what peers can make the host hold.
 
 mod addresses;
 mod arrivals;
 mod config;
 mod counters;
 mod fast_open;
+mod limits;
 
 pub use config::HostConfig;
 pub use counters::Counters;
+pub use limits::Limits;
 
 use crate::cookies::Cookies;
 use crate::error::SocketError;
@@ -33,12 +36,15 @@ pub struct Stack {
     pub(crate) table: Table,
     /// By local and remote address.
     connections: BTreeMap<(SocketAddr, SocketAddr), SocketId>,
+    /// Sockets that listen.
+    pub(crate) listeners: Vec<SocketId>,
     /// Sockets that may have something to send.
     ready: VecDeque<SocketId>,
     /// Whole packets that belong to no socket.
     replies: VecDeque<Vec<u8>>,
     timers: BTreeSet<(Instant, SocketId)>,
     counters: Counters,
+    held: limits::Held,
     cookies: Cookies,
     pub(crate) fast_open: Memory,
     next_port: u16,
@@ -57,10 +63,12 @@ impl Stack {
             config,
             table: Table::default(),
             connections: BTreeMap::new(),
+            listeners: Vec::new(),
             ready: VecDeque::new(),
             replies: VecDeque::new(),
             timers: BTreeSet::new(),
             counters: Counters::default(),
+            held: limits::Held::default(),
             next_port: EPHEMERAL.start + first as u16,
             identification: 0,
             payload: Vec::new(),
@@ -202,6 +210,10 @@ impl Stack {
                 return;
             }
         }
+        if matches!(state, State::TimeWait) && orphan && !self.may_wait(id) {
+            self.forget(id);
+            return;
+        }
         self.arm(id, deadline);
     }
 
@@ -222,7 +234,11 @@ impl Stack {
     pub(crate) fn forget(&mut self, id: SocketId) {
         self.arm(id, None);
         self.disconnect(id);
-        self.table.remove(id);
+        let Some(removed) = self.table.remove(id) else { return };
+        self.note_removed(removed.opened_by_peer, removed.in_time_wait);
+        if matches!(removed.kind, Kind::Listener(_)) {
+            self.listeners.retain(|listener| *listener != id);
+        }
     }
 
     pub(crate) fn stream_mut(&mut self, id: SocketId) -> Option<&mut Stream> {

@@ -85,6 +85,8 @@ pub(crate) struct Stream {
     burst_start: u64,
     /// Its timeouts were blamed on the path.
     pub(crate) blamed: bool,
+    /// Bytes that were acknowledged or received in order when that last changed, and the time.
+    progress: (u64, Instant),
     /// The next segment that leaves at this moment. Its existence decides on the flags of the current one.
     next: Option<Outgoing>,
 }
@@ -125,6 +127,7 @@ impl Stream {
             least_burst,
             burst_start: u64::MAX,
             blamed: false,
+            progress: (0, Instant::ZERO),
             next: None,
         }
     }
@@ -165,6 +168,10 @@ impl Stream {
         if !self.opened {
             self.note_opened(now);
         }
+        let progress = self.connection.acknowledged() + self.connection.received();
+        if opens || progress > self.progress.0 {
+            self.progress = (progress, now);
+        }
         self.outgoing.advance(self.connection.acknowledged());
         self.bursts.acknowledge(self.connection.acknowledged());
         self.may_release = true;
@@ -175,6 +182,16 @@ impl Stream {
             // Data held back by MSG_MORE leaves with the next ACK; corked data may wait for a timeout from now on.
             if self.corked { self.limit_hold(now) } else { self.offer_all() }
         }
+    }
+
+    /// Time at which bytes were last acknowledged or received in order, or at which the connection began.
+    pub(crate) fn progress_at(&self) -> Instant {
+        self.progress.1
+    }
+
+    /// Memory of its buffers in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.outgoing.memory() + self.incoming.memory()) as u64
     }
 
     /// Notes that the connection may have opened: the peer's silence and the send buffer are measured from here

@@ -56,6 +56,10 @@ pub(crate) struct Socket {
     pub(crate) fast_parent: Option<SocketId>,
     /// The address to which its first write connects (TCP_FASTOPEN_CONNECT).
     pub(crate) deferred: Option<SocketAddr>,
+    /// A peer opened it at a listener, so that it counts for the limits of the host.
+    pub(crate) opened_by_peer: bool,
+    /// It counts as a connection in TIME-WAIT.
+    pub(crate) in_time_wait: bool,
     /// The application closed it.
     pub(crate) orphan: bool,
     /// The application reads no more.
@@ -82,6 +86,8 @@ impl Socket {
             parent: None,
             fast_parent: None,
             deferred: None,
+            opened_by_peer: false,
+            in_time_wait: false,
             orphan: false,
             read_shut: false,
             write_shut: false,

@@ -71,6 +71,15 @@ def serve_tcp(
     profile: ProfileName = None,
     sets: Set = None,
     connections: Annotated[int | None, typer.Option(min=1, help="End after this number of connections.")] = None,
+    max_connections: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Open connections; a SYN beyond them is dropped.")
+    ] = 1024,
+    max_memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Buffers of all connections; idle connections beyond it are reset.")
+    ] = "1 GB",
+    stall_timeout: Annotated[
+        str, typer.Option(metavar="TIME", help="Reset a connection whose peer keeps its window closed for this time.")
+    ] = "120 s",
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
     path: PathFile = None,
@@ -104,6 +113,7 @@ def serve_tcp(
     options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
     options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
     options |= {"priority": priority, "fast_open": fast_open}
+    options |= {"max_connections": max_connections, "max_memory": max_memory, "stall_timeout": stall_timeout}
     options["path"] = _path(path, seed, rate, delay, queue, loss)
     _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
 
@@ -279,6 +289,7 @@ def _counters(summary: dict[str, Any]) -> str:
         "other_protocols",
         "not_for_us",
         "refused_syns",
+        "evicted",
         "resets",
         "refused_by_device",
         "lost_on_path",

@@ -13,9 +13,8 @@ impl Stack {
     /// The socket that listens at this address. One bound to exactly this address comes before one bound to all.
     pub(super) fn listener_at(&self, local: SocketAddr) -> Option<SocketId> {
         let mut found = None;
-        for (id, socket) in self.table.iter() {
-            let Kind::Listener(_) = socket.kind else { continue };
-            match socket.local {
+        for id in self.listeners.iter().copied() {
+            match self.table.get(id).and_then(|socket| socket.local) {
                 Some(bound) if bound == local => return Some(id),
                 Some(bound) if bound.port() == local.port() && covers(bound.ip(), local.ip()) => found = Some(id),
                 _ => {}

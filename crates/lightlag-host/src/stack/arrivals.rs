@@ -89,7 +89,7 @@ impl Stack {
             }
             return;
         }
-        if !segment.flags.has(Flags::SYN) {
+        if !segment.flags.has(Flags::SYN) || self.refuses_more() {
             return;
         }
         let Some(socket) = self.table.get_mut(listener) else { return };
@@ -126,6 +126,8 @@ impl Stack {
         }
         let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
         (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
+        child.opened_by_peer = true;
+        self.note_opened_by_peer();
         let id = self.table.insert(child);
         self.connections.insert((local, remote), id);
         self.enqueue(id);
@@ -164,6 +166,9 @@ impl Stack {
         if socket.listener().is_none_or(|queue| queue.waiting.len() > queue.backlog) {
             // As any ACK for a full queue: the peer sends its data again, which is an ACK, too.
             self.counters.refused_syns += 1;
+            return true;
+        }
+        if self.refuses_more() {
             return true;
         }
         let config = self.tcp_config(&settings, local.ip());

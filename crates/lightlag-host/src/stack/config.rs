@@ -1,6 +1,6 @@
 //! The configuration of a host, and the TCP of its sockets that results.
 
-use super::Stack;
+use super::{Limits, Stack};
 use crate::fast_open::FastOpen;
 use crate::options::Settings;
 use crate::send_space::{SendBuffer, SendSpace};
@@ -35,6 +35,8 @@ pub struct HostConfig {
     pub syn_cookies: bool,
     /// The ends that send or accept data in a SYN (RFC 7413).
     pub fast_open: FastOpen,
+    /// Bounds of what peers can make the host hold.
+    pub limits: Limits,
     /// Hop limit of sent packets.
     pub ttl: u8,
     /// The seed of initial sequence numbers and ephemeral ports.
@@ -54,6 +56,7 @@ impl HostConfig {
             least_burst: 2,
             syn_cookies: true,
             fast_open: FastOpen::default(),
+            limits: Limits::default(),
             ttl: 64,
             seed: 1,
         }

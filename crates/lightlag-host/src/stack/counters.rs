@@ -13,8 +13,10 @@ pub struct Counters {
     pub other_protocols: u64,
     /// Dropped: the destination is not an address of this host.
     pub not_for_us: u64,
-    /// Dropped: a SYN for a listener whose queue is full.
+    /// Dropped: a SYN for a listener whose queue is full, or while the host is at its limit of connections.
     pub refused_syns: u64,
+    /// Connections that were reset because of the limits of the host.
+    pub evicted: u64,
     /// SYNs answered with a cookie, because too many connections were half open.
     pub cookies_sent: u64,
     /// Connections opened by an ACK that brought a cookie back.

@@ -2,6 +2,7 @@
 
 mod fast_open;
 mod flood;
+mod limits;
 mod path;
 mod peer;
 mod sockets;

@@ -105,14 +105,14 @@ impl Iperf {
     ///
     /// # Errors
     /// Never: the sessions send no file.
-    pub(super) fn drive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<Vec<Report>> {
+    pub(super) fn drive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<Vec<Report>> {
         self.meet_strangers(now, stack)?;
         let Some(test) = &mut self.test else { return Ok(Vec::new()) };
         test.listen(stack);
         test.advance(now, stack);
         for stream in &mut test.streams {
             if stream.report.is_none() {
-                stream.report = stream.session.drive(now, stack)?;
+                stream.report = stream.session.drive(now, stack, chunk)?;
             }
         }
         test.speak(now, stack);

@@ -26,7 +26,7 @@ use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, HostConfig, SocketError, SocketId, SocketOption, Stack};
 use path::{Arrival, EmulatedPath, Losses};
 use serde::Serialize;
-use session::Session;
+use session::{CHUNK, Session};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
@@ -119,8 +119,10 @@ pub struct Summary {
     pub other_protocols: u64,
     /// Dropped: for another address.
     pub not_for_us: u64,
-    /// Dropped: a SYN while the queue of the listener was full.
+    /// Dropped: a SYN while the queue of the listener was full, or while the host was at its limit of connections.
     pub refused_syns: u64,
+    /// Connections that were reset because of a limit.
+    pub evicted: u64,
     /// Resets that answered segments without a connection.
     pub resets: u64,
     /// Packets that the device refused.
@@ -203,6 +205,8 @@ struct Server {
     refused_by_device: u64,
     packet: Vec<u8>,
     buffer: Vec<u8>,
+    /// Bytes that an application has just read.
+    chunk: Vec<u8>,
 }
 
 impl Server {
@@ -226,6 +230,7 @@ impl Server {
             refused_by_device: 0,
             packet: Vec::new(),
             buffer: vec![0; LARGEST_PACKET],
+            chunk: vec![0; CHUNK],
         })
     }
 
@@ -285,6 +290,7 @@ impl Server {
             self.transmit(now)?;
             if now >= next_tick {
                 next_tick = now + TICK;
+                self.stack.enforce_limits(now);
                 self.tun.check()?;
                 if watch(&Event::Tick) == Control::Stop {
                     return Ok(());
@@ -386,10 +392,10 @@ impl Server {
                 return Ok(Control::Stop);
             }
         }
-        let mut reports = self.iperf.drive(now, &mut self.stack)?;
+        let mut reports = self.iperf.drive(now, &mut self.stack, &mut self.chunk)?;
         let mut at = 0;
         while let Some(session) = self.sessions.get_mut(at) {
-            match session.drive(now, &mut self.stack)? {
+            match session.drive(now, &mut self.stack, &mut self.chunk)? {
                 None => at += 1,
                 Some(report) => {
                     self.sessions.swap_remove(at);
@@ -457,7 +463,8 @@ impl Server {
 
     fn summary(&self) -> Summary {
         let Counters { packets_in, packets_out, .. } = *self.stack.counters();
-        let Counters { bad_packets, other_protocols, not_for_us, refused_syns, resets, .. } = *self.stack.counters();
+        let Counters { bad_packets, other_protocols, not_for_us, refused_syns, evicted, resets, .. } =
+            *self.stack.counters();
         Summary {
             packets_in,
             packets_out,
@@ -465,6 +472,7 @@ impl Server {
             other_protocols,
             not_for_us,
             refused_syns,
+            evicted,
             resets,
             refused_by_device: self.refused_by_device,
             connections: self.connections,

@@ -3,8 +3,8 @@
 use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
 use crate::priority::Priority;
 use crate::tun::TunConfig;
-use lightlag_core::Bytes;
-use lightlag_host::{FastOpen, HostConfig};
+use lightlag_core::{Bytes, Duration};
+use lightlag_host::{FastOpen, HostConfig, Limits};
 use lightlag_tcp::Options;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +38,15 @@ pub struct ServeOptions {
     /// Number of connections.
     #[serde(default)]
     pub connections: Option<u64>,
+    /// Largest number of open connections.
+    #[serde(default)]
+    pub max_connections: Option<usize>,
+    /// Largest memory of the buffers of all connections.
+    #[serde(default)]
+    pub max_memory: Option<Bytes>,
+    /// Time after which a connection whose peer keeps its window closed is reset.
+    #[serde(default)]
+    pub stall_timeout: Option<Duration>,
     /// The server to connect to, instead of listening.
     #[serde(default)]
     pub remote: Option<String>,
@@ -96,6 +105,22 @@ fn shown(ip: IpAddr) -> String {
 /// The smallest MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
 const LEAST_MTU: u16 = 128;
 
+/// Default of `--max-connections`: a usual limit of open files, which bounds the connections of a server on Linux.
+const CONNECTIONS: usize = 1024;
+
+/// Connections in TIME-WAIT: `tcp_max_tw_buckets` of a small Linux machine.
+const TIME_WAIT: usize = 4096;
+
+/// Default of `--max-memory`, and the least, which one connection with full buffers needs.
+const MEMORY: Bytes = Bytes(1_000_000_000);
+const LEAST_MEMORY: Bytes = Bytes(16_000_000);
+
+/// Default of `--stall-timeout`.
+const STALL: Duration = Duration::from_secs(120);
+
+/// Time without progress after which a connection of a full server gives way to a new one.
+const IDLE: Duration = Duration::from_secs(60);
+
 impl ServeOptions {
     /// The host that the options describe.
     ///
@@ -132,7 +157,28 @@ impl ServeOptions {
         };
         let early = self.fast_open.is_some();
         host.fast_open = self.fast_open()?;
+        host.limits = self.limits()?;
         Ok(ServeConfig { tun, host, action: self.action(address)?, early, pause: self.pause, path, priority })
+    }
+
+    fn limits(&self) -> Result<Limits, String> {
+        let limits = Limits {
+            connections: self.max_connections.unwrap_or(CONNECTIONS),
+            time_wait: TIME_WAIT,
+            memory: self.max_memory.unwrap_or(MEMORY),
+            closed_window: self.stall_timeout.unwrap_or(STALL),
+            idle: IDLE,
+        };
+        if limits.connections == 0 {
+            return Err("--max-connections 0: a server needs at least one connection".to_owned());
+        }
+        if limits.memory < LEAST_MEMORY {
+            return Err(format!("--max-memory {}: is below {LEAST_MEMORY}", limits.memory));
+        }
+        if limits.closed_window.is_zero() {
+            return Err("--stall-timeout 0 s: is not above 0 s".to_owned());
+        }
+        Ok(limits)
     }
 
     fn fast_open(&self) -> Result<FastOpen, String> {
@@ -270,6 +316,9 @@ mod tests {
             (r#"{"remote": "0.0.0.0:5001"}"#, "0.0.0.0:5001: is not the address of one host"),
             (r#"{"port": 0}"#, "--port"),
             (r#"{"mtu": 60}"#, "--mtu 60"),
+            (r#"{"max_connections": 0}"#, "--max-connections 0: a server needs"),
+            (r#"{"max_memory": "1 MB"}"#, "--max-memory 1 MB: is below 16 MB"),
+            (r#"{"stall_timeout": "0 s"}"#, "--stall-timeout 0 s"),
             (r#"{"tcp": {"mss": "1 B"}}"#, "--set mss"),
             (r#"{"tcp": {"route": "path"}}"#, "--set route: a host has no path"),
             (r#"{"remote": "10.9.0.1"}"#, "\"10.9.0.1\""),

@@ -35,10 +35,10 @@ pub struct Pause {
 }
 
 /// The most bytes read or written at once.
-const CHUNK: usize = 1 << 16;
+pub(super) const CHUNK: usize = 1 << 16;
 
-/// The most bytes that an echo holds before it stops reading.
-const ECHO: usize = 1 << 20;
+/// The most bytes that an echo holds before it stops reading. The buffers of the connection hold the rest.
+const ECHO: usize = 1 << 17;
 
 enum Work {
     Sink,
@@ -104,12 +104,12 @@ impl Session {
         self.held = on;
     }
 
-    /// Does everything possible now. Returns the report once the connection is over.
+    /// Does everything possible now. Returns the report once the connection is over. `chunk` is overwritten.
     ///
     /// # Errors
     /// If the file that is being sent cannot be read.
-    pub fn drive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<Option<Report>> {
-        self.receive(now, stack)?;
+    pub fn drive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<Option<Report>> {
+        self.receive(now, stack, chunk)?;
         self.transmit(now, stack)?;
         self.watch.look(now, stack, self.socket, self.paused_until.is_some());
         let over = self.error.is_some() || self.ended && self.shut || self.shut && !stack.lingers(self.socket);
@@ -133,16 +133,15 @@ impl Session {
         Report::of(now, stack, self.socket, &self.watch, (self.bytes_in, self.bytes_out), hashes, self.error)
     }
 
-    fn receive(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
-        let mut buffer = [0; CHUNK];
+    fn receive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<()> {
         while !self.ended && self.error.is_none() && !self.is_paused(now) {
             if matches!(self.work, Work::Echo) && self.outgoing.len() - self.sent >= ECHO {
                 break;
             }
-            let len = self.may_read(buffer.len());
-            match stack.read(self.socket, &mut buffer[..len]) {
+            let len = self.may_read(chunk.len());
+            match stack.read(self.socket, &mut chunk[..len]) {
                 Ok(0) => self.ended = true,
-                Ok(len) => self.take(now, &buffer[..len])?,
+                Ok(len) => self.take(now, &chunk[..len])?,
                 Err(SocketError::WouldBlock) => break,
                 Err(error) => self.error = Some(error),
             }

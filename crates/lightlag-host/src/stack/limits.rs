@@ -1,0 +1,152 @@
+//! Bounds of what peers can make a host hold: connections, TIME-WAIT, memory, and connections without progress.
+//!
+//! A full host drops a SYN, as Linux does with a full accept queue, and resets the connection without progress for the
+//! longest time if that is long enough, so that connections that do nothing keep no one out. Only connections that
+//! peers opened count.
+
+use super::Stack;
+use crate::error::SocketError;
+use crate::table::{Kind, SocketId};
+use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_tcp::State;
+
+/// Bounds of the connections that peers open at a host. By default there are none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Largest number of connections, TIME-WAIT excluded.
+    pub connections: usize,
+    /// Largest number of connections in TIME-WAIT; others end at once (`tcp_max_tw_buckets` of Linux).
+    pub time_wait: usize,
+    /// Largest memory of all their buffers. Beyond it connections are reset, those without progress first.
+    pub memory: Bytes,
+    /// Longest time without progress while the peer's window is closed and data waits; four round trips are added.
+    pub closed_window: Duration,
+    /// Time without progress after which a connection of a full host is reset for a new one.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: usize::MAX,
+            time_wait: usize::MAX,
+            memory: Bytes(u64::MAX),
+            closed_window: Duration::MAX,
+            idle: Duration::MAX,
+        }
+    }
+}
+
+/// Numbers that are compared with the limits.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Sockets that peers opened.
+    opened: usize,
+    /// Sockets in TIME-WAIT.
+    time_wait: usize,
+    /// SYNs that a full host dropped since the limits were last enforced.
+    refused: usize,
+}
+
+/// A connection that may have to go.
+struct Candidate {
+    id: SocketId,
+    since: Instant,
+    memory: u64,
+}
+
+impl Stack {
+    /// Notes a new connection that a peer opened.
+    pub(super) fn note_opened_by_peer(&mut self) {
+        self.held.opened += 1;
+    }
+
+    /// Notes that a socket is gone.
+    pub(super) fn note_removed(&mut self, by_peer: bool, in_time_wait: bool) {
+        self.held.opened -= usize::from(by_peer);
+        self.held.time_wait -= usize::from(in_time_wait);
+    }
+
+    /// Returns true, and counts the SYN as refused, if the host may hold no further connection.
+    pub(super) fn refuses_more(&mut self) -> bool {
+        let full = self.held.opened.saturating_sub(self.held.time_wait) >= self.config.limits.connections;
+        if full {
+            self.counters.refused_syns += 1;
+            self.held.refused += 1;
+        }
+        full
+    }
+
+    /// Whether a closed connection may stay in TIME-WAIT.
+    pub(super) fn may_wait(&mut self, id: SocketId) -> bool {
+        let Some(socket) = self.table.get_mut(id) else { return false };
+        if socket.in_time_wait {
+            return true;
+        }
+        if self.held.time_wait >= self.config.limits.time_wait {
+            return false;
+        }
+        socket.in_time_wait = socket.opened_by_peer;
+        self.held.time_wait += usize::from(socket.in_time_wait);
+        true
+    }
+
+    /// Number of connections of peers in TIME-WAIT.
+    pub fn connections_in_time_wait(&self) -> usize {
+        self.held.time_wait
+    }
+
+    /// Resets connections beyond the limits. Call it several times a second.
+    pub fn enforce_limits(&mut self, now: Instant) {
+        let limits = self.config.limits;
+        let mut refused = std::mem::take(&mut self.held.refused);
+        let (stalled, mut others) = self.candidates(now);
+        for id in stalled {
+            self.evict(id, SocketError::Stalled);
+        }
+        let mut memory: u64 = others.iter().map(|one| one.memory).sum();
+        if refused == 0 && memory <= limits.memory.0 {
+            return;
+        }
+        others.sort_by_key(|one| (one.since, one.id));
+        for one in others {
+            let gives_way = refused > 0 && now.since(one.since) >= limits.idle;
+            if gives_way || memory > limits.memory.0 && one.memory > 0 {
+                refused = refused.saturating_sub(1);
+                memory -= one.memory;
+                self.evict(one.id, SocketError::Evicted);
+            }
+        }
+    }
+
+    /// The connections of peers whose window has been closed for too long, and the others.
+    fn candidates(&self, now: Instant) -> (Vec<SocketId>, Vec<Candidate>) {
+        let (mut stalled, mut others) = (Vec::new(), Vec::new());
+        for (id, socket) in self.table.iter().filter(|(_, socket)| socket.opened_by_peer) {
+            let Kind::Stream(stream) = &socket.kind else { continue };
+            if matches!(stream.connection.state(), State::Closed | State::SynReceived | State::TimeWait) {
+                continue;
+            }
+            let state = stream.connection.snapshot();
+            let waits = state.peer_window == 0 && stream.unacknowledged() > 0;
+            let allowed = self.config.limits.closed_window + state.srtt * 4;
+            if waits && now.since(stream.progress_at()) >= allowed {
+                stalled.push(id);
+            } else {
+                others.push(Candidate { id, since: stream.progress_at(), memory: stream.memory() });
+            }
+        }
+        (stalled, others)
+    }
+
+    /// Resets a connection for this reason.
+    fn evict(&mut self, id: SocketId, reason: SocketError) {
+        let Some(socket) = self.table.get_mut(id) else { return };
+        socket.error = Some(reason);
+        if let Some(stream) = socket.stream() {
+            stream.connection.abort();
+        }
+        self.counters.evicted += 1;
+        self.enqueue(id);
+    }
+}
