@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import re
 import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,10 @@ import pytest
 
 import lightlag as ll
 from conftest import PAIR, Lightlag, pair
+from lightlag import _writing
+from lightlag._writing import reserved
+from lightlag.errors import FolderError
+from lightlag.studio import worker
 from studio import (
     ENDLESS,
     Server,
@@ -113,6 +120,49 @@ def test_mistakes_are_told_with_their_places(sockets: Socket) -> None:
     ]
     for request, words in wrong:
         assert words in failure(carried_out(sockets, **request))
+
+
+def test_a_run_takes_another_name_if_one_of_the_same_name_ends_while_it_looks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = folder / ".pair.lock"
+    other = lock.open("w")
+    fcntl.flock(other, fcntl.LOCK_EX)
+
+    @contextmanager
+    def ends_meanwhile(wanted: Path) -> Iterator[Path]:
+        try:
+            with reserved(wanted) as work:
+                yield work
+        except FolderError:
+            # The other run saves its results between the attempt and what follows it.
+            (folder / "pair").mkdir()
+            lock.unlink()
+            other.close()
+            raise
+
+    monkeypatch.setattr(worker, "reserved", ends_meanwhile)
+    with worker._placed(folder, "pair") as (mine, is_found, _):
+        assert (mine, is_found) == (folder / "pair-2", False)
+    assert other.closed
+
+
+def test_a_folder_that_another_command_removes_again_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    made = _writing._make_parents
+
+    def emptied(wanted: Path) -> list[Path]:
+        found = made(wanted)
+        # The command that had made it has written nothing.
+        results.rmdir()
+        return found
+
+    monkeypatch.setattr(_writing, "_make_parents", emptied)
+    with reserved(results / "pair"):
+        assert [one.name for one in results.iterdir()] == [".pair.lock"]
 
 
 def test_a_name_of_a_scenario_leads_nowhere(sockets: Socket, folder: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from lightlag import _signals
 from lightlag._text import printable
-from lightlag.errors import FolderError
+from lightlag.errors import BusyError, FolderError
 
 if sys.platform != "win32":
     import fcntl
@@ -157,8 +157,10 @@ def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
     Raises
     ------
+    BusyError
+        If another process is writing there.
     FolderError
-        If another process is writing there, or it cannot be written.
+        If it cannot be written.
     """
     shown, folder = printable(folder), Path(folder)
     try:
@@ -284,8 +286,12 @@ def _open_lock(folder: Path, shown: str) -> int:
         return -1
     while True:
         try:
+            # A command that wrote nothing may have just removed the parents that it had made.
+            folder.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and not folder.parent.exists():
+                continue
             raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -296,7 +302,7 @@ def _open_lock(folder: Path, shown: str) -> int:
         except BlockingIOError:
             writer = os.pread(handle, 20, 0).decode("ascii", "replace")
             os.close(handle)
-            raise FolderError(
+            raise BusyError(
                 f"{shown}: another lightlag (process {printable(writer)}) is writing there; wait for it, "
                 "or choose another place with --out"
             ) from None

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from lightlag.judge import Judgement
     from lightlag.results import Result
 
-__all__ = ["AlgorithmError", "CommandError", "FolderError", "InputError", "Interrupted", "ScenarioError"]
+__all__ = [
+    "AlgorithmError",
+    "BusyError",
+    "CommandError",
+    "FolderError",
+    "InputError",
+    "Interrupted",
+    "ScenarioError",
+]
 
 
 class InputError(ValueError):
@@ -22,6 +30,10 @@ class InputError(ValueError):
 
 class FolderError(InputError, OSError):
     """A folder to which results cannot be written, found before the run."""
+
+
+class BusyError(FolderError):
+    """A folder to which another process is writing."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -32,7 +32,7 @@ from typing import Any
 from lightlag import _engine, _memory, _signals
 from lightlag._text import plain
 from lightlag._writing import check_folder, reserved
-from lightlag.errors import AlgorithmError, FolderError, InputError, Interrupted, ScenarioError
+from lightlag.errors import AlgorithmError, BusyError, FolderError, InputError, Interrupted, ScenarioError
 
 __all__ = ["main"]
 
@@ -229,13 +229,8 @@ def _placed(
                 if not found:
                     check_folder(folder)
                 work = stack.enter_context(reserved(folder))
-            except FileExistsError:
+            except (FileExistsError, BusyError):
                 continue
-            except FolderError:
-                if folder.with_name(f".{folder.name}.lock").exists():
-                    # Another process writes there.
-                    continue
-                raise
             if found or not folder.exists():
                 yield folder, found, work
                 return
