@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
+from lightlag._children import end_with_parent
 from lightlag.errors import InputError
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import Store
@@ -49,7 +50,7 @@ class Processes:
 
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_ignore_interrupts)
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin)
 
     def submit(self, batch: Batch, *, apart_from: object = None) -> Future[list[Done]]:
         """Hands out a batch."""
@@ -76,6 +77,10 @@ class Processes:
         token.cancel()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal; the parent ends the others, so that nothing of theirs is cut off."""
+def _begin() -> None:
+    """Prepares a worker.
+
+    Ctrl-C goes to all processes of a terminal; the parent ends the others, so that nothing of theirs is cut off.
+    """
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import lightlag as ll
+from lightlag._children import tied
 from lightlag.emulation import device, emulate
 from lightlag.namespaces import namespaces
 from lightlag.reproduce.validation.kernel.points import BULK_S, PAYLOAD, Point
@@ -113,7 +114,7 @@ def real(point: Point, stopped: threading.Event) -> Observed:
         with emulate(SCENARIO, (ends[0], ends[1]), sets=point.sets()) as emulation:
             arguments = (left, right, ADDRESSES[1], PORT, point.algorithm, *amount)
             flow = [sys.executable, "-S", "-E", str(FLOW), *map(str, arguments)]
-            with subprocess.Popen(flow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen(tied(flow), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
                 try:
                     out, complaint = _waited(process, stopped)
                 finally:

@@ -1,0 +1,44 @@
+"""Child processes that end when their parent does, even if that is killed.
+
+Children with a pipe as standard input end when it does (``_drawing``, ``studio.worker``). Others call
+:func:`end_with_parent`, or are started with the command of :func:`tied`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Sequence
+
+__all__ = ["end_with_parent", "tied"]
+
+_TIED = """
+import ctypes, os, signal, sys
+PR_SET_PDEATHSIG = 1
+ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+# The parent may have ended before.
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def end_with_parent() -> None:
+    """Ends this process, which multiprocessing started, as soon as its parent has ended.
+
+    A worker of a pool waits for work in a pipe whose other end it holds, too, and so would wait for ever.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "this process was started by multiprocessing"
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def tied(command: Sequence[str]) -> list[str]:
+    """Returns a command that runs `command`, whose first word is a path, until the calling thread ends. Linux only."""
+    return [sys.executable, "-S", "-E", "-c", _TIED, str(os.getpid()), *command]
