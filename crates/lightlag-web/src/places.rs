@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The satellites, or the flying nodes, of a scenario.
 pub(crate) enum Places {
     Sky { sky: Arc<Sky>, rules: Rules, stations: Vec<String>, pairs: Vec<(String, [usize; 2])> },
-    Flight { nodes: Vec<String>, start: Vec<Motion>, now: f64, motions: Vec<Motion> },
+    Flight { nodes: Vec<String>, start: Vec<Motion>, now: f64, motions: Vec<Motion>, end: f64 },
 }
 
 impl Places {
@@ -32,8 +32,8 @@ impl Places {
 
     /// The nodes of a scenario that have radios.
     pub(crate) fn flight(asked: &Asked) -> Result<Result<Self, Vec<Problem>>, String> {
-        let network = match expanded(asked, None) {
-            Ok((_, network)) => network,
+        let (scenario, network) = match expanded(asked, None) {
+            Ok(expanded) => expanded,
             Err(errors) => return Ok(Err(errors)),
         };
         let members: Vec<_> = network.media.iter().flat_map(|medium| &medium.members).collect();
@@ -42,7 +42,8 @@ impl Places {
         }
         let nodes = members.iter().map(|member| network.nodes[member.node.0 as usize].clone()).collect();
         let start: Vec<Motion> = members.iter().map(|member| member.station.motion.clone()).collect();
-        Ok(Ok(Self::Flight { nodes, motions: start.clone(), start, now: 0.0 }))
+        let end = scenario.duration.as_secs_f64().min(LONGEST);
+        Ok(Ok(Self::Flight { nodes, motions: start.clone(), start, now: 0.0, end }))
     }
 
     /// Its names.
@@ -79,7 +80,9 @@ impl Places {
                 answer.numbers("places", columns);
                 answer.numbers("isls", vec![("a", Data::Words(a)), ("b", Data::Words(b))]);
             }
-            Self::Flight { start, now, motions, .. } => {
+            Self::Flight { start, now, motions, end, .. } => {
+                // A path is followed leg by leg.
+                let time_s = time_s.min(*end);
                 // A path forgets what is long behind.
                 if time_s < *now {
                     motions.clone_from(start);
@@ -109,7 +112,7 @@ impl Places {
     }
 }
 
-/// The longest time over which ways are sought: a day.
+/// The longest time over which ways are sought and nodes are followed: a day.
 const LONGEST: f64 = 86_400.0;
 
 /// The stations between which each flow crosses the sky.

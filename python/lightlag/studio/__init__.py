@@ -2,6 +2,7 @@
 
 - ``server``: the application and its start. ``guard``: which requests are answered. ``pages``: the built page.
 - ``api``: what is asked over HTTP. ``sockets``: what is asked over WebSockets.
+- ``messages``: messages of WebSockets and the types in them.
 - ``places``: the folders that it was given. ``listing``: the results and studies in them. ``reading``: their tables
   and reports.
 - ``scenarios``: texts from the page, without code. ``studies``: how far a study is.

@@ -143,7 +143,8 @@ def check_competitors(congestion: Any) -> None:
 
 
 def check_door(request: Mapping[str, Any]) -> None:
-    """Refuses a request to the door that names code. A text with mistakes passes, so that the door can show them.
+    """Refuses a request to the door that names code, after :func:`check_types`. A text with mistakes passes, so that
+    the door can show them.
 
     Raises
     ------
@@ -160,11 +161,9 @@ def check_door(request: Mapping[str, Any]) -> None:
         else:
             without_code(tree)
     without_code(request.get("scenario"))
-    for change in request.get("sets") or ():
-        if isinstance(change, list) and len(change) == 2:
-            key, value = change
-            if set(_WORDS.split(str(key))) & CODE or _named_files(value) & CODE:
-                raise InputError(f"sets: {printable(key)}: is code, which the page never runs")
+    for key, value in request.get("sets", ()):
+        if set(_WORDS.split(key)) & CODE or _named_files(value) & CODE:
+            raise InputError(f"sets: {printable(key)}: is code, which the page never runs")
     if request.get("op") == "edit":
         named = set(_WORDS.split(str(request.get("path")))) | {key for _, key, _ in _entries(request.get("value"))}
         if named & CODE:

@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from lightlag.errors import InputError, ScenarioError
 from lightlag.studio.aside import Desk, aside
 from lightlag.studio.guard import Access
+from lightlag.studio.messages import check_types, parsed_message
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import check_door
 from lightlag.studio.studies import read, status, store_of
@@ -229,23 +230,23 @@ class Client:
 
 async def _request(socket: WebSocket) -> dict[str, Any] | None:
     """The next request; None, and the end of the connection, after one that is none."""
-    try:
-        request = json.loads(await socket.receive_text())
-        number = request["id"]
-        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**32:
-            return dict(request)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
+    with suppress(ValueError, KeyError):
+        # A message of bytes has no text.
+        return parsed_message(await socket.receive_text())
     await socket.close(BAD, 'a message is no object in JSON with a number "id"')
     return None
 
 
 def _asked(request: dict[str, Any], door: Asked) -> bytes:
     try:
+        check_types(request)
         check_door(request)
+        text = json.dumps(request)
     except (InputError, ScenarioError) as error:
         return _head({"error": {"message": str(error)}})
-    return door.ask(json.dumps(request))
+    except RecursionError:
+        return _head({"error": {"message": "not a request: it nests too deeply"}})
+    return door.ask(text)
 
 
 def _head(head: Mapping[str, Any]) -> bytes:
