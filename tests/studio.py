@@ -141,9 +141,11 @@ def unpacked(answer: bytes) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
 class Server:
     """The server in a process of its own."""
 
-    def __init__(self, folder: Path, page: Path, port: int | None = 0, file: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, page: Path, port: int | None = 0, file: str | None = None, *, before: str = ""
+    ) -> None:
         program = (
-            "import sys; from pathlib import Path; from studio import Echo\n"
+            f"import sys; from pathlib import Path; from studio import Echo\n{before}\n"
             "from lightlag.studio.server import serve\n"
             f"serve({file!r}, [Path(sys.argv[1])], {port}, opens=False, door=Echo, page=Path(sys.argv[2]))"
         )

@@ -410,6 +410,7 @@ def test_connections_have_a_limit(sockets: Socket) -> None:
         for _ in range(MOST_SOCKETS):
             stack.enter_context(sockets("/door"))
         one = stack.enter_context(sockets("/tasks", token=None))
+        one.send_json({"token": TOKEN})
         with pytest.raises(WebSocketDisconnect) as closed:
             one.receive_text()
         assert closed.value.code == 4429

@@ -14,6 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lightlag.studio.visitors import Visitors
+
 __all__ = ["MOST_BODY", "Access", "Guard", "RefusedError"]
 
 MOST_BODY = 1 << 20
@@ -95,13 +97,14 @@ class Access:
 class Guard:
     """Stands in front of an application."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._access = app, access
+    def __init__(self, app: ASGIApp, access: Access, visitors: Visitors) -> None:
+        self._app, self._access, self._visitors = app, access, visitors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        self._visitors.asked(scope.get("client"))
         try:
             self._check(scope)
         except RefusedError as refused:
@@ -130,6 +133,7 @@ class Guard:
             raise RefusedError(403, "Sec-Fetch-Site: only pages of this server may ask that")
         if not is_socket and path.startswith("/api/"):
             self._access.check_token(headers)
+            self._visitors.admit(scope.get("client"))
 
 
 def _limited(receive: Receive) -> Receive:

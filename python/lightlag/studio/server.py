@@ -11,6 +11,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,12 +26,14 @@ from lightlag import _engine
 from lightlag._text import say
 from lightlag.errors import InputError
 from lightlag.studio.api import Api
+from lightlag.studio.connections import BACKLOG, HttpConnection, SocketConnection
 from lightlag.studio.guard import Access, Guard, RefusedError
 from lightlag.studio.pages import BUILT, Pages
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import opened
 from lightlag.studio.sockets import MOST_MESSAGE, Asked, Sockets
 from lightlag.studio.tasks import Tasks
+from lightlag.studio.visitors import Visitors, allow_files
 
 __all__ = ["application", "serve"]
 
@@ -48,6 +51,7 @@ def application(
     door: Callable[[], Asked] = _engine.Door,
     page: Path = BUILT,
     tasks: Tasks | None = None,
+    visitors: Visitors | None = None,
 ) -> Guard:
     """The application.
 
@@ -65,6 +69,8 @@ def application(
         The folder of the built page.
     tasks
         The processes of its clients, which end with it.
+    visitors
+        The connections without the token.
 
     Raises
     ------
@@ -74,7 +80,8 @@ def application(
     pages = Pages(page, access.port)
     tasks = Tasks() if tasks is None else tasks
     base = Path(file).resolve().parent if file is not None and Path(file).is_file() else None
-    sockets = Sockets(access, places, tasks, door, base)
+    visitors = Visitors() if visitors is None else visitors
+    sockets = Sockets(access, visitors, places, tasks, door, base)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -96,7 +103,7 @@ def application(
         Route("/{path:path}", static),
     ]
     handlers = {RefusedError: refused, Exception: refused}
-    return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers), access)
+    return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers), access, visitors)
 
 
 def serve(
@@ -128,20 +135,21 @@ def serve(
     import polars  # noqa: F401
 
     places = Places.of(folders)
-    tasks = Tasks()
+    tasks, visitors = Tasks(), Visitors(allow_files())
     with _listening(port) as listener:
         access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
-        app = application(access, places, file, door=door, page=page, tasks=tasks)
+        app = application(access, places, file, door=door, page=page, tasks=tasks, visitors=visitors)
         config = uvicorn.Config(
             app,
             log_level="critical",
             access_log=False,
             server_header=False,
             date_header=False,
-            ws="websockets-sansio",
+            http=partial(HttpConnection, visitors),  # type: ignore[arg-type]
+            ws=partial(SocketConnection, visitors),  # type: ignore[arg-type]
             ws_max_size=MOST_MESSAGE,
             ws_per_message_deflate=False,
-            limit_concurrency=100,
+            backlog=BACKLOG,
             timeout_graceful_shutdown=2,
             proxy_headers=False,
         )
@@ -154,21 +162,26 @@ def serve(
             if opens:
                 threading.Thread(target=webbrowser.open, args=[access.address], daemon=True).start()
 
-        asyncio.run(Server(config, tasks, ready).serve([listener]))
+        asyncio.run(Server(config, tasks, visitors, ready).serve([listener]))
     say("stopped")
 
 
 class Server(uvicorn.Server):
     """A server that a signal ends after the records of its tasks are kept, and a second one at once."""
 
-    def __init__(self, config: uvicorn.Config, tasks: Tasks, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, tasks: Tasks, visitors: Visitors, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._tasks, self._ready = tasks, ready
+        self._tasks, self._visitors, self._ready = tasks, visitors, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says so: signals have their handler by then."""
         await super().startup(sockets)
         self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Looks after visitors, ten times a second."""
+        self._visitors.look()
+        return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -205,7 +218,7 @@ def _listening(port: int | None) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, number))
-            listener.listen(128)
+            listener.listen(BACKLOG)
         except OSError as error:
             listener.close()
             reason = error.strerror or error

@@ -21,12 +21,14 @@ from lightlag.studio.places import Places
 from lightlag.studio.scenarios import check_door
 from lightlag.studio.studies import read, status, store_of
 from lightlag.studio.tasks import Task, Tasks, prepared
+from lightlag.studio.visitors import Visitors
 
 __all__ = ["MOST_MESSAGE", "Asked", "Sockets"]
 
 MOST_MESSAGE = 96 << 20
 """Bytes of a message: a scenario with its files."""
 MOST_SOCKETS = 16
+"""Connections with the token."""
 MOST_OPEN = 32
 """Tasks of a connection that have not ended."""
 TOKEN_S = 10.0
@@ -56,9 +58,15 @@ class Sockets:
     """
 
     def __init__(
-        self, access: Access, places: Places, tasks: Tasks, door: Callable[[], Asked], base: Path | None
+        self,
+        access: Access,
+        visitors: Visitors,
+        places: Places,
+        tasks: Tasks,
+        door: Callable[[], Asked],
+        base: Path | None,
     ) -> None:
-        self._access, self._places, self._tasks, self._base = access, places, tasks, base
+        self._access, self._visitors, self._places, self._tasks, self._base = access, visitors, places, tasks, base
         self._make_door = door
         self._open = 0
 
@@ -71,18 +79,20 @@ class Sockets:
         await self._serve(socket, self._carry_out)
 
     async def _serve(self, socket: WebSocket, serve: Callable[[WebSocket], Awaitable[None]]) -> None:
-        if self._open >= MOST_SOCKETS:
-            await socket.accept()
-            await socket.close(FULL, f"{MOST_SOCKETS} connections are open already")
-            return
-        self._open += 1
-        try:
-            await socket.accept()
-            with suppress(WebSocketDisconnect):
-                if await self._has_token(socket):
-                    await serve(socket)
-        finally:
-            self._open -= 1
+        await socket.accept()
+        with suppress(WebSocketDisconnect):
+            if not await self._has_token(socket):
+                return
+            self._visitors.admit(socket.client)
+            if self._open >= MOST_SOCKETS:
+                await socket.close(FULL, f"{MOST_SOCKETS} connections are open already")
+                return
+            self._open += 1
+            try:
+                await socket.send_json({"event": "welcome"})
+                await serve(socket)
+            finally:
+                self._open -= 1
 
     async def _has_token(self, socket: WebSocket) -> bool:
         try:
@@ -93,7 +103,6 @@ class Sockets:
         if not self._access.knows(token):
             await socket.close(FORBIDDEN, "the first message must have the token that lightlag studio printed")
             return False
-        await socket.send_json({"event": "welcome"})
         return True
 
     async def _answer_requests(self, socket: WebSocket) -> None:
