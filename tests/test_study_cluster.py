@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from lightlag.errors import InputError
 from lightlag.study.campaign import Where, carry_out
 from lightlag.study.executors import batched
 from lightlag.study.store import open_store
+from test_children import descendants
 from test_study import contents, keys_written, small
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -286,10 +288,8 @@ def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_queue_starts_the_workers(
-    tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in for Slurm that starts the jobs on this machine."""
+def queue_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for Slurm that starts the jobs on this machine, and its profile."""
     queue = tmp_path / "queue"
     queue.mkdir()
     for name, text in {
@@ -304,6 +304,13 @@ def test_a_queue_starts_the_workers(
         'jobs = 2\ncores = 1\nprocesses = 1\nmemory = "1 GB"\nwalltime = "00:10:00"\ninterface = "lo"\n'
         f'python = "{sys.executable}"\nlocal_directory = "{tmp_path}"\nlog_directory = "{tmp_path}"\n'
     )
+    return profile
+
+
+def test_a_queue_starts_the_workers(
+    tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = queue_on_this_machine(tmp_path, monkeypatch)
     found = carry_out(busy(), open_store(tmp_path / "store"), Where(cluster="slurm", profile=profile))
     assert found.is_complete
     assert len((tmp_path / "jobs").read_text().split()) == 2
@@ -318,6 +325,11 @@ def test_a_queue_starts_the_workers(
         ("cores = ", "is no TOML"),
         ('coresnow = 1\nmemory = "1 GB"', "keys are those of SLURMCluster"),
         ("jobs = 1", "keys are those of SLURMCluster"),
+        ("scheduler_options = 5", "keys are those of SLURMCluster"),
+        (
+            'shared_temp_directory = "/nowhere"',
+            "/nowhere: the key of the cluster cannot be written there: No such file",
+        ),
     ],
 )
 def test_bad_profiles(tmp_path: Path, text: str, message: str) -> None:
@@ -325,3 +337,77 @@ def test_bad_profiles(tmp_path: Path, text: str, message: str) -> None:
     profile.write_text(text)
     with pytest.raises(InputError, match=message):
         carry_out(busy(), open_store(tmp_path / "store"), Where(cluster="slurm", profile=profile))
+
+
+# --- strangers --------------------------------------------------------------------------------------------------------
+
+
+def listening(processes: list[int]) -> set[int]:
+    """The TCP ports at which processes listen."""
+    sockets: set[str] = set()
+    for process in processes:
+        for file in Path(f"/proc/{process}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                sockets.add(str(file.readlink()))
+    found = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and f"socket:[{rest[5]}]" in sockets:
+                found.add(int(local.rpartition(":")[2], 16))
+    return found
+
+
+def answered(port: int, *, tls: bool) -> bytes:
+    """What a port answers to somebody without a certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(ssl.SSLError, ConnectionError))
+        one = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        if tls:
+            one = stack.enter_context(context.wrap_socket(one))
+        one.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        return one.recv(1000)
+    return b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ports are found in /proc")
+@pytest.mark.parametrize("where", ["local:2", "slurm"])
+def test_a_cluster_that_is_started_answers_no_strangers(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, study = tmp_path / "store", tmp_path / "study.toml"
+    study.write_text(busy().to_toml())
+    command = [sys.executable, "-m", "lightlag", "study", "run", str(study), "--cluster", where, "--quiet"]
+    command += ["--store", str(store), "--out", str(tmp_path / "out")]
+    if where == "slurm":
+        command += ["--profile", str(queue_on_this_machine(tmp_path, monkeypatch))]
+    client = subprocess.Popen(command)
+    try:
+        while not keys_written(store):
+            assert client.poll() is None
+        jobs = [int(job) for job in (tmp_path / "jobs").read_text().split()] if where == "slurm" else []
+        processes = [client.pid, *descendants(client.pid), *jobs, *(one for job in jobs for one in descendants(job))]
+        ports = listening(processes)
+        # The scheduler, two workers, and what watches each of them.
+        assert len(ports) >= 5
+        for port in ports:
+            assert answered(port, tls=False)[:1] in (b"", b"\x15"), "an alert of TLS, or nothing"
+            assert answered(port, tls=True) == b""
+        keys = [path for path in store.glob(".tls-*/*") if path.is_file()]
+        assert len(keys) == (2 if where == "slurm" else 0)
+        for path in (*keys, *{key.parent for key in keys}):
+            assert path.stat().st_mode & 0o077 == 0
+    finally:
+        client.terminate()
+        client.wait()
+    assert not list(store.glob(".tls-*"))
+
+
+def test_without_the_package_for_certificates_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(InputError, match=r'a cluster needs cryptography for TLS; pip install "lightlag\[cluster\]"'):
+        carry_out(small(replications=1), open_store(tmp_path / "store"), Where(cluster="local:1"))

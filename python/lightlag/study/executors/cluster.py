@@ -1,4 +1,8 @@
-"""Workers of a dask cluster: one that runs, one on this machine, or one that a queue (Slurm, PBS, SGE) starts."""
+"""Workers of a dask cluster: one that runs, one on this machine, or one that a queue (Slurm, PBS, SGE) starts.
+
+Whoever reaches a scheduler of dask runs code as its user, so that a cluster that is started here speaks TLS with a
+certificate that its processes alone have, and has no HTTP servers.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import queue
 import re
 import secrets
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -57,12 +62,16 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
         import distributed
     except ImportError:
         raise InputError('a cluster needs dask.distributed; pip install "lightlag[cluster]"') from None
-    settings = {"distributed.scheduler.allowed-failures": ALLOWED_DEATHS, "distributed.admin.tick.limit": "1h"}
+    settings: dict[str, Any] = {
+        "distributed.scheduler.allowed-failures": ALLOWED_DEATHS,
+        "distributed.admin.tick.limit": "1h",
+    }
+    is_ours = "://" not in where
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(settings))
         address: Any = where
-        if "://" not in where:
-            address = stack.enter_context(_started(where, profile))
+        if is_ours:
+            address = stack.enter_context(_started(where, profile, store))
         elif profile is not None:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         try:
@@ -72,11 +81,18 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
                 f'{printable(where)}: no scheduler answers: {printable(error)}; start one with "dask scheduler", or '
                 "name --cluster local"
             ) from None
+        has_dashboard = not is_ours or bool(address.scheduler_spec["options"]["dashboard_address"])
+        if is_ours:
+            from lightlag.study.executors.http import close_servers
+
+            close_servers(client, keep_dashboard=has_dashboard)
+        if has_dashboard and (link := client.dashboard_link):
+            say(f"dashboard: {link}", file=sys.stderr)
         yield Batched(Workers(client, store, where))
 
 
 @contextmanager
-def _started(where: str, profile: Any) -> Iterator[Any]:
+def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
     """A cluster that ends with the study."""
     kind, _, count = where.partition(":")
     if kind == "local" and re.fullmatch(r"(?!0)\d{1,4}|", count):
@@ -85,7 +101,8 @@ def _started(where: str, profile: Any) -> Iterator[Any]:
         if profile is not None:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         workers = int(count) if count else processors()
-        with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local:
+        options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**options, security=_security()) as local:
             yield local
         return
     if kind not in QUEUES or count:
@@ -100,13 +117,67 @@ def _started(where: str, profile: Any) -> Iterator[Any]:
     except ImportError:
         raise InputError('queues need dask-jobqueue; pip install "lightlag[cluster]"') from None
     jobs = table.pop("jobs", 1)
-    try:
-        workers = getattr(dask_jobqueue, QUEUES[kind])(**table)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{printable(profile)}: {printable(error)}; keys are those of {QUEUES[kind]}") from None
-    with workers:
+    with ExitStack() as stack:
+        if table.get("protocol", "tls://") == "tls://":
+            folder = table.pop("shared_temp_directory", store.address if store.files.can_append else Path.cwd())
+            table["security"] = stack.enter_context(_kept(_security(), folder))
+        try:
+            # Anyone may read a dashboard; a profile may ask for one.
+            table["scheduler_options"] = {"dashboard_address": None} | table.get("scheduler_options", {})
+            workers = stack.enter_context(getattr(dask_jobqueue, QUEUES[kind])(**table))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{printable(profile)}: {printable(error)}; keys are those of {QUEUES[kind]}") from None
         workers.scale(jobs=jobs)
         yield workers
+
+
+def _security() -> Any:
+    """Returns the certificates that dask is configured with, or fresh ones.
+
+    Raises
+    ------
+    InputError
+        If there is no package that makes some.
+    """
+    import dask
+    from distributed.security import Security
+
+    if dask.config.get("distributed.comm.tls.ca-file"):
+        return Security(require_encryption=True)
+    try:
+        return Security.temporary()
+    except ImportError:
+        raise InputError('a cluster needs cryptography for TLS; pip install "lightlag[cluster]"') from None
+
+
+@contextmanager
+def _kept(security: Any, parent: Any) -> Iterator[Any]:
+    """The same certificates in files of this user alone, where the jobs of a queue find them.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
+    from distributed.security import Security
+
+    if "\n" not in (security.tls_worker_key or ""):
+        # They are in files.
+        yield security
+        return
+    roles = ("client", "scheduler", "worker")
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=".tls-", dir=parent)
+    except (OSError, TypeError) as error:
+        reason = printable(getattr(error, "strerror", None) or error)
+        raise InputError(f"{printable(parent)}: the key of the cluster cannot be written there: {reason}") from None
+    with folder:
+        names = {"cert": Path(folder.name) / "cert.pem", "key": Path(folder.name) / "key.pem"}
+        for kind, path in names.items():
+            path.touch(0o600)
+            path.write_text(getattr(security, f"tls_worker_{kind}"), "ascii")
+        files = {f"tls_{role}_{kind}": str(path) for role in roles for kind, path in names.items()}
+        yield Security(require_encryption=True, tls_ca_file=str(names["cert"]), **files)
 
 
 def _profile(path: Path) -> dict[str, Any]:
@@ -136,8 +207,6 @@ class Workers:
                 )
         self.workers = sum(self._ask(client.nthreads).values())
         self.place = store.address if self._shares(store) else ""
-        if link := client.dashboard_link:
-            say(f"dashboard: {link}", file=sys.stderr)
 
     def _wait_for_one(self) -> None:
         """Waits for the first worker.
