@@ -192,6 +192,70 @@ def test_a_scenario_lies_between_client_and_host(inside: str, pair_file: Path) -
     assert report["min_rtt"] >= 0.04
 
 
+FULL = """
+import socket, sys, threading
+address = (sys.argv[1], 80)
+first, *others = [socket.create_connection(address) for _ in range(3)]
+print("full", flush=True)
+late = threading.Thread(target=lambda: others.append(socket.create_connection(address)))
+late.start()
+sys.stdin.readline()
+first.close()
+late.join()
+print(len(others), flush=True)
+"""
+
+
+@real
+def test_a_full_server_takes_the_next_client_when_one_leaves(inside: str) -> None:
+    enter = ["ip", "netns", "exec", inside, sys.executable, "-c", FULL, lab.OURS]
+    with server(inside, "--sink", "--max-connections", "3") as process:
+        assert process.stdout is not None
+        with subprocess.Popen(enter, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as clients:
+            assert clients.stdin is not None
+            assert clients.stdout is not None
+            assert clients.stdout.readline() == "full\n"
+            # The kernel sends the SYN of the fourth again after a second: one was dropped.
+            while kernel_counter(inside, "TCPSynRetrans") == 0:
+                assert clients.poll() is None
+            clients.stdin.write("\n")
+            clients.stdin.flush()
+            assert clients.stdout.readline() == "3\n"
+        process.terminate()
+        lines = ended(process)
+    assert [line["event"] for line in lines].count("opened") == 4
+    assert lines[-1]["refused_syns"] >= 1
+    assert lines[-1]["evicted"] == 0
+
+
+STALLS = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 80)) as one:
+    print("reads nothing", flush=True)
+    sys.stdin.readline()
+    try:
+        while one.recv(1 << 16):
+            pass
+    except ConnectionResetError:
+        print("reset", flush=True)
+"""
+
+
+@real
+def test_a_client_that_keeps_its_window_closed_is_reset(inside: str) -> None:
+    enter = ["ip", "netns", "exec", inside, sys.executable, "-c", STALLS, lab.OURS]
+    with (
+        server(inside, "--send", "1 GB", "--connections", "1", "--stall-timeout", "1 s") as process,
+        subprocess.Popen(enter, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stalled,
+    ):
+        assert stalled.stdout is not None
+        assert stalled.stdout.readline() == "reads nothing\n"
+        lines = ended(process)
+        assert stalled.communicate("\n")[0] == "reset\n"
+    assert lines[-2]["error"] == "the peer kept its window closed for too long"
+    assert lines[-1]["evicted"] == 1
+
+
 @real
 def test_sigterm_resets_who_is_connected_and_removes_the_device(inside: str) -> None:
     needs("nc")
@@ -240,6 +304,8 @@ def test_a_device_in_use_and_a_port_without_listener_are_named(inside: str) -> N
         (["--address", "10.9.0.2", "--file", "/nowhere"], "--file /nowhere"),
         (["--address", "10.9.0.2", "--send", "many"], "many"),
         (["--address", "10.9.0.2", "--loss", "2"], "loss"),
+        (["--address", "10.9.0.2", "--max-memory", "1 MB"], "--max-memory 1 MB: is below 16 MB"),
+        (["--address", "10.9.0.2", "--stall-timeout", "0 s"], "--stall-timeout 0 s: is not above 0 s"),
         (["--address", "10.9.0.2", "--priority", "high"], "is not fifo, nice or normal"),
         (["--address", "10.9.0.2", "--path", "geo", "--loss", "0.1"], "leave those options out"),
         (["--address", "10.9.0.2", "--tun", "a/b"], "is no name for a network device"),

@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lightlag_core::{Bytes, Codepoint, Duration, Instant};
-use lightlag_host::{FastOpen, HostConfig, Keys, Shutdown, SocketId, SocketOption, Stack};
+use lightlag_host::{FastOpen, HostConfig, Keys, Limits, Shutdown, SocketId, SocketOption, Stack};
 use lightlag_tcp::config::Config;
 use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Options, Segment};
@@ -23,6 +23,15 @@ const FLOOD: usize = 60_000;
 const MOST: usize = 8192;
 const SENT: [u8; MOST] = [7; MOST];
 const WRITTEN: [u8; MOST] = [1; MOST];
+
+/// Limits that few packets reach.
+const LIMITS: Limits = Limits {
+    connections: 3,
+    time_wait: 1,
+    memory: Bytes(8192),
+    closed_window: Duration::from_secs(10),
+    idle: Duration::from_secs(1),
+};
 
 struct Program<'a>(&'a [u8]);
 
@@ -100,7 +109,8 @@ fn theirs(port: u16) -> SocketAddr {
 
 impl World {
     fn new(program: &mut Program<'_>) -> Self {
-        let mut tcp = lightlag_tcp::Profile::ALL[usize::from(program.byte()) % 5].config();
+        let profile = program.byte();
+        let mut tcp = lightlag_tcp::Profile::ALL[usize::from(profile) % 5].config();
         let bits = program.byte();
         if bits & 1 != 0 {
             tcp = small().clone();
@@ -116,7 +126,9 @@ impl World {
             rest: Duration::from_secs(u64::from(bits >> 7) * 100),
             ..FastOpen::default()
         };
-        let mut stack = Stack::new(HostConfig { tcp, fast_open, ..HostConfig::new(vec![[10, 0, 0, 1].into()]) });
+        let limits = if profile < 128 { Limits::default() } else { LIMITS };
+        let host = HostConfig::new(vec![[10, 0, 0, 1].into()]);
+        let mut stack = Stack::new(HostConfig { tcp, fast_open, limits, ..host });
         let listener = stack.listen(ours(80), 3).expect("a free port");
         let peer = Peer { port: 1000, stamp: 1, ..Peer::default() };
         let now = Instant::from_nanos(1_000_000_000);
@@ -286,6 +298,7 @@ impl World {
         }
         self.now = self.now.max(end);
         self.stack.handle_timeout(self.now);
+        self.stack.enforce_limits(self.now);
         self.drain();
     }
 }
