@@ -142,12 +142,19 @@ class Server:
     """The server in a process of its own."""
 
     def __init__(
-        self, folder: Path, page: Path, port: int | None = 0, file: str | None = None, *, before: str = ""
+        self,
+        folder: Path,
+        page: Path,
+        port: int | None = 0,
+        file: str | None = None,
+        *,
+        before: str = "",
+        opens: bool = False,
     ) -> None:
         program = (
             f"import sys; from pathlib import Path; from studio import Echo\n{before}\n"
             "from lightlag.studio.server import serve\n"
-            f"serve({file!r}, [Path(sys.argv[1])], {port}, opens=False, door=Echo, page=Path(sys.argv[2]))"
+            f"serve({file!r}, [Path(sys.argv[1])], {port}, opens={opens}, door=Echo, page=Path(sys.argv[2]))"
         )
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -573,6 +574,33 @@ def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> 
     assert other.end() == 0
     assert "error: nothing.toml: no such file" in other.close()
     assert one.close() == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems hide the arguments of processes")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_browser_gets_the_token_in_no_argument(
+    tmp_path: Path, page: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    results, told = tmp_path / "results", tmp_path / "told"
+    if is_there:
+        results.mkdir()
+    os.mkfifo(told)
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    server = Server(results, page, opens=True)
+    try:
+        address = told.read_text().strip()
+        assert server.token not in address
+        file = Path(address.removeprefix("file://"))
+        assert file.parent == (results if is_there else tmp_path)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert f"url=http://127.0.0.1:{server.port}/#token={server.token}" in file.read_text()
+        assert server.end() == 0
+        assert not file.exists()
+    finally:
+        server.close()
 
 
 def test_a_folder_that_is_none_is_an_error(lightlag: Lightlag) -> None:

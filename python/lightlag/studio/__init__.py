@@ -3,6 +3,7 @@
 - ``server``: the application and its start. ``guard``: which requests are answered. ``pages``: the built page.
 - ``connections``: connections as uvicorn serves them. ``visitors``: those without the token, which cannot keep out the
   owner.
+- ``opening``: a browser that is led to the page.
 - ``api``: what is asked over HTTP. ``sockets``: what is asked over WebSockets.
 - ``messages``: messages of WebSockets and the types in them.
 - ``places``: the folders that it was given. ``listing``: the results and studies in them. ``reading``: their tables

@@ -8,8 +8,6 @@ import secrets
 import signal
 import socket
 import sys
-import threading
-import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -28,6 +26,7 @@ from lightlag.errors import InputError
 from lightlag.studio.api import Api
 from lightlag.studio.connections import BACKLOG, HttpConnection, SocketConnection
 from lightlag.studio.guard import Access, Guard, RefusedError
+from lightlag.studio.opening import opener
 from lightlag.studio.pages import BUILT, Pages
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import opened
@@ -136,7 +135,7 @@ def serve(
 
     places = Places.of(folders)
     tasks, visitors = Tasks(), Visitors(allow_files())
-    with _listening(port) as listener:
+    with _listening(port) as listener, contextlib.ExitStack() as stack:
         access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
         app = application(access, places, file, door=door, page=page, tasks=tasks, visitors=visitors)
         config = uvicorn.Config(
@@ -160,7 +159,7 @@ def serve(
             if file is not None and (error := opened(file, places)["error"]):
                 say(f"error: {error}", file=sys.stderr)
             if opens:
-                threading.Thread(target=webbrowser.open, args=[access.address], daemon=True).start()
+                stack.enter_context(opener(access.address, places.results))
 
         asyncio.run(Server(config, tasks, visitors, ready).serve([listener]))
     say("stopped")

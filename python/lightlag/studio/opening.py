@@ -1,0 +1,68 @@
+"""Opens the page in a browser without showing the token to other users of the machine.
+
+On Linux every user may read the arguments of every process, and a browser gets the address as one. It is therefore
+given a file that only this user can read, which leads to the address. Other systems hide arguments or pass the address
+in another way; a browser outside of WSL could not read the file.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import platform
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+__all__ = ["opener"]
+
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={}">
+<title>lightlag studio</title>
+"""
+
+
+@contextmanager
+def opener(address: str, folder: Path) -> Iterator[None]:
+    """Opens a browser at an address; a file that led there is removed at the end.
+
+    Parameters
+    ----------
+    folder
+        The place of the file. Browsers in a sandbox read files of the user's folders, but not temporary ones.
+    """
+    shown: str | None = address
+    file = None
+    if _shows_arguments():
+        file = _private(address, folder)
+        shown = None if file is None else file.as_uri()
+    if shown is not None:
+        threading.Thread(target=webbrowser.open, args=[shown], daemon=True).start()
+    try:
+        yield
+    finally:
+        if file is not None:
+            with suppress(OSError):
+                file.unlink()
+
+
+def _shows_arguments() -> bool:
+    return sys.platform not in ("darwin", "win32") and "microsoft" not in platform.release().lower()
+
+
+def _private(address: str, folder: Path) -> Path | None:
+    """A file of this user alone that leads to the address; None where there can be none."""
+    for place in (*(one for one in (folder, *folder.parents) if one.is_dir()), Path(tempfile.gettempdir())):
+        path = place / f".lightlag-studio-{token_hex(8)}.html"
+        with suppress(OSError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(PAGE.format(html.escape(address)))
+            return path
+    return None
