@@ -73,6 +73,15 @@ def test_files_that_come_along_are_kept_for_another_run(sockets: Socket, folder:
     assert "base 64" in failure(carried_out(sockets, op="run", scenario=text, files={"../rate.csv": "%"}))
 
 
+def test_files_do_not_leave_the_folders_through_a_link(sockets: Socket, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "files").symlink_to(tmp_path / "elsewhere")
+    text = PAIR.replace("loss = 1e-3", 'trace = "rate.csv"')
+    files = {"rate.csv": base64.b64encode(b"time_s,rate_bps\n0,1e6\n").decode()}
+    assert "is outside of the folders" in failure(carried_out(sockets, op="run", scenario=text, files=files))
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 @pytest.mark.parametrize(
     "name", ["/etc/passwd", "../secret.csv", "link.csv", "pipe", ".", "/dev/zero", "a\0b", "none.csv"]
 )

@@ -208,7 +208,7 @@ class Sent:
     def _path(self, name: str) -> Path:
         shown = f"{printable(name):.80}"
         if name in self._files:
-            return _kept(self._places.results / "files", name, self._files[name])
+            return _kept(self._places, name, self._files[name])
         if self._base is None and not Path(name).is_absolute():
             raise InputError(f"{shown}: did not come with the scenario")
         found = self._places.inside(Path(name) if self._base is None else self._base / name, shown)
@@ -340,10 +340,19 @@ def _decoded(name: object, content: object) -> bytes:
         raise InputError(f"files: {printable(name)}: is not in base 64") from None
 
 
-def _kept(folder: Path, name: str, content: bytes) -> Path:
-    """A file with this content, named by its digest, so that the results that it gave can be repeated."""
+def _kept(places: Places, name: str, content: bytes) -> Path:
+    """A file with this content, named by its digest, so that the results that it gave can be repeated.
+
+    Raises
+    ------
+    InputError
+        If a link leads out of the folders.
+    """
     from lightlag._writing import new_file
 
+    folder = places.results / "files"
+    if folder.is_symlink():
+        folder = places.inside(folder, "files")
     stem = re.sub(r"[^\w.-]+", "-", Path(name).name).lstrip(".-")[-60:]
     path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}-{stem}"
     if not path.exists():

@@ -96,6 +96,14 @@ impl Stack {
         self.held.time_wait
     }
 
+    /// Time at which a connection last made progress: bytes were acknowledged or received in order.
+    pub fn progress_at(&self, id: SocketId) -> Option<Instant> {
+        match &self.table.get(id)?.kind {
+            Kind::Stream(stream) => Some(stream.progress_at()),
+            _ => None,
+        }
+    }
+
     /// Resets connections beyond the limits. Call it several times a second.
     pub fn enforce_limits(&mut self, now: Instant) {
         let limits = self.config.limits;

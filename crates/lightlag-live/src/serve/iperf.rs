@@ -6,7 +6,7 @@
 use super::payload::Source;
 use super::report::Report;
 use super::session::{Role, Session};
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 use lightlag_host::{SocketError, SocketId, SocketOption, Stack};
 use serde::Deserialize;
 use serde_json::json;
@@ -18,6 +18,9 @@ const COOKIE: usize = 37;
 const LONGEST: usize = 1 << 16;
 /// The most streams in a test (MAX_STREAMS of iperf3).
 const MOST_STREAMS: usize = 128;
+
+/// Time without progress after which a test makes room for another client.
+const STUCK: Duration = Duration::from_secs(60);
 
 const TEST_START: u8 = 1;
 const TEST_RUNNING: u8 = 2;
@@ -126,13 +129,15 @@ impl Iperf {
 
     fn meet_strangers(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
         for (socket, mut cookie) in std::mem::take(&mut self.strangers) {
-            let mut missing = vec![0; COOKIE - cookie.len()];
-            match stack.read(socket, &mut missing) {
-                Ok(len @ 1..) => cookie.extend_from_slice(&missing[..len]),
-                Err(SocketError::WouldBlock) => {}
-                Ok(0) | Err(_) => {
-                    let _ = stack.close(now, socket);
-                    continue;
+            if cookie.len() < COOKIE {
+                let mut missing = vec![0; COOKIE - cookie.len()];
+                match stack.read(socket, &mut missing) {
+                    Ok(len @ 1..) => cookie.extend_from_slice(&missing[..len]),
+                    Err(SocketError::WouldBlock) => {}
+                    Ok(0) | Err(_) => {
+                        let _ = stack.close(now, socket);
+                        continue;
+                    }
                 }
             }
             if cookie.len() < COOKIE {
@@ -142,6 +147,11 @@ impl Iperf {
             match &mut self.test {
                 None => self.test = Some(Test::new(now, socket, cookie)),
                 Some(test) if test.cookie == cookie && test.step == Step::Streams => test.add(now, socket, stack)?,
+                Some(test) if test.is_stuck(now, stack) => {
+                    // It ends at the next call, and then the newcomer begins.
+                    test.over = true;
+                    self.strangers.push((socket, cookie));
+                }
                 Some(_) => {
                     let _ = stack.write(now, socket, &[ACCESS_DENIED]);
                     let _ = stack.close(now, socket);
@@ -165,6 +175,13 @@ impl Test {
             begin: now,
             over: false,
         }
+    }
+
+    /// Whether none of its connections has made progress for a while.
+    fn is_stuck(&self, now: Instant, stack: &Stack) -> bool {
+        let sockets = self.streams.iter().map(|stream| stream.session.socket).chain([self.control]);
+        let last = sockets.filter_map(|socket| stack.progress_at(socket)).max();
+        last.is_none_or(|last| now.since(last) >= STUCK)
     }
 
     /// The number of data connections that the client opens, and the number of them, the first ones, on which it sends.
@@ -330,5 +347,55 @@ impl Test {
             })
         });
         reports.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_host::HostConfig;
+    use std::net::IpAddr;
+
+    const SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+
+    /// Exchanges packets until none is left, and accepts connections.
+    fn exchange(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Iperf) {
+        let [server, client] = stacks;
+        let mut packet = Vec::new();
+        for _ in 0..10 {
+            while client.poll_packet(now, &mut packet) {
+                server.packet_in(now, &packet);
+            }
+            while let Ok(socket) = server.accept(listener) {
+                iperf.accept(socket);
+            }
+            iperf.drive(now, server, &mut [0; 1000]).unwrap();
+            while server.poll_packet(now, &mut packet) {
+                client.packet_in(now, &packet);
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_that_is_stuck_makes_room() {
+        let stack = |last| Stack::new(HostConfig::new(vec![IpAddr::from([10, 0, 0, last])]));
+        let mut stacks = [stack(1), stack(2)];
+        let listener = stacks[0].listen((SERVER, 5201).into(), 5).unwrap();
+        let mut iperf = Iperf::default();
+        let mut opened = |seconds: u64, cookie: u8| {
+            let now = Instant::ZERO + Duration::from_secs(seconds);
+            let socket = stacks[1].socket();
+            stacks[1].connect(now, socket, (SERVER, 5201).into()).unwrap();
+            exchange(now, &mut stacks, listener, &mut iperf);
+            stacks[1].write(now, socket, &[cookie; COOKIE]).unwrap();
+            exchange(now, &mut stacks, listener, &mut iperf);
+            let mut answer = [0; 10];
+            let len = stacks[1].read(socket, &mut answer).unwrap();
+            answer[..len].to_vec()
+        };
+        assert_eq!(opened(1, b'a'), [PARAM_EXCHANGE]);
+        assert_eq!(opened(50, b'b'), [ACCESS_DENIED]);
+        assert_eq!(opened(62, b'c'), [PARAM_EXCHANGE]);
+        assert_eq!(opened(63, b'd'), [ACCESS_DENIED]);
     }
 }

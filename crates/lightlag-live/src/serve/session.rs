@@ -51,9 +51,7 @@ enum Work {
 pub struct Session {
     pub(super) socket: SocketId,
     work: Work,
-    /// Bytes to be sent, from `sent` on.
-    outgoing: Vec<u8>,
-    sent: usize,
+    outgoing: Outgoing,
     hash_in: Sha256,
     hash_out: Sha256,
     bytes_in: u64,
@@ -83,8 +81,7 @@ impl Session {
         Ok(Self {
             socket,
             work,
-            outgoing: Vec::new(),
-            sent: 0,
+            outgoing: Outgoing::default(),
             hash_in: Sha256::new(),
             hash_out: Sha256::new(),
             bytes_in: 0,
@@ -135,7 +132,7 @@ impl Session {
 
     fn receive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<()> {
         while !self.ended && self.error.is_none() && !self.is_paused(now) {
-            if matches!(self.work, Work::Echo) && self.outgoing.len() - self.sent >= ECHO {
+            if matches!(self.work, Work::Echo) && self.outgoing.rest().len() >= ECHO {
                 break;
             }
             let len = self.may_read(chunk.len());
@@ -172,37 +169,35 @@ impl Session {
         }
         match &mut self.work {
             Work::Sink | Work::Send(_) => {}
-            Work::Echo => self.outgoing.extend_from_slice(data),
-            Work::Http(http) => http.take(data, &mut self.outgoing)?,
+            Work::Echo => self.outgoing.bytes.extend_from_slice(data),
+            Work::Http(http) => http.take(data, &mut self.outgoing.bytes)?,
         }
         Ok(())
     }
 
     fn transmit(&mut self, now: Instant, stack: &mut Stack) -> io::Result<()> {
         while !self.held {
-            if self.sent == self.outgoing.len() {
-                self.outgoing.clear();
-                self.sent = 0;
+            if self.outgoing.rest().is_empty() {
                 match &mut self.work {
-                    Work::Send(payload) => payload.next(CHUNK, &mut self.outgoing)?,
-                    Work::Http(http) => http.next(CHUNK, &mut self.outgoing)?,
+                    Work::Send(payload) => payload.next(CHUNK, &mut self.outgoing.bytes)?,
+                    Work::Http(http) => http.next(CHUNK, &mut self.outgoing.bytes)?,
                     Work::Sink | Work::Echo => {}
                 }
             }
-            if self.outgoing.is_empty() || self.error.is_some() {
+            if self.outgoing.rest().is_empty() || self.error.is_some() {
                 break;
             }
-            match stack.write(now, self.socket, &self.outgoing[self.sent..]) {
+            match stack.write(now, self.socket, self.outgoing.rest()) {
                 Ok(len) => {
-                    self.hash_out.update(&self.outgoing[self.sent..self.sent + len]);
+                    self.hash_out.update(&self.outgoing.rest()[..len]);
                     self.bytes_out += len as u64;
-                    self.sent += len;
+                    self.outgoing.advance(len);
                 }
                 Err(SocketError::WouldBlock) => return Ok(()),
                 Err(error) => self.error = Some(error),
             }
         }
-        if self.sent == self.outgoing.len() && self.finished() && !self.shut && self.error.is_none() {
+        if self.outgoing.rest().is_empty() && self.finished() && !self.shut && self.error.is_none() {
             if stack.is_deferred(self.socket) {
                 // There was nothing to send in the SYN.
                 let _ = stack.write(now, self.socket, &[]);
@@ -222,6 +217,51 @@ impl Session {
     }
 }
 
+/// Bytes to be sent.
+#[derive(Default)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    /// Number of them that the stack has accepted.
+    sent: usize,
+}
+
+impl Outgoing {
+    /// The bytes that the stack has not accepted.
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// Notes that the stack has accepted this many more. A connection may never accept everything at once, so the
+    /// accepted bytes are removed in between, too.
+    fn advance(&mut self, len: usize) {
+        self.sent += len;
+        if self.sent == self.bytes.len() || self.sent >= CHUNK {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepted_bytes_are_forgotten_although_others_wait() {
+        let mut outgoing = Outgoing::default();
+        let mut sent = Vec::new();
+        for part in 0..10_000_u32 {
+            outgoing.bytes.extend(part.to_be_bytes().repeat(100));
+            let len = outgoing.rest().len() - 1;
+            sent.extend_from_slice(&outgoing.rest()[..len]);
+            outgoing.advance(len);
+            assert!(outgoing.bytes.len() <= CHUNK + 400);
+        }
+        assert_eq!(outgoing.rest().len(), 1);
+        assert!((0..10_000_u32).flat_map(|part| part.to_be_bytes().repeat(100)).eq(sent.into_iter().chain([0x0f])));
+    }
 }
