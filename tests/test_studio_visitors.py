@@ -23,6 +23,7 @@ UPGRADE = (
 )
 HEAD = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 FEW = "from lightlag.studio import visitors; visitors.MOST_VISITORS = 20"
+FILES = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
 HASTY = "from lightlag.studio import visitors; visitors.PATIENCE_S = 0.5"
 
 
@@ -69,19 +70,20 @@ def gets_in(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "before"),
     [
-        "",
-        HEAD,
-        HEAD + "\r\n",
-        HEAD + "Content-Length: 1000\r\n\r\n",
-        UPGRADE,
-        UPGRADE + "\x01\x00",
-        3 * (HEAD + "\r\n"),
+        pytest.param("", "", id="silent"),
+        pytest.param(HEAD, "", id="head"),
+        pytest.param(HEAD + "\r\n", "", id="idle"),
+        pytest.param(HEAD + "Content-Length: 1000\r\n\r\n", "", id="body"),
+        pytest.param(UPGRADE, "", id="socket"),
+        pytest.param(UPGRADE + "\x01\x00", "", id="fragment"),
+        pytest.param(3 * (HEAD + "\r\n"), "", id="pipelined"),
+        pytest.param(HEAD, FEW, id="few"),
+        pytest.param(UPGRADE, FEW, id="few sockets"),
+        pytest.param(HEAD, FILES, id="few files"),
     ],
-    ids=["silent", "head", "idle", "body", "socket", "fragment", "pipelined"],
 )
-@pytest.mark.parametrize("before", ["", FEW], ids=["many", "few"])
 def test_connections_without_the_token_do_not_keep_out_the_owner(
     served: Callable[[str], Server], text: str, before: str
 ) -> None:
