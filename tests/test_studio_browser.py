@@ -117,3 +117,20 @@ def test_another_site_reaches_nothing_even_with_the_token(server: Server, folder
         assert tab.evaluate(sent) == 0
         for path in ("/tasks", "/door"):
             assert tab.evaluate(SOCKET, [f"ws://{host}{path}", server.token]) == 1006
+
+
+def test_the_file_for_the_browser_leads_to_the_page(
+    tab: Any, folder: Path, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, browser = tmp_path / "told", tmp_path / "browser"
+    os.mkfifo(told)
+    browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    server = Server(folder, page, opens=True)
+    try:
+        tab.goto(told.read_text().strip())
+        tab.wait_for_url(f"http://127.0.0.1:{server.port}/#token={server.token}")
+        assert tab.title() == "lightlag"
+    finally:
+        server.close()
