@@ -22,6 +22,11 @@ impl ByteRing {
         self.bytes.len()
     }
 
+    /// Frees the storage. The ring must be empty: its contents are lost.
+    pub(crate) fn release(&mut self) {
+        self.bytes = Vec::new();
+    }
+
     /// Stores `data` from `offset` on. `offset` is not below the start.
     pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
         debug_assert!(offset >= self.start, "bytes before the window of a stream");

@@ -194,6 +194,16 @@ impl Stream {
         (self.outgoing.memory() + self.incoming.memory()) as u64
     }
 
+    /// Frees the memory of buffers that hold nothing.
+    pub(crate) fn release_memory(&mut self) {
+        if self.unacknowledged() == 0 {
+            self.outgoing.release();
+        }
+        if self.connection.held() <= self.incoming.start() {
+            self.incoming.release();
+        }
+    }
+
     /// Notes that the connection may have opened: the peer's silence and the send buffer are measured from here
     /// (`tcp_init_transfer`).
     fn note_opened(&mut self, now: Instant) {

@@ -17,7 +17,8 @@ pub struct Limits {
     pub connections: usize,
     /// Largest number of connections in TIME-WAIT; others end at once (`tcp_max_tw_buckets` of Linux).
     pub time_wait: usize,
-    /// Largest memory of all their buffers. Beyond it connections are reset, those without progress first.
+    /// Largest memory of all their buffers, TIME-WAIT excluded. Beyond it connections are reset, those without progress
+    /// first.
     pub memory: Bytes,
     /// Longest time without progress while the peer's window is closed and data waits; four round trips are added.
     pub closed_window: Duration,
@@ -88,6 +89,9 @@ impl Stack {
         }
         socket.in_time_wait = socket.opened_by_peer;
         self.held.time_wait += usize::from(socket.in_time_wait);
+        if let Some(stream) = socket.stream() {
+            stream.release_memory();
+        }
         true
     }
 
@@ -113,6 +117,10 @@ impl Stack {
             self.evict(id, SocketError::Stalled);
         }
         let mut memory: u64 = others.iter().map(|one| one.memory).sum();
+        if memory > limits.memory.0 {
+            self.release_memory(&mut others);
+            memory = others.iter().map(|one| one.memory).sum();
+        }
         if refused == 0 && memory <= limits.memory.0 {
             return;
         }
@@ -123,6 +131,16 @@ impl Stack {
                 refused = refused.saturating_sub(1);
                 memory -= one.memory;
                 self.evict(one.id, SocketError::Evicted);
+            }
+        }
+    }
+
+    /// Frees the buffers that hold nothing.
+    fn release_memory(&mut self, connections: &mut [Candidate]) {
+        for one in connections {
+            if let Some(stream) = self.stream_mut(one.id) {
+                stream.release_memory();
+                one.memory = stream.memory();
             }
         }
     }

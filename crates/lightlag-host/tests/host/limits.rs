@@ -125,6 +125,36 @@ fn buffers_beyond_the_limit_cost_the_connection_that_waits_longest() {
 }
 
 #[test]
+fn buffers_that_hold_nothing_are_freed_before_a_connection_is_reset() {
+    let limits = Limits { memory: Bytes(100_000), ..Limits::default() };
+    let (mut world, listener) = limited(limits);
+    let mut sent = vec![7; 60_000];
+    for _ in 0..4 {
+        let client = connect(&mut world);
+        run(&mut world, Duration::from_millis(100));
+        let server = world.stacks[SERVER].accept(listener).unwrap();
+        for round in 0..3 {
+            // The buffers that were freed are filled again.
+            sent.fill(round);
+            for (from, to) in [((CLIENT, client), (SERVER, server)), ((SERVER, server), (CLIENT, client))] {
+                let mut read = Vec::new();
+                let mut written = 0;
+                while read.len() < sent.len() {
+                    written += world.stacks[from.0].write(world.now, from.1, &sent[written..]).unwrap_or(0);
+                    run(&mut world, Duration::from_millis(100));
+                    let mut data = vec![0; sent.len()];
+                    let len = world.stacks[to.0].read(to.1, &mut data).unwrap_or(0);
+                    read.extend_from_slice(&data[..len]);
+                }
+                assert!(read == sent);
+                run(&mut world, Duration::from_millis(500));
+            }
+        }
+    }
+    assert_eq!(world.stacks[SERVER].counters().evicted, 0);
+}
+
+#[test]
 fn connections_beyond_the_limit_do_not_stay_in_time_wait() {
     let (mut world, listener) = limited(Limits { time_wait: 1, ..Limits::default() });
     let clients = [connect(&mut world), connect(&mut world)];
