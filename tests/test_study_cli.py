@@ -163,7 +163,7 @@ def test_tables_of_another_study_are_not_replaced(study: Command) -> None:
     [
         (["run", "none.toml"], "none.toml: cannot read: No such file or directory; name a study file"),
         (["run", "loss.toml", "--shard", "3/2"], "3/2"),
-        (["run", "loss.toml", "--cluster", "nowhere"], '"nowhere": is no cluster; write tcp://HOST:PORT'),
+        (["run", "loss.toml", "--cluster", "nowhere"], '"nowhere": is no cluster; write tls:// or tcp://HOST:PORT'),
         (["run", "loss.toml", "--cluster", "slurm"], "slurm: what is a worker to ask for? name a file with --profile"),
         (["run", "loss.toml", "--cluster", "tcp://127.0.0.1:1"], "tcp://127.0.0.1:1: no scheduler answers"),
         (["merge", "none", "--into", "all"], "none"),

@@ -55,7 +55,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="WHERE",
-        help="A dask cluster instead: tcp://HOST:PORT of a scheduler, local, local:4, slurm, pbs or sge.",
+        help="A dask cluster instead: tls:// or tcp://HOST:PORT of a scheduler, local, local:4, slurm, pbs or sge.",
     ),
 ]
 Profile = Annotated[

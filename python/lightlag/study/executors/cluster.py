@@ -102,12 +102,16 @@ def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         workers = int(count) if count else processors()
         options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-        with LocalCluster(**options, security=_security()) as local:
+        # The folder that dask shares among users could be another one's.
+        with (
+            tempfile.TemporaryDirectory(prefix="lightlag-dask-") as folder,
+            LocalCluster(**options, local_directory=folder, security=_security()) as local,
+        ):
             yield local
         return
     if kind not in QUEUES or count:
         raise InputError(
-            f'"{printable(where)}": is no cluster; write tcp://HOST:PORT, local, local:4, {", ".join(QUEUES)}'
+            f'"{printable(where)}": is no cluster; write tls:// or tcp://HOST:PORT, local, local:4, {", ".join(QUEUES)}'
         )
     if profile is None:
         raise InputError(f"{kind}: what is a worker to ask for? name a file with --profile, see docs/studies.md")
