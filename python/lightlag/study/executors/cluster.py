@@ -37,6 +37,8 @@ START_S = 120.0
 LOOK_S = 1.0
 """Between two looks at a queue, which may take hours to start the first worker."""
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
+WITHOUT_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Options of a scheduler. Its HTTP server, which is closed as soon as it is there, takes no port from another one."""
 ALLOWED_DEATHS = 0
 """The scheduler does not repeat a batch whose worker died: whoever handed it out knows what it had finished."""
 
@@ -81,7 +83,7 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
                 f'{printable(where)}: no scheduler answers: {printable(error)}; start one with "dask scheduler", or '
                 "name --cluster local"
             ) from None
-        has_dashboard = not is_ours or bool(address.scheduler_spec["options"]["dashboard_address"])
+        has_dashboard = not is_ours or address.scheduler_spec["options"].get("dashboard") is not False
         if is_ours:
             from lightlag.study.executors.http import close_servers
 
@@ -101,7 +103,7 @@ def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
         if profile is not None:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         workers = int(count) if count else processors()
-        options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"n_workers": workers, "threads_per_worker": 1, "scheduler_kwargs": WITHOUT_DASHBOARD}
         # The folder that dask shares among users could be another one's.
         with (
             tempfile.TemporaryDirectory(prefix="lightlag-dask-") as folder,
@@ -127,7 +129,8 @@ def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
             table["security"] = stack.enter_context(_kept(_security(), folder))
         try:
             # Anyone may read a dashboard; a profile may ask for one.
-            table["scheduler_options"] = {"dashboard_address": None} | table.get("scheduler_options", {})
+            asked = table.get("scheduler_options", {})
+            table["scheduler_options"] = asked if "dashboard_address" in asked else WITHOUT_DASHBOARD | asked
             workers = stack.enter_context(getattr(dask_jobqueue, QUEUES[kind])(**table))
         except (TypeError, ValueError) as error:
             raise InputError(f"{printable(profile)}: {printable(error)}; keys are those of {QUEUES[kind]}") from None
