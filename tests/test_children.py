@@ -71,6 +71,27 @@ def test_a_process_that_waits_ends_with_the_one_that_started_it(start: str) -> N
         gone(child)
 
 
+POOL = """
+import multiprocessing, os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from lightlag._children import end_with_parent
+pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), end_with_parent)
+print(pool.submit(os.getpid).result(), flush=True)
+pool.submit(eval, "__import__('ctypes').PyDLL(None).sleep(86400)")
+time.sleep(86400)
+"""
+
+
+def test_a_worker_whose_native_code_holds_the_lock_of_python_ends_with_its_parent() -> None:
+    with subprocess.Popen([sys.executable, "-c", POOL], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        while "nanosleep" not in Path(f"/proc/{worker}/wchan").read_text():
+            assert runs(worker)
+        parent.kill()
+        gone(worker)
+
+
 def test_a_tied_process_whose_parent_has_ended_does_not_start() -> None:
     from lightlag._children import tied
 

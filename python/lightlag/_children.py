@@ -6,18 +6,20 @@ Children with a pipe as standard input end when it does (``_drawing``, ``studio.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
 
 __all__ = ["end_with_parent", "tied"]
 
+_PR_SET_PDEATHSIG = 1
 _TIED = """
 import ctypes, os, signal, sys
-PR_SET_PDEATHSIG = 1
-ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 # The parent may have ended before.
 if os.getppid() == int(sys.argv[1]):
     os.execv(sys.argv[2], sys.argv[2:])
@@ -27,10 +29,14 @@ if os.getppid() == int(sys.argv[1]):
 def end_with_parent() -> None:
     """Ends this process, which multiprocessing started, as soon as its parent has ended.
 
-    A worker of a pool waits for work in a pipe whose other end it holds, too, and so would wait for ever.
+    A worker of a pool waits for work in a pipe whose other end it holds, too, and so would wait for ever. On Linux the
+    kernel kills it, also if native code holds Python's lock, when the thread of the parent that started it ends.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None, "this process was started by multiprocessing"
+    if sys.platform == "linux":
+        # The thread below also notices a parent that ended before.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def wait() -> None:
         parent.join()
