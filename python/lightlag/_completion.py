@@ -86,7 +86,7 @@ def script(shell: str) -> str:
 
 def install(shell: str) -> Path:
     """Writes the script where the shell looks for it, and gives the path."""
-    from lightlag._writing import new_file
+    from lightlag._output import new_file
 
     path = Path.home() / _PLACES[shell]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,9 +100,13 @@ def install(shell: str) -> Path:
 
 
 def _add(path: Path, line: str) -> None:
+    from lightlag._output import new_file
+
     text = path.read_text("utf-8") if path.exists() else ""
     if line not in text.splitlines():
-        path.write_text(f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{line}\n", encoding="utf-8")
+        before = text if text.endswith("\n") or not text else f"{text}\n"
+        with new_file(path) as partial:
+            partial.write_text(f"{before}{line}\n", encoding="utf-8")
 
 
 def answer(shell: str) -> None:

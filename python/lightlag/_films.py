@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from lightlag._writing import new_file
+from lightlag._output import MADE_BY, new_file
 from lightlag.errors import InputError
 
 __all__ = ["WRITERS", "writable", "write"]
@@ -59,5 +59,16 @@ def write(
     with new_file(path) as partial:
         # The writer takes its format from the suffix, which the unfinished file lacks.
         named = partial.with_name(partial.name + suffix)
-        film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100, progress_callback=progress)
+        about = {"comment": MADE_BY}
+        film.save(named, writer=WRITERS[suffix], fps=per_second, dpi=100, progress_callback=progress, metadata=about)
+        if suffix == ".gif":
+            _sign(named)
         named.replace(partial)
+
+
+def _sign(gif: Path) -> None:
+    """Adds a comment that names lightlag, before the last byte (GIF89a, 24)."""
+    comment = MADE_BY.encode()
+    with gif.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\x21\xfe" + bytes([len(comment)]) + comment + b"\0\x3b")

@@ -83,6 +83,7 @@ def commands(figure: Figure) -> str:
     for artist in rasterized:
         artist.set_rasterized(False)
     written = io.StringIO()
+    written.write("%% Creator: lightlag\n")
     written.write(_HEAD)
     width, height = figure.get_size_inches()
     written.write("\\begin{pgfpicture}%\n")

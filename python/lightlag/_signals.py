@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import FrameType, ModuleType, TracebackType
 
-__all__ = ["IS_COMMAND", "asked", "code", "finish", "held", "install", "kept", "raising", "telling"]
+__all__ = ["IS_COMMAND", "asked", "code", "finish", "has_written", "held", "install", "kept", "raising", "telling"]
 
 _NUMBERS: tuple[int, ...] = tuple(
     getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
@@ -148,6 +148,11 @@ class telling:  # noqa: N801
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _tellers.remove(self._kept)
+
+
+def has_written() -> bool:
+    """Returns true if a block in which signals wait has ended well: the command has written files."""
+    return bool(_written)
 
 
 def kept() -> str:

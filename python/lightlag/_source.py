@@ -272,6 +272,11 @@ def _columns() -> dict[str, dict[str, pl.DataType]]:
     return found
 
 
+def columns_of(table: str) -> tuple[str, ...]:
+    """The columns of a table, in order."""
+    return tuple(_dictionary()[table])
+
+
 @cache
 def _dictionary() -> dict[str, dict[str, dict[str, Any]]]:
     """What the engine declares of each column of each table, by their names."""

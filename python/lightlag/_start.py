@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from lightlag import _printing
+
 __all__ = ["main"]
 
 COMPLETING = "_LIGHTLAG_COMPLETE"
@@ -13,6 +15,11 @@ COMPLETING = "_LIGHTLAG_COMPLETE"
 
 def main() -> None:
     """The command ``lightlag``."""
+    with _printing.streams():
+        _main()
+
+
+def _main() -> None:
     if sys.argv[1:] == ["--version"]:
         from lightlag import _engine
 

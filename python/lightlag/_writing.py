@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,19 @@ from lightlag.errors import BusyError, FolderError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["MARK", "add_entries", "check_folder", "check_room", "is_locked", "new_file", "new_folder", "reserved"]
+__all__ = [
+    "MARK",
+    "add_entries",
+    "check_folder",
+    "check_room",
+    "is_beside_results",
+    "is_locked",
+    "naming",
+    "new_folder",
+    "partial_path",
+    "reserved",
+    "written",
+]
 
 MARK = "run.json"
 """The file that makes a folder a results folder."""
@@ -44,7 +56,13 @@ _locked: dict[Path, tuple[int, int]] = {}
 """Locks of this process: their number for each folder, and the file."""
 
 
-def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: float = 0.0) -> None:
+def check_folder(
+    folder: str | os.PathLike[str],
+    force: bool = False,
+    *,
+    space: float = 0.0,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+) -> None:
     """Fails if results cannot be written to a folder, before hours are spent on a run.
 
     Parameters
@@ -53,6 +71,8 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: 
         A folder of results that exists may be replaced.
     space
         Bytes that the results may take.
+    inputs
+        Files and results folders that the same command reads. They are never replaced.
 
     Raises
     ------
@@ -68,7 +88,7 @@ def check_folder(folder: str | os.PathLike[str], force: bool = False, *, space: 
         raise FolderError(f"{shown}: is not the name of a folder for results; name one that is not there yet")
     _check_names(folder, parent)
     if kind == "folder" and os.path.lexists(folder):
-        _check_existing(folder, force)
+        _check_existing(folder, force, inputs)
     elif kind != "folder":
         raise FileExistsError(f"{printable(parent)}: is not a folder; choose another place for the results")
     if not os.access(parent, os.W_OK | os.X_OK):
@@ -130,7 +150,7 @@ def _check_names(folder: Path, parent: Path) -> None:
             )
 
 
-def _check_existing(folder: Path, force: bool) -> None:
+def _check_existing(folder: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]) -> None:
     shown = printable(folder)
     if folder.is_symlink() or not folder.is_dir():
         raise FileExistsError(f"{shown}: is not a folder; choose another place for the results")
@@ -147,6 +167,23 @@ def _check_existing(folder: Path, force: bool) -> None:
             f"{shown}: holds something else than results (no {MARK}), which --force does not replace; choose another "
             "place"
         )
+    real = folder.resolve()
+    if real == Path.cwd():
+        raise FileExistsError(
+            f"{shown}: is the folder that you are in; choose another place, or change to another folder"
+        )
+    for given in inputs:
+        if (input_ := Path(given).resolve()) == real or _is_lost(input_, real):
+            raise FileExistsError(
+                f"{shown}: holds {printable(given)}, which this command reads; choose another place for the results"
+            )
+
+
+def _is_lost(file: Path, folder: Path) -> bool:
+    """Returns true if a file goes when the results in a folder are replaced."""
+    if not file.is_relative_to(folder):
+        return False
+    return file.is_dir() or str(file.relative_to(folder)) in written(folder)
 
 
 @contextmanager
@@ -168,7 +205,7 @@ def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
         made = _make_parents(folder)
     except OSError as error:
         raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
-    work = _partial(folder)
+    work = partial_path(folder)
     try:
         with _lock(folder, shown):
             _sweep(folder)
@@ -201,29 +238,15 @@ def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]
     """
     folder = Path(folder)
     check_folder(folder, force)
-    with _signals.held(), reserved(folder) as partial, _named(folder):
+    with _signals.held(), reserved(folder) as partial, naming(folder):
         partial.mkdir()
         yield partial
         _list_files(partial)
         _swap(partial, folder)
 
 
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """A sibling file to write to, which takes the name `path` at the end and replaces the file there."""
-    with _signals.held():
-        _sweep_files(path)
-        partial = _partial(path)
-        try:
-            with _named(path):
-                yield partial
-                partial.replace(path)
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-
-
-def _partial(path: Path) -> Path:
+def partial_path(path: Path) -> Path:
+    """A name beside `path` for its contents until they are complete."""
     return path.with_name(f".{path.name}.{os.getpid()}-{next(_numbers)}.partial")
 
 
@@ -332,25 +355,6 @@ def _sweep(folder: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _sweep_files(path: Path) -> None:
-    """Removes partial files of processes that have ended."""
-    left = re.compile(rf"\.{re.escape(path.name)}\.(\d+)-\d+\.partial")
-    with suppress(OSError):
-        for sibling in path.parent.iterdir():
-            if (found := left.fullmatch(sibling.name)) and sibling.is_file() and not _lives(int(found[1])):
-                sibling.unlink(missing_ok=True)
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _list_files(partial: Path) -> None:
     """Lists in `run.json` the files of the results, so that other files beside them are never replaced."""
     mark = partial / MARK
@@ -394,7 +398,7 @@ def _swap(partial: Path, folder: Path) -> None:
 
 def _retire(old: Path, new: Path) -> None:
     """Removes results, after the files in them that are not ours have moved to the new ones."""
-    ours = _written(old)
+    ours = written(old)
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old)
         if path.is_dir() and not path.is_symlink():
@@ -406,18 +410,26 @@ def _retire(old: Path, new: Path) -> None:
     shutil.rmtree(old)
 
 
-def _written(folder: Path) -> frozenset[str]:
+def written(folder: Path) -> frozenset[str]:
     """The files of a results folder that lightlag wrote: those it lists, and the figures of ``lightlag plot``."""
-    from lightlag.results import METRICS
-
-    figures = {f"{metric}.pdf" for metric in (*METRICS, "queue")}
     try:
         about = (folder / MARK).read_text("utf-8")
         start = about.rfind(_FILES)
         listed = json.loads(about)["files"] if start < 0 else json.loads(about[start + len(_FILES) :].rstrip(" \n}"))
-        return frozenset({MARK, *figures, *(name for name in listed if isinstance(name, str))})
+        return frozenset({MARK, *_figures(), *(name for name in listed if isinstance(name, str))})
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset({MARK})
+
+
+def is_beside_results(path: Path) -> bool:
+    """Returns true if a file has the place of a figure or the report in a results folder."""
+    return path.name in {"report.html", *_figures()} and (path.parent / MARK).is_file()
+
+
+def _figures() -> frozenset[str]:
+    from lightlag.results import METRICS
+
+    return frozenset(f"{metric}.pdf" for metric in (*METRICS, "queue"))
 
 
 def _size(count: float) -> str:
@@ -427,11 +439,11 @@ def _size(count: float) -> str:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Makes errors of the file system name the path that could not be written."""
     try:
         yield
-    except FileExistsError:
+    except (FileExistsError, FolderError):
         raise
     except OSError as error:
         if error.errno is None and str(error).startswith(str(path)):

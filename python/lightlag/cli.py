@@ -61,14 +61,10 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
     def wrapper(*args: P.args, **options: P.kwargs) -> None:
         try:
             command(*args, **options)
-            sys.stdout.flush()
         except CommandError as error:
             _fail(error.code, str(error))
         except (ScenarioError, InputError, FileExistsError) as error:
             _fail(WRONG_INPUT, str(error))
-        except BrokenPipeError:
-            # The reader of our output has gone, as in "lightlag list congestion | head -1".
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (OSError, AlgorithmError) as error:
             _fail(FAILED, str(error))
         except MemoryError:
@@ -143,6 +139,7 @@ def run(
     from lightlag import _progress
     from lightlag.running import check_repeats, run_read, threads_of, with_congestion
     from lightlag.scenario import read_scenario
+    from lightlag.scenario.reading import inputs as inputs_of
 
     count = threads_of(threads)
     earlier = repeated.run(file)
@@ -154,8 +151,11 @@ def run(
         scenario = with_congestion(scenario, congestion)
     default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
     folder = out if out is not None or as_json else destinations.unused(default, force=force)
+    inputs = inputs_of(file, scenario) if acks or force else []
+    if acks:
+        captures.check_acks(Path(acks), force, inputs)
     if folder is not None:
-        check_folder(folder, force)
+        check_folder(folder, force, inputs=inputs)
     elif with_report:
         raise InputError("--report: with --json there is no folder for it; name one with --out")
     _memory.check_network(scenario)
@@ -187,20 +187,25 @@ def run(
                 raise
             result, failure = error.result, error
         stopped = result.interrupted and failure is None
-        if as_json:
-            print(plain(json.dumps(result.summary)))
-        elif not quiet:
-            _print_result(result)
-        if folder is not None:
-            result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
-            if not quiet:
-                say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+        try:
+            if folder is not None:
+                result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
+            if acks:
+                captures.write_acks(result, Path(acks))
+        finally:
+            # Also where the disk is full: the table is what is left of the run.
+            if as_json:
+                print(plain(json.dumps(result.summary)))
+            elif not quiet:
+                _print_result(result)
+        if not quiet:
+            notes = sys.stderr if as_json else sys.stdout
+            if folder is not None:
+                say(f"results in {folder}", file=notes)
                 if earlier is None and _origin.is_repeatable(result.scenario):
-                    say(f"repeat it with: {_origin.again('run', folder)}", file=sys.stderr if as_json else sys.stdout)
-        if acks:
-            captures.write_acks(result, Path(acks))
-            if not quiet:
-                say(f"ACKs in {acks}", file=sys.stderr if as_json else sys.stdout)
+                    say(f"repeat it with: {_origin.again('run', folder)}", file=notes)
+            if acks:
+                say(f"ACKs in {acks}", file=notes)
         if failure is not None:
             raise failure
         if stopped:
@@ -294,11 +299,6 @@ def compare(
                     _signals.code(),
                     "interrupted before a run had finished; nothing was kept, and the same command starts again",
                 )
-            if not quiet:
-                for note in compared.notes(comparison):
-                    say(note, file=sys.stderr)
-            if not quiet and not as_json:
-                print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
             if not comparison.is_complete:
                 # Whoever interrupts does not wait for figures; the command that goes on draws them.
                 formats, with_report = (), False
@@ -306,7 +306,14 @@ def compare(
             about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
             if earlier is None:
                 about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
-            comparison.save_with(helpers, folder, force=True, **about)
+            try:
+                comparison.save_with(helpers, folder, force=True, **about)
+            finally:
+                if not quiet:
+                    for note in compared.notes(comparison):
+                        say(note, file=sys.stderr)
+                if not quiet and not as_json:
+                    print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
         journal.unlink(missing_ok=True)
         if as_json:
             print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))

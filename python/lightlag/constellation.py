@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from lightlag._output import new_file
 from lightlag._text import printable
-from lightlag._writing import new_file
 from lightlag.errors import AlgorithmError, InputError
 from lightlag.scenario import ScenarioLike, read_scenario
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from lightlag import analyse, style
+from lightlag._output import GENERATOR
 from lightlag.constellation import Sky, _time
 from lightlag.constellation_plot import EARTH, _land, _unit, courses_of_flows, view_of
 from lightlag.errors import InputError
@@ -61,6 +62,7 @@ def page(
     name = html.escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{name}</title>\n<style>{_PAGE_STYLE}</style>\n</head>\n"
         f'<body class="alone">\n<h1>{name}</h1>\n'

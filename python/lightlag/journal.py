@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lightlag import _engine
-from lightlag._writing import new_file
+from lightlag._output import new_file
 from lightlag.outcome import Outcome
 
 __all__ = ["Journal", "key_of", "lines", "read", "read_all"]

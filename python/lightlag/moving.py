@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lightlag import _films, constellation, constellation_plot, style, swarm_paths, swarm_player, swarm_plot
-from lightlag._writing import new_file
+from lightlag._output import new_file
 from lightlag.errors import InputError
 from lightlag.results import Result
 

@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag._writing import new_file
+from lightlag._output import new_file
 from lightlag.errors import InputError
 from lightlag.looks import FAMILIES, PLAIN, Look, current
 
@@ -225,10 +225,16 @@ def settle(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Writes a figure; the suffix decides the format. The same figure gives the same bytes."""
+def save(figure: Figure, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+    """Writes a figure. The same figure gives the same bytes.
+
+    Parameters
+    ----------
+    kind
+        ``"pdf"``, ``"svg"``, ``"png"`` or ``"pgf"``; by default the suffix of `path`.
+    """
     path = Path(path)
-    drawing = save_as(figure, format_of(path))
+    drawing = save_as(figure, format_of(path) if kind is None else kind)
     with new_file(path) as partial:
         partial.write_bytes(drawing)
     return path
@@ -251,7 +257,12 @@ def format_of(path: Path) -> str:
 
 def save_as(figure: Figure, kind: str) -> bytes:
     """A figure as the bytes of a file: pdf, svg, png or pgf."""
-    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+    # The program by which a later command recognises its own figure, and no date.
+    about = {
+        "pdf": {"Creator": "lightlag", "CreationDate": None},
+        "svg": {"Creator": "lightlag", "Date": None},
+        "png": {"Software": "lightlag"},
+    }.get(kind)
     drawing = io.BytesIO()
     look = figure.look if isinstance(figure, Chart) else replace(PLAIN, has_formulas=True)
     with matplotlib.rc_context(rc(look)):
@@ -260,5 +271,5 @@ def save_as(figure: Figure, kind: str) -> bytes:
 
             drawing.write(_pgf.commands(figure).encode())
         else:
-            figure.savefig(drawing, format=kind, metadata=undated)
+            figure.savefig(drawing, format=kind, metadata=about)
     return drawing.getvalue()

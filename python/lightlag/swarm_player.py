@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lightlag import style
+from lightlag._output import GENERATOR
 from lightlag.errors import InputError
 from lightlag.swarm_paths import Radio, Swarm
 from lightlag.swarm_plot import current
@@ -62,6 +63,7 @@ def page(
     name = html.escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{name}</title>\n</head>\n<body>\n<h1>{name}</h1>\n{inside}\n</body>\n</html>\n"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "PcapFlow",
     "changes",
     "check",
+    "check_acks",
     "spool",
     "write_acks",
 ]
@@ -160,9 +161,23 @@ def _names(given: list[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
+def check_acks(path: Path, force: bool, inputs: Sequence[Path]) -> None:
+    """Fails if the ACKs of a run must not be written to a file.
+
+    Raises
+    ------
+    FileExistsError, FolderError
+        As :func:`lightlag._output.check_file`.
+    """
+    from lightlag._output import check_file
+    from lightlag._source import columns_of
+
+    check_file(path, force=force, inputs=inputs, header=",".join(columns_of("acks")))
+
+
 def write_acks(result: Result, path: Path) -> None:
     """Writes the ACKs of a run as CSV."""
-    from lightlag._writing import new_file
+    from lightlag._output import new_file
 
     with new_file(path) as partial:
         result.acks.write_csv(partial)

@@ -12,7 +12,7 @@ import typer
 from lightlag import _signals
 from lightlag._text import plain, say
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
 
@@ -31,6 +31,7 @@ def compare_capture(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    force: Force = False,
     flow: Flow = None,
     simulated_flow: Annotated[
         str | None,
@@ -49,11 +50,14 @@ def compare_capture(
     from the first packet of each connection on. Without --flow it is the connection with the most data.
     """
     from lightlag import looks
+    from lightlag._output import check_file
     from lightlag._table import print_rows
     from lightlag.capture_comparison import CaptureComparison, Side
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     target = figures.path(out, format, look)
+    if target is not None:
+        check_file(target, force=force, inputs=[real, simulated])
     sides = []
     for path, name, label in ((real, flow, "real"), (simulated, simulated_flow, "simulated")):
         if label == "simulated" and path.is_dir():
@@ -70,12 +74,14 @@ def compare_capture(
             raise InputError(f"{path}: connection {connection.number} carries no data; name another with --flow")
         sides.append(Side.of_capture(connection))
     comparison = CaptureComparison(*sides)
-    if as_json:
-        print(plain(json.dumps(comparison.summary)))
-    else:
-        print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
-    if target is not None:
-        with looks.within(look):
-            comparison.plot(target)
-        if not quiet:
-            say(target, file=sys.stderr if as_json else sys.stdout)
+    try:
+        if target is not None:
+            with looks.within(look):
+                comparison.plot(target)
+    finally:
+        if as_json:
+            print(plain(json.dumps(comparison.summary)))
+        else:
+            print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
+    if target is not None and not quiet:
+        say(target, file=sys.stderr if as_json else sys.stdout)

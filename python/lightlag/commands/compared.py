@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightlag._writing import check_folder, new_file
+from lightlag._output import new_file
+from lightlag._writing import check_folder
 from lightlag.errors import InputError, Interrupted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lightlag.errors import InputError
 if TYPE_CHECKING:
     from lightlag.looks import Look
 
-__all__ = ["Font", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix", "with_suffix"]
+__all__ = ["Font", "Force", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix", "with_suffix"]
 
 Format = Annotated[
     str | None,
@@ -21,6 +21,7 @@ Format = Annotated[
         "--format", metavar="FORMAT", help="pdf, svg, png or pgf where no suffix of a file says it. Default: pdf"
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace a file that lightlag did not write.")]
 Style = Annotated[
     str,
     typer.Option(
@@ -63,7 +64,11 @@ def path(out: Path | None, format: str | None, look: Look) -> Path | None:
 
 def with_suffix(out: Path, format: str | None) -> Path:
     """The file of a figure, with the suffix of the format if that is named and the file has none."""
+    from lightlag._output import is_stream
+
     ending = suffix(format, out)
+    if is_stream(out):
+        return out
     return out if out.suffix or ending is None or not out.name else out.with_name(out.name + ending)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lightlag._text import printable
+from lightlag.errors import InputError
 
 SCHEMA = "lightlag.schema.json"
 """The schema beside a scenario, by which editors complete and check it."""
@@ -13,29 +15,41 @@ DIRECTIVE = f"#:schema ./{SCHEMA}"
 """The line by which a scenario names it (taplo, Even Better TOML)."""
 
 
-def put(files: Mapping[Path, str], *, force: bool) -> list[Path]:
+def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) -> list[Path]:
     """Writes scenarios and what they name, and the schema if it is not there; gives the paths.
+
+    Parameters
+    ----------
+    inputs
+        Files that the same command reads, which are never replaced.
 
     Raises
     ------
     FileExistsError
         If one is there already and may not be replaced.
+    InputError
+        If several files are to go to one pipe or device.
     """
     from lightlag import _engine
-    from lightlag._writing import new_file
+    from lightlag._output import check_file, is_stream, new_file
 
     for path in files:
-        if path.exists() and not force:
+        if is_stream(path) and len(files) > 1:
+            names = ", ".join(other.name for other in files if other != path)
+            raise InputError(f"{printable(path)}: cannot hold the scenario and {names}; name a file with --out")
+        if os.path.lexists(path) and not is_stream(path) and not force:
             raise FileExistsError(f"{printable(path)}: exists already; replace it with --force, or name another --out")
+        if path.parent.is_dir():
+            check_file(path, force=True, inputs=inputs)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as partial:
             named = f"{DIRECTIVE}\n{text}" if path.suffix == ".toml" else text
             partial.write_text(named, encoding="utf-8", newline="\n")
     written = list(files)
-    for folder in {path.parent for path in files if path.suffix == ".toml"}:
+    for folder in {path.parent for path in files if path.suffix == ".toml" and not is_stream(path)}:
         schema = folder / SCHEMA
-        if not schema.exists():
+        if not os.path.lexists(schema):
             with new_file(schema) as partial:
                 partial.write_text(_engine.schema() + "\n", encoding="utf-8")
             written.append(schema)

@@ -58,6 +58,7 @@ def import_(
     lightlag import real.pcapng                     the path of its largest connection
     """
     from lightlag import imports
+    from lightlag._output import is_stream, say_written
     from lightlag.commands.files import put
 
     options = imports.Options(rate, delay, interval, tuple(columns or ()))
@@ -65,8 +66,8 @@ def import_(
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")
     files = {scenario.with_name(name): text for name, text in page.files.items()}
-    for path in put(files | {scenario: page.text}, force=force):
+    for path in put(files | {scenario: page.text}, force=force, inputs=[file]):
         if not quiet:
-            say(path)
-    if not quiet:
+            say_written(path)
+    if not quiet and not is_stream(scenario):
         say(f"now: lightlag run {scenario}")

@@ -12,7 +12,7 @@ import typer
 from lightlag import _signals
 from lightlag._text import plain, say
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def inspect(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
@@ -57,22 +58,27 @@ def inspect(
     A truncated or damaged capture is read as far as possible. Ctrl-C prints the part read so far.
     """
     from lightlag import looks
+    from lightlag._output import check_file
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     target = figures.path(out, format, look)
+    if target is not None:
+        check_file(target, force=force, inputs=[file])
     capture, stopped = read(file, quiet=quiet)
     selected = capture.select(flow)
-    if as_json:
-        print(plain(json.dumps(capture.summary | {"connections": [each.summary for each in selected]})))
-    else:
-        _print(capture, selected, flow)
-    if capture.note and not quiet:
-        say(f"note: {file}: {capture.note}; the part before that is shown", file=sys.stderr)
-    if target is not None:
-        with looks.within(look):
-            capture.largest(flow).plot(target)
-        if not quiet:
-            say(target, file=sys.stderr if as_json else sys.stdout)
+    try:
+        if target is not None:
+            with looks.within(look):
+                capture.largest(flow).plot(target)
+    finally:
+        if as_json:
+            print(plain(json.dumps(capture.summary | {"connections": [each.summary for each in selected]})))
+        else:
+            _print(capture, selected, flow)
+        if capture.note and not quiet:
+            say(f"note: {file}: {capture.note}; the part before that is shown", file=sys.stderr)
+    if target is not None and not quiet:
+        say(target, file=sys.stderr if as_json else sys.stdout)
     if stopped:
         say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
         raise typer.Exit(_signals.code())

@@ -35,14 +35,16 @@ def scenario(
     lightlag new scenario mine                                  asks four questions
     lightlag new scenario mine --path leo --rate "50 Mbit/s" --rtt "60 ms" -c bbr
     """
+    from lightlag._output import is_stream, say_written
     from lightlag.commands import questions
     from lightlag.commands.files import put
 
     answers = questions.answers(path=path, rate=rate, rtt=rtt, congestion=congestion)
     place = out or Path(f"{questions.named(name)}.toml")
     for written in put({place: questions.text(name, answers)}, force=force):
-        say(written)
-    say(f"now: lightlag run {place}")
+        say_written(written)
+    if not is_stream(place):
+        say(f"now: lightlag run {place}")
 
 
 def congestion(

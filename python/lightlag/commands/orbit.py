@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,25 +66,31 @@ def orbit(
     lightlag orbit iridium -o iridium-sky --style ieee --format pgf
     """
     from lightlag import looks
+    from lightlag._writing import check_folder, new_folder
     from lightlag.constellation import sky as sky_of
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     suffix = figures.suffix(format) or ".pdf"
     figures.check(out, format, look)
+    if out is not None:
+        check_folder(out)
     sky = sky_of(scenario)
     start, end = _pair(pair, sky)
     way = sky.way(start, end, seconds, min(1.0, seconds / 100))
     summary = _summary(sky, start, end, seconds, way)
     passes = None if station is None else sky.passes(station, seconds)
-    if as_json:
-        table = None if passes is None else passes.to_dicts()
-        print(plain(json.dumps(summary | ({} if table is None else {"passes": table}))))
-    else:
-        _print(sky, summary, station, passes)
+    try:
+        if out is not None:
+            with looks.within(look), new_folder(out, force=False) as partial:
+                _write(sky, start, end, station, seconds, at, partial, suffix, way, passes)
+    finally:
+        if as_json:
+            table = None if passes is None else passes.to_dicts()
+            print(plain(json.dumps(summary | ({} if table is None else {"passes": table}))))
+        else:
+            _print(sky, summary, station, passes)
     if out is not None:
-        with looks.within(look):
-            _write(sky, start, end, station, seconds, at, out, suffix, way, passes)
-        say(f"tables and figures in {out}")
+        say(f"tables and figures in {out}", file=sys.stderr if as_json else sys.stdout)
 
 
 def _pair(pair: str | None, sky: Sky) -> tuple[str, str]:
@@ -172,12 +179,6 @@ def _write(
 ) -> None:
     from lightlag import constellation_plot
 
-    if out.exists():
-        raise InputError(f"{out}: exists already; choose another place")
-    try:
-        out.mkdir(parents=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made: {error.strerror}") from None
     way.write_parquet(out / "way.parquet")
     constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / f"timeline{suffix}")
     constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / f"globe{suffix}")

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from lightlag._text import printable, say
+from lightlag._text import printable
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from lightlag.comparison import Comparison
     from lightlag.results import Result
 
@@ -51,6 +53,7 @@ def plot(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    force: Force = False,
 ) -> None:
     r"""Draw a figure of a results folder, or of several over each other.
 
@@ -77,9 +80,9 @@ def plot(
     found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):
-            _of_comparisons(overlay.named(found, Comparison), metrics, apart, _Target(out, format, folders))
+            _of_comparisons(overlay.named(found, Comparison), metrics, apart, _Target(out, format, folders, force))
         else:
-            _of_runs(overlay.named(found, Result), metrics or ["cwnd"], apart, _Target(out, format, folders))
+            _of_runs(overlay.named(found, Result), metrics or ["cwnd"], apart, _Target(out, format, folders, force))
 
 
 def _metrics(metric: str) -> list[str]:
@@ -102,33 +105,55 @@ class _Target:
     out: Path | None
     format: str | None
     folders: list[Path]
+    force: bool
 
     def path(self, metric: str) -> Path:
+        """The file of a figure.
+
+        Raises
+        ------
+        FileExistsError
+            If it must not be replaced.
+        """
+        from lightlag._output import check_file
+
+        path = self._path(metric)
+        check_file(path, force=self.force, inputs=self.folders)
+        return path
+
+    def _path(self, metric: str) -> Path:
         if self.out is not None:
             return figures.with_suffix(self.out, self.format)
         name = f"{metric.replace(',', '-')}{figures.suffix(self.format) or '.pdf'}"
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
 
+    def save(self, figure: Figure, path: Path) -> None:
+        """Writes a figure; without a suffix, as those of a pipe, in the format of ``--format``."""
+        from lightlag.style import format_of, save
+
+        named = (figures.suffix(self.format) or "")[1:]
+        save(figure, path, format_of(path) if path.suffix or not named else named)
+
 
 def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apart: bool, target: _Target) -> None:
     from lightlag import overlay
+    from lightlag._output import say_written
     from lightlag.plot import facets
-    from lightlag.style import save
 
     if metrics is None:
         metrics = [next(iter(found.values())).figures[0]]
     path = target.path(",".join(metrics))
     if len(metrics) > 1 or (apart and len(found) > 1):
-        save(facets(found, metrics, apart=apart), path)
+        target.save(facets(found, metrics, apart=apart), path)
     else:
-        overlay.merged(found).plot(metrics[0], path)
-    say(path)
+        target.save(overlay.merged(found).plot(metrics[0]), path)
+    say_written(path)
 
 
 def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: _Target) -> None:
     from lightlag import _progress, moving
+    from lightlag._output import say_written
     from lightlag.plot import FIGURES, facets
-    from lightlag.style import save
 
     metric = ",".join(metrics)
     path = target.path(metric)
@@ -140,9 +165,9 @@ def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: 
         with _progress.of_count(path.name, shown=True) as progress:
             moving.write(result, metric, path, progress)
     elif len(metrics) > 1 or (apart and len(found) > 1):
-        save(facets(found, metrics, apart=apart), path)
+        target.save(facets(found, metrics, apart=apart), path)
     else:
         if metric not in FIGURES:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
-        save(FIGURES[metric](found), path)
-    say(path)
+        target.save(FIGURES[metric](found), path)
+    say_written(path)

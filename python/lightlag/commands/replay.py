@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from lightlag._text import plain, say
 from lightlag._writing import check_folder, reserved
 from lightlag.commands import destinations, figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+
+if TYPE_CHECKING:
+    from lightlag.repetition import Repetition
 
 
 def replay(
@@ -60,7 +63,6 @@ def replay(
     receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf, or sequence.FORMAT.
     """
     from lightlag import looks
-    from lightlag._table import print_rows
     from lightlag.repetition import repeat
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
@@ -79,19 +81,27 @@ def replay(
             rate=rate,
             queue=queue,
         )
-        real = found.real.summary
-        if not quiet:
-            for note in _notes(real):
-                say(f"note: {capture}: {note}", file=sys.stderr)
-        if as_json:
-            print(plain(json.dumps(found.summary)))
-        elif not quiet:
-            print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
-            print_rows(found.episode_rows(), "repairs")
-        with looks.within(look):
-            found.save(folder, force=force, format=suffix[1:])
+        try:
+            with looks.within(look):
+                found.save(folder, force=force, format=suffix[1:])
+        finally:
+            _print(found, capture, as_json=as_json, quiet=quiet)
     if not quiet:
         say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+
+
+def _print(found: Repetition, capture: Path, *, as_json: bool, quiet: bool) -> None:
+    from lightlag._table import print_rows
+
+    real = found.real.summary
+    if not quiet:
+        for note in _notes(real):
+            say(f"note: {capture}: {note}", file=sys.stderr)
+    if as_json:
+        print(plain(json.dumps(found.summary)))
+    elif not quiet:
+        print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
+        print_rows(found.episode_rows(), "repairs")
 
 
 def _notes(real: dict[str, object]) -> list[str]:

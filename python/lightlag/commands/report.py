@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import say
+from lightlag.commands.figures import Force
 
 
 def report(
@@ -15,6 +15,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. Default: DIR/report.html.")
     ] = None,
+    force: Force = False,
 ) -> None:
     r"""Write the report of a results folder: one HTML file that needs nothing else.
 
@@ -23,15 +24,17 @@ def report(
     Of a comparison or a study: which algorithm is best and by how much, charts and tables.
     """
     from lightlag import comparison_report
-    from lightlag._writing import new_file
+    from lightlag._output import check_file, is_stream, new_file, say_written
     from lightlag.difference import read_result
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
     path = folder / "report.html" if out is None else out
     # Links lead from the page to its neighbours.
-    beside = folder if path.parent.resolve() == folder.resolve() else None
+    is_beside = not is_stream(path) and path.parent.resolve() == folder.resolve()
+    beside = folder if is_beside else None
     result = read_result(folder)
+    check_file(path, force=force, inputs=[folder])
     if isinstance(result, Result):
         page = result.report(beside)
     else:
@@ -39,4 +42,4 @@ def report(
         page = comparison_report.report(comparison, folder=beside)
     with new_file(path) as partial:
         partial.write_text(page, "utf-8")
-    say(path)
+    say_written(path)

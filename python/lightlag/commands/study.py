@@ -204,7 +204,7 @@ def add(
     ] = None,
 ) -> None:
     """Add seeds, algorithms, values or scenarios to a study. Its file changes; finished runs stay finished."""
-    from lightlag._writing import new_file
+    from lightlag._output import new_file
     from lightlag.study.changes import added
 
     text = added(file, replications, congestion or [], vary or [], scenario or [])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
+from lightlag._output import GENERATOR
 from lightlag.report.charts import Chart
 
 ZOOMING = (
@@ -33,6 +34,7 @@ def page(title: str, body: Iterable[str], charts: Sequence[Chart] = ()) -> str:
     plain = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{text(title)}</title>\n<style>{_part('page.css')}</style>\n</head>\n"

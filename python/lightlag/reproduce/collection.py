@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine, _origin, _signals
+from lightlag._output import GENERATOR
 from lightlag._text import say
 from lightlag._writing import check_folder
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
@@ -108,6 +109,7 @@ class Collection:
         ]
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f"{GENERATOR}\n"
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>Papers, run again</title>\n<style>{_style()}</style>\n</head>\n"
             f"<body>\n{chr(10).join(parts)}\n</body>\n</html>\n"

@@ -16,8 +16,9 @@ from typing import Any
 
 import lightlag
 from lightlag import _signals
+from lightlag._output import new_file
 from lightlag._text import printable
-from lightlag._writing import new_file, reserved
+from lightlag._writing import reserved
 from lightlag.journal import key_of
 from lightlag.reproduce.paper import Paper, Reproduction
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,7 +80,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     if not isinstance(scenario, (str, os.PathLike)):
         return _text_of(scenario), "json", None
     path = Path(scenario)
-    if _is_preset(scenario):
+    if is_preset(scenario):
         return json.dumps(_presets.scenario(str(scenario))), "json", str(scenario)
     if is_results(scenario):
         from lightlag._source import Folder
@@ -109,10 +109,26 @@ def _text_of(scenario: Scenario | Network | Mapping[str, Any]) -> str:
 
 def is_results(scenario: str | os.PathLike[str]) -> bool:
     """Whether a scenario is named by the folder of its results. The name of a preset stands for that."""
-    return not _is_preset(scenario) and _exists(Path(scenario) / MARK)
+    return not is_preset(scenario) and _exists(Path(scenario) / MARK)
 
 
-def _is_preset(scenario: str | os.PathLike[str]) -> bool:
+def inputs(source: str | os.PathLike[str], scenario: _engine.Scenario) -> list[Path]:
+    """The files that a scenario comes from: its own or its results folder, and those that it names."""
+    own = [] if is_preset(source) else [Path(source)]
+    return [*own, *_files_of(json.loads(scenario.json()))]
+
+
+def _files_of(value: object) -> Iterator[Path]:
+    if isinstance(value, (Mapping, list)):
+        for entry in value.values() if isinstance(value, Mapping) else value:
+            yield from _files_of(entry)
+    elif isinstance(value, str) and ("/" in value or "." in value):
+        # A class in a file is named FILE:CLASS.
+        yield from (Path(name) for name in (value, value.rpartition(":")[0]) if name and _exists(Path(name)))
+
+
+def is_preset(scenario: str | os.PathLike[str]) -> bool:
+    """Returns true if a name is that of a preset, and no file has it."""
     if not isinstance(scenario, str) or (_exists(Path(scenario)) and not Path(scenario).is_dir()):
         return False
     return scenario in _presets.names()

@@ -348,7 +348,7 @@ def _kept(places: Places, name: str, content: bytes) -> Path:
     InputError
         If a link leads out of the folders.
     """
-    from lightlag._writing import new_file
+    from lightlag._output import new_file
 
     folder = places.results / "files"
     if folder.is_symlink():

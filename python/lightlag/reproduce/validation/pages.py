@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lightlag import _engine
-from lightlag._writing import new_file
+from lightlag._output import new_file
 from lightlag.errors import InputError
 from lightlag.reproduce.table import markdown_table
 
