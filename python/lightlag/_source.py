@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from lightlag import _engine, _origin
+from lightlag._input import MAX_RESULTS_BYTES, check_regular, read_bytes, read_results
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -119,11 +120,11 @@ class Folder:
         self._place = folder
         shown = printable(folder)
         try:
-            head: Any = json.loads((folder / "run.json").read_text("utf-8"))
+            head: Any = json.loads(read_results(folder / "run.json"))
         except FileNotFoundError:
             raise InputError(f'{shown}: is not a results folder (no run.json); write one with "lightlag run"') from None
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(error)}") from None
+            raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(_reason(error))}") from None
         if not isinstance(head, dict) or "result_hash" not in head:
             raise InputError(
                 f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or read a "
@@ -164,6 +165,7 @@ class Folder:
             raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
         path = self._place / f"{name}.parquet"
         try:
+            check_regular(path)
             table = pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
@@ -189,7 +191,10 @@ class Folder:
         """The contents of its files by their names: those that a run writes."""
         names = ["run.json", *(f"{name}.parquet" for name in get_args(TableName))]
         files = [path for path in map(self._place.joinpath, names) if path.exists()] + self.captures()
-        return {path.relative_to(self._place).as_posix(): path.read_bytes() for path in files}
+        return {
+            path.relative_to(self._place).as_posix(): read_bytes(path, MAX_RESULTS_BYTES, only_files=True)
+            for path in files
+        }
 
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag._writing import new_folder
@@ -216,6 +221,11 @@ def _write(pages: Mapping[str, Callable[[Path], str]], folder: Path) -> None:
     """Writes pages, each made of the folder as it is then."""
     for name, make in pages.items():
         (folder / name).write_text(make(folder), encoding="utf-8")
+
+
+def _reason(error: Exception) -> object:
+    """The reason of the operating system alone, without number and path."""
+    return getattr(error, "strerror", None) or error
 
 
 def _is_number(value: object) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _signals
+from lightlag._input import read_results
 from lightlag._text import printable
 from lightlag.errors import BusyError, FolderError
 
@@ -413,7 +414,7 @@ def _retire(old: Path, new: Path) -> None:
 def written(folder: Path) -> frozenset[str]:
     """The files of a results folder that lightlag wrote: those it lists, and the figures of ``lightlag plot``."""
     try:
-        about = (folder / MARK).read_text("utf-8")
+        about = read_results(folder / MARK)
         start = about.rfind(_FILES)
         listed = json.loads(about)["files"] if start < 0 else json.loads(about[start + len(_FILES) :].rstrip(" \n}"))
         return frozenset({MARK, *_figures(), *(name for name in listed if isinstance(name, str))})

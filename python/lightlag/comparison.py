@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lightlag import _engine, _origin
+from lightlag._input import read_results
 from lightlag._quantities import factor_of
 from lightlag._table import Row
 from lightlag._text import printable
@@ -601,7 +602,7 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
             raise InputError(
                 f'{printable(folder)}: is not a results folder (no run.json); write one with "lightlag compare"'
             )
-        about = json.loads((folder / "run.json").read_text("utf-8"))
+        about = json.loads(read_results(folder / "run.json"))
         design, version = Design.from_json(about["design"]), about["version"]
         if not isinstance(version, str):
             raise ValueError(f"version holds {version!r:.60}")

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lightlag import _engine
+from lightlag._input import MAX_RESULTS_BYTES, read_bytes, read_results
 from lightlag._output import new_file
 from lightlag.outcome import Outcome
 
@@ -41,7 +42,7 @@ def read_all(path: Path) -> list[tuple[str, Outcome]]:
     OSError, ValueError, KeyError, TypeError
         If it is not.
     """
-    entries = map(json.loads, path.read_text("utf-8").splitlines())
+    entries = map(json.loads, read_results(path).splitlines())
     return [(entry["key"], Outcome.from_json(entry["outcome"])) for entry in entries]
 
 
@@ -49,7 +50,7 @@ def read(path: Path) -> dict[str, Outcome]:
     """The outcomes of a journal by key. Truncated lines, and lines that are not runs, are left out."""
     found: dict[str, Outcome] = {}
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, MAX_RESULTS_BYTES, only_files=True)
     except FileNotFoundError:
         return found
     for line in content.split(b"\n"):

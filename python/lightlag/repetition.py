@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lightlag import _engine, _toml
+from lightlag._input import check_regular
 from lightlag._quantities import milliseconds, number, rate, size
+from lightlag._text import printable
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,11 +66,14 @@ class Sending:
         if Path(capture).is_dir():
             raise InputError(f"{capture}: is a folder; name a capture in it")
         try:
+            # A capture is read twice.
+            check_regular(capture)
             about, sent, acks = _engine.sending(Path(capture), flow)
         except ValueError as error:
             raise InputError(str(error)) from None
         except OSError as error:
-            raise InputError(f"{error}; name a capture: pcapng or pcap") from None
+            place = "" if str(error).startswith(str(capture)) else f"{printable(capture)}: cannot be read: "
+            raise InputError(f"{place}{error}; name a capture: pcapng or pcap") from None
         self.summary: dict[str, Any] = json.loads(about)
         self._sent, self._acks = sent, acks
 

@@ -85,7 +85,12 @@ fn open_in<M: Outside + ?Sized, T>(
     make: impl FnOnce(*const T, Origin, String, Library) -> Result<Arc<M>, String>,
 ) -> Result<Arc<M>, String> {
     let failed = |what: String| format!("{file}: {what}");
-    let bytes = std::fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let unreadable = |error| failed(format!("cannot be read: {error}"));
+    // A pipe without a writer would be waited for, and a device has no end.
+    if !std::fs::metadata(file).map_err(unreadable)?.is_file() {
+        return Err(failed("is not a regular file".to_owned()));
+    }
+    let bytes = std::fs::read(file).map_err(unreadable)?;
     let code = digest(&bytes);
     let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
     match opened.get(file) {

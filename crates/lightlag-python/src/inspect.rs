@@ -1,5 +1,6 @@
 //! Captures for Python: read in one pass with progress and Ctrl-C, with the packets of one connection as columns.
 
+use crate::input::Input;
 use crate::run::{Table, wall_clock};
 use arrow_array::types::UInt8Type;
 use arrow_array::{
@@ -13,7 +14,6 @@ use lightlag_wire::capture::{CaptureError, Reader};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Capture {
 
 /// Counts the bytes read, for the progress.
 struct Counted {
-    file: File,
+    file: Input,
     read: Arc<AtomicU64>,
 }
 
@@ -126,12 +126,8 @@ impl Watch {
 
 /// Reads the whole file. `Err`: none of it could be read.
 fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capture, String> {
-    let file = File::open(path).map_err(io_error)?;
-    let metadata = file.metadata().map_err(io_error)?;
-    if metadata.is_dir() {
-        return Err("is a folder; name a capture (pcapng or pcap)".into());
-    }
-    let size = if metadata.is_file() { metadata.len() } else { 0 };
+    let file = Input::open(path).map_err(io_error)?;
+    let size = file.len().unwrap_or(0);
     let position = Arc::new(AtomicU64::new(0));
     let mut reader = Reader::open(Counted { file, read: position.clone() }).map_err(capture_error)?;
     let mut analysis = Analysis::new(Limits::default());
@@ -183,6 +179,7 @@ fn capture_error(error: CaptureError) -> String {
 fn io_error(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
+        io::ErrorKind::IsADirectory => "is a folder; name a capture (pcapng or pcap)".into(),
         io::ErrorKind::PermissionDenied => "may not be read: no permission".into(),
         _ => format!("cannot be read: {error}"),
     }

@@ -23,6 +23,7 @@ mod door;
 mod emulate;
 mod folder;
 mod gym;
+mod input;
 mod inspect;
 mod libm;
 mod memory;
@@ -140,6 +141,8 @@ mod _engine {
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
     use crate::gym::{Episodes, gym_features, gym_rewards, let_flows_be_steered};
+    #[pymodule_export]
+    use crate::input::read_file;
     #[pymodule_export]
     use crate::inspect::{Capture, inspect};
     #[pymodule_export]

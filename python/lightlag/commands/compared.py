@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lightlag._input import read_results
 from lightlag._output import new_file
 from lightlag._writing import check_folder
 from lightlag.errors import InputError, Interrupted
@@ -189,7 +190,7 @@ def is_continued(of: Plan, folder: Path) -> bool:
     from lightlag import journal
 
     try:
-        if json.loads((folder / "run.json").read_text("utf-8"))["complete"]:
+        if json.loads(read_results(folder / "run.json"))["complete"]:
             return False
         keys = {key for key, _ in journal.read_all(folder / "curves.jsonl")}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag import _signals
+from lightlag._input import read_results
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import reserved
@@ -316,7 +317,7 @@ def _check(folder: Path, study: Study, force: bool) -> None:
     if force or not folder.exists():
         return
     try:
-        own = json.loads((folder / "run.json").read_text("utf-8"))["study"] == study.name
+        own = json.loads(read_results(folder / "run.json"))["study"] == study.name
     except (OSError, ValueError, KeyError, TypeError):
         own = False
     if not own and any(folder.iterdir()):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from lightlag._input import check_regular
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -58,6 +59,8 @@ def fail(path: Path, message: str, line: int | None = None) -> NoReturn:
 def head(path: Path, count: int) -> bytes:
     """The first bytes."""
     try:
+        # A kind is found and read in several passes.
+        check_regular(path)
         with path.open("rb") as file:
             return file.read(count)
     except FileNotFoundError:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine
+from lightlag._input import read_bytes
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -32,7 +33,8 @@ def load(place: str) -> _engine.Algorithm:
         raise InputError(f"{printable(place)}: is not a class in a file; write mine.py:Mine")
     file = Path(path)
     try:
-        source = file.read_bytes()
+        # The import below reads the file again, which a pipe does not allow.
+        source = read_bytes(file, only_files=True)
     except OSError as error:
         raise InputError(f"{printable(path)}: cannot be read: {error.strerror or error}") from None
     code = digest(source)
@@ -55,7 +57,7 @@ def code_of(cls: type) -> str:
     """
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     if file is not None and cls.__module__ != "__main__":
-        return digest(Path(file).read_bytes())
+        return digest(read_bytes(file, only_files=True))
     return digest("\0".join(_parts(cls, set())).encode())
 
 

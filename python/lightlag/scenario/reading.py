@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightlag import _engine, _presets
+from lightlag._input import read_text
 from lightlag._text import meant, printable
 from lightlag._writing import MARK
 from lightlag.errors import InputError, ScenarioError, scenario_error
@@ -149,7 +150,7 @@ def _folder(source: str | None) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return read_text(path)
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
     except FileNotFoundError:

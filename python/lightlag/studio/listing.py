@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lightlag._input import read_bytes, read_results
 from lightlag.studio.places import Places
 
 __all__ = ["Listing"]
@@ -94,7 +95,7 @@ def _results(path: Path, size: int) -> dict[str, Any] | None:
     if size > LARGEST_HEAD:
         return {"kind": "run", "name": name, "scenario": None, "hash": None}
     try:
-        head = json.loads(path.read_text("utf-8"))
+        head = json.loads(read_results(path))
         if "result_hash" in head:
             facts = {"scenario": str(head["scenario"]["name"]), "hash": str(head["result_hash"])}
             return {"kind": "run", "name": name, "seed": head["seed"], "interrupted": head["interrupted"]} | facts
@@ -114,7 +115,7 @@ def _file(path: Path, size: int) -> dict[str, Any] | None:
     if size > LARGEST_TOML:
         return None
     try:
-        table = tomllib.loads(path.read_text("utf-8-sig"))
+        table = tomllib.loads(read_bytes(path, only_files=True).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return None
     kind = "study file" if "scenarios" in table else "scenario" if SCENARIO & table.keys() else None

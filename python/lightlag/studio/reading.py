@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lightlag._input import read_results
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.studio.columns import packed
@@ -74,7 +75,7 @@ def report(places: Places, name: object) -> str:
         page = folder / "index.html"
         if not page.is_file():
             raise InputError(f"{printable(name)}: is one paper, whose report is no page; open its report.md")
-        return page.read_text("utf-8")
+        return read_results(page)
     if (comparison := _comparison(folder, places)) is not None:
         return comparison_report.report(comparison)
     return load(folder).report()
@@ -116,7 +117,7 @@ def _comparison(folder: Path, places: Places) -> Comparison | None:
 
 def _head(folder: Path) -> dict[str, Any]:
     try:
-        head = json.loads((folder / "run.json").read_text("utf-8"))
+        head = json.loads(read_results(folder / "run.json"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{printable(folder.name)}: holds no results that can be read: {printable(error)}") from None
     if not isinstance(head, dict):

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lightlag._input import read_bytes, read_results, read_text
 from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError, scenario_error
 from lightlag.studio.places import Places
@@ -236,7 +237,7 @@ def opened(file: str, places: Places) -> dict[str, Any]:
             raise InputError(f'{printable(file)}: no such file; name a file, or one of "lightlag list scenarios"')
         real = places.inside(path, printable(file))
         is_run = real.is_dir()
-        text = _of_run(real, places) if is_run else real.read_text("utf-8-sig")
+        text = _of_run(real, places) if is_run else read_text(real, "utf-8-sig")
         about["text"] = text
         about["format"] = kind = "json" if is_run or real.suffix == ".json" else "toml"
         tree = parsed(text, kind)
@@ -260,7 +261,7 @@ def _of_run(folder: Path, places: Places) -> str:
         If the folder holds no run.
     """
     try:
-        head = json.loads(places.inside(folder / "run.json", printable(folder.name)).read_text("utf-8"))
+        head = json.loads(read_results(places.inside(folder / "run.json", printable(folder.name))))
         return json.dumps(head["scenario"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{printable(folder.name)}: holds no run, so it has no scenario") from None
@@ -284,7 +285,7 @@ def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]
         left -= path.stat().st_size
         if left < 0:
             raise InputError(f"{printable(name)}: the files of the scenario have more than {MOST_SENT:,} bytes")
-        found[name] = base64.b64encode(path.read_bytes()).decode()
+        found[name] = base64.b64encode(read_bytes(path, only_files=True)).decode()
     return found
 
 

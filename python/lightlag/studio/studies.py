@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lightlag._input import read_results, read_text
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.studio.places import Places
@@ -46,7 +47,7 @@ def looked_through(path: Path, places: Places) -> dict[str, Any]:
         If it is none, names code, or a file outside of the given folders.
     """
     try:
-        table = tomllib.loads(path.read_text("utf-8-sig"))
+        table = tomllib.loads(read_text(path, "utf-8-sig"))
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{printable(path.name)}: is no study: {printable(error)}") from None
     without_code(table, "study")
@@ -122,10 +123,10 @@ def _scenario(given: object, folder: Path, places: Places) -> object:
     else:
         path = places.inside(folder / given, printable(given))
         if path.is_dir():
-            head = parsed(places.inside(path / "run.json", printable(given)).read_text("utf-8"), "json")
+            head = parsed(read_results(places.inside(path / "run.json", printable(given))), "json")
             tree, base = head.get("scenario") or {}, path
         else:
-            tree, base = parsed(path.read_text("utf-8"), "json" if path.suffix == ".json" else "toml"), path.parent
+            tree, base = parsed(read_text(path), "json" if path.suffix == ".json" else "toml"), path.parent
     without_code(tree, printable(given))
     # Values as the engine reads them from JSON.
     plain: dict[str, Any] = json.loads(json.dumps(Sent(places, {}, base).place(tree), default=str))

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine, _memory, _signals
+from lightlag._input import read_results
 from lightlag._text import plain
 from lightlag._writing import check_folder, reserved
 from lightlag.errors import AlgorithmError, BusyError, FolderError, InputError, Interrupted, ScenarioError
@@ -203,7 +204,7 @@ def _study(task: dict[str, Any]) -> None:
 def _is_of(name: str, folder: Path) -> bool:
     """Whether a folder has results of the study with this name, which are written anew."""
     try:
-        return bool(json.loads((folder / "run.json").read_text("utf-8"))["study"] == name)
+        return bool(json.loads(read_results(folder / "run.json"))["study"] == name)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -9,6 +9,7 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from lightlag._input import read_text
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.study.design import Study
@@ -38,7 +39,7 @@ def added(
         raise InputError("nothing to add; name --replications, --congestion, --vary or --scenario")
     Study.read(file)
     try:
-        table: Any = tomlkit.parse(file.read_text("utf-8-sig"))
+        table: Any = tomlkit.parse(read_text(file, "utf-8-sig"))
     except TOMLKitError as error:
         raise InputError(f"{printable(file)}: is no TOML: {printable(error)}") from None
     if replications is not None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _presets, _toml
+from lightlag._input import read_text
 from lightlag._overview import counted, frame, tables
 from lightlag._text import printable
 from lightlag.comparison import MEASURES
@@ -194,7 +195,7 @@ class Study:
         file = Path(path)
         shown = printable(file)
         try:
-            table = tomllib.loads(file.read_text("utf-8-sig"))
+            table = tomllib.loads(read_text(file, "utf-8-sig"))
         except IsADirectoryError:
             raise InputError(f"{shown}: is a folder; name a study file, such as {shown}/study.toml") from None
         except OSError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lightlag import _engine, _origin
+from lightlag._input import check_regular, read_results
 from lightlag._overview import frame, tables
 from lightlag._text import printable
 from lightlag._writing import new_folder
@@ -118,7 +119,7 @@ class StudyResults:
         self.folder = folder
         shown = printable(folder)
         try:
-            self.about: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+            self.about: dict[str, Any] = json.loads(read_results(folder / "run.json"))
             self.about["design"], self.about["finished"], self.about["variables"], self.about["build"]
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(
@@ -221,6 +222,7 @@ class StudyResults:
             raise InputError(f"{printable(self.folder)}: {files} is missing; export the study again")
         try:
             for path in found:
+                check_regular(path)
                 pl.read_parquet_schema(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = printable(str(error).splitlines()[0])

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
+from lightlag._input import check_regular
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.study import entry as entries
@@ -97,6 +98,7 @@ class Local:
 
     def read(self, name: str, offset: int = 0) -> bytes:
         """The bytes of a file from an offset on."""
+        check_regular(self.folder / name)
         with (self.folder / name).open("rb") as file:
             file.seek(offset)
             return file.read()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine, _signals
+from lightlag._input import read_text
 from lightlag._text import printable, say
 from lightlag.errors import InputError
 from lightlag.running import processors
@@ -189,7 +190,7 @@ def _kept(security: Any, parent: Any) -> Iterator[Any]:
 
 def _profile(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_text(path))
     except OSError as error:
         raise InputError(f"{printable(path)}: cannot read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
