@@ -382,19 +382,43 @@ def add_entries(mark: Path, entries: Mapping[str, Any]) -> None:
 
 
 def _swap(partial: Path, folder: Path) -> None:
-    """Gives a folder its name. A folder that had it moves aside first and is removed afterwards."""
+    """Gives a folder its name. A folder that had it moves aside first and is removed afterwards.
+
+    Raises
+    ------
+    OSError
+        If a step fails. The message names the place of the earlier results unless they are back under their name.
+    """
     old = partial.with_suffix(".old")
     replaces = folder.exists()
     if replaces:
         folder.rename(old)
     try:
         partial.rename(folder)
-    except BaseException:
+    except BaseException as error:
         if replaces:
-            old.rename(folder)
+            _put_back(old, folder, error)
         raise
-    if replaces:
+    if not replaces:
+        return
+    try:
         _retire(old, folder)
+    except OSError as error:
+        raise OSError(
+            f"{folder}: holds the new results; the earlier ones could not be removed ({error.strerror or error}), and "
+            f"what is left of them is in {printable(old)}"
+        ) from error
+
+
+def _put_back(old: Path, folder: Path, cause: BaseException) -> None:
+    try:
+        old.rename(folder)
+    except OSError as error:
+        reason = getattr(cause, "strerror", None) or cause
+        raise OSError(
+            f"{folder}: cannot write: {reason}; the earlier results could not get their name back "
+            f"({error.strerror or error}) and are in {printable(old)}"
+        ) from error
 
 
 def _retire(old: Path, new: Path) -> None:

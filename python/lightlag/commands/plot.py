@@ -53,6 +53,10 @@ def plot(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="DIR|URL", help="Of a study: where its runs are. Default: store beside DIR."),
+    ] = None,
     force: Force = False,
 ) -> None:
     r"""Draw a figure of a results folder, or of several over each other.
@@ -77,7 +81,7 @@ def plot(
     _check_folders(folders, metrics or [])
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     read = [read_result(folder) for folder in folders]
-    found = [one.comparison() if isinstance(one, StudyResults) else one for one in read]
+    found = [one.comparison(store) if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):
             _of_comparisons(overlay.named(found, Comparison), metrics, apart, _Target(out, format, folders, force))
@@ -115,9 +119,15 @@ class _Target:
         FileExistsError
             If it must not be replaced.
         """
-        from lightlag._output import check_file
+        from lightlag import moving
+        from lightlag._output import check_file, is_stream
+        from lightlag.style import format_of
 
         path = self._path(metric)
+        if not is_stream(path):
+            moving.check(metric, path)
+            if not moving.is_moving(path):
+                format_of(path)
         check_file(path, force=self.force, inputs=self.folders)
         return path
 
@@ -157,7 +167,6 @@ def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: 
 
     metric = ",".join(metrics)
     path = target.path(metric)
-    moving.check(metric, path)
     if moving.is_moving(path):
         if len(found) > 1:
             raise InputError(f"{printable(path)}: films and pages show one result; name one folder, or a figure")

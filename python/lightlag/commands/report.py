@@ -15,6 +15,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. Default: DIR/report.html.")
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="DIR|URL", help="Of a study: where its runs are. Default: store beside DIR."),
+    ] = None,
     force: Force = False,
 ) -> None:
     r"""Write the report of a results folder: one HTML file that needs nothing else.
@@ -38,7 +42,7 @@ def report(
     if isinstance(result, Result):
         page = result.report(beside)
     else:
-        comparison = result.comparison() if isinstance(result, StudyResults) else result
+        comparison = result.comparison(store) if isinstance(result, StudyResults) else result
         page = comparison_report.report(comparison, folder=beside)
     with new_file(path) as partial:
         partial.write_text(page, "utf-8")

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag import _signals
-from lightlag._input import read_results
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
-from lightlag._writing import reserved
+from lightlag._writing import check_folder, reserved
 from lightlag.errors import CommandError, InputError
 
 if TYPE_CHECKING:
@@ -92,14 +91,16 @@ def run(
     """
     from lightlag.study import Study
     from lightlag.study.campaign import Where, carry_out
+    from lightlag.study.folder import check_place
     from lightlag.study.schedule import Shard
+    from lightlag.study.store import new_store
 
     share = None if shard is None else Shard.of(shard)
     study = Study.read(file)
+    study.plan()
     folder = _folder(study, out)
-    kept = _store(store, folder, make=True)
     if share is None:
-        _check(folder, study, force)
+        check_place(folder, study, force=force, file=file)
     style = "json" if as_json else "quiet" if quiet else "text"
     if style == "text":
         say(_head(study), file=sys.stderr)
@@ -108,7 +109,7 @@ def run(
         where = ["--store", store] if store is not None else []
         return shlex.join(["lightlag", "study", "repeat", str(file), one.key[:12], *where])
 
-    with _signals.held():
+    with _signals.held(), new_store(_place(store, folder)) as kept:
         where = Where(jobs, processes, cluster, profile)
         found = carry_out(study, kept, where, shard=share, style=style, repeat=again)
         if share is not None:
@@ -140,7 +141,7 @@ def resume(
     from lightlag.study import Study
 
     study = Study.read(file)
-    kept = _store(store, _folder(study, out), make=False)
+    kept = _store(store, _folder(study, out))
     if not any(one.key in kept for one in study.plan().runs()):
         raise InputError(
             f"{printable(kept.place)}: holds no run of {printable(file)} by this version; name its store, or start "
@@ -155,7 +156,7 @@ def status(file: File, store: Place = None, out: Out = None, as_json: AsJson = F
     from lightlag.study.schedule import Schedule
 
     study = Study.read(file)
-    kept = _store(store, _folder(study, out), make=False)
+    kept = _store(store, _folder(study, out))
     schedule = Schedule(study, kept, dry=True)
     plan = study.plan()
     failures = {key: why for key, why in kept.failures.items() if key in schedule.left}
@@ -208,12 +209,9 @@ def add(
     from lightlag._output import new_file
     from lightlag.study.changes import added
 
-    text = added(file, replications, congestion or [], vary or [], scenario or [])
+    text, study = added(file, replications, congestion or [], vary or [], scenario or [])
     with new_file(file) as partial:
         partial.write_text(text, "utf-8")
-    from lightlag.study import Study
-
-    study = Study.read(file)
     say(
         f"{file}: {len(study.plan().cells):,} cells, {study.most_runs:,} runs; make them with lightlag study run {file}"
     )
@@ -226,15 +224,14 @@ def merge(
 ) -> None:
     """Copy the runs of stores into one. A run that both hold must be the same in both."""
     from lightlag.study.store import merge as copied
-    from lightlag.study.store import open_store
+    from lightlag.study.store import new_store, open_store
 
     others = [open_store(one, make=False) for one in stores]
-    target = open_store(into)
-    counts = []
-    for other, count in copied(target, others):
-        counts.append({"store": other, "new": count})
-        if not as_json:
-            say(f"{other}: {count:,} new runs")
+    with new_store(into) as target:
+        counts = [{"store": other, "new": count} for other, count in copied(target, others)]
+    if not as_json:
+        for one in counts:
+            say(f"{one['store']}: {one['new']:,} new runs")
     if as_json:
         print(plain(json.dumps({"into": target.place, "runs": len(target), "stores": counts})))
     else:
@@ -255,14 +252,15 @@ def export(
     """Write the tables of a study from the store, and its report, without a run."""
     from lightlag.commands.compared import formats as formats_of
     from lightlag.study import Study
+    from lightlag.study.folder import check_place
     from lightlag.study.schedule import Schedule
     from lightlag.study.tables import comparison
 
     formats = formats_of(figures)
     study = Study.read(file)
     folder = _folder(study, out)
-    kept = _store(store, folder, make=False)
-    _check(folder, study, force)
+    kept = _store(store, folder)
+    check_place(folder, study, force=force, file=file)
     with _signals.held(), reserved(folder):
         tables = _export(study, kept, folder, ())
         if report:
@@ -295,9 +293,10 @@ def repeat(
     study = Study.read(file)
     one = find(study, key)
     folder = Path("results") / f"{study.name}-{one.key[:12]}" if out is None else out
-    say(named(study, one))
+    check_folder(folder, force, inputs=[file])
     with _signals.held(), reserved(folder):
         run_read(one.scenario()).save(folder, force=force)
+    say(named(study, one))
     say(f"results in {folder}")
 
 
@@ -305,25 +304,17 @@ def _folder(study: Study, out: Path | None) -> Path:
     return Path("results") / study.name if out is None else out
 
 
-def _store(place: str | None, folder: Path, *, make: bool) -> Store:
+def _place(store: str | None, folder: Path) -> str | Path:
     from lightlag.study.campaign import default_store
+
+    return default_store(folder) if store is None else store
+
+
+def _store(store: str | None, folder: Path) -> Store:
+    """A store that is there."""
     from lightlag.study.store import open_store
 
-    return open_store(default_store(folder) if place is None else place, make=make)
-
-
-def _check(folder: Path, study: Study, force: bool) -> None:
-    """Refuses a folder with other results. Tables of the same study are written anew."""
-    if force or not folder.exists():
-        return
-    try:
-        own = json.loads(read_results(folder / "run.json"))["study"] == study.name
-    except (OSError, ValueError, KeyError, TypeError):
-        own = False
-    if not own and any(folder.iterdir()):
-        raise FileExistsError(
-            f"{printable(folder)}: holds other results; name another folder with --out, or use --force"
-        )
+    return open_store(_place(store, folder), make=False)
 
 
 def _export(study: Study, store: Store, folder: Path, failed: Sequence[str]) -> Tables:

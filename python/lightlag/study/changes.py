@@ -11,7 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from lightlag._input import read_text
 from lightlag._text import printable
-from lightlag.errors import InputError
+from lightlag.errors import InputError, ScenarioError
 from lightlag.study.design import Study
 from lightlag.variables import split, text_of
 
@@ -20,8 +20,10 @@ __all__ = ["added"]
 
 def added(
     file: Path, replications: int | None, congestion: Sequence[str], vary: Sequence[str], scenarios: Sequence[str]
-) -> str:
-    """The text of a study file with more seeds, algorithms, values or scenarios.
+) -> tuple[str, Study]:
+    """Returns the text of a study file with more seeds, algorithms, values or scenarios, and its study.
+
+    Every cell of the study is checked, so that the file can be replaced.
 
     Parameters
     ----------
@@ -32,8 +34,8 @@ def added(
 
     Raises
     ------
-    InputError
-        If there is nothing to add, or if the study would be contradictory with it.
+    InputError, ScenarioError
+        If there is nothing to add, or if the study could not be run with it.
     """
     if replications is None and not (congestion or vary or scenarios):
         raise InputError("nothing to add; name --replications, --congestion, --vary or --scenario")
@@ -57,8 +59,12 @@ def added(
             raise InputError(f'--vary "{text}": is not KEY=V1,V2,...; write for example --vary links.1.loss=0,1e-3')
         _add_values(table, key.strip(), [value for value in split(values, ",", "--vary") if value])
     changed = tomlkit.dumps(table)
-    Study.of(tomlkit.parse(changed).unwrap(), file.parent, file.stem)
-    return changed
+    try:
+        study = Study.of(tomlkit.parse(changed).unwrap(), file.parent, file.stem)
+        study.plan()
+    except (InputError, ScenarioError) as error:
+        raise InputError(f"{printable(file)}: is as before, because with the addition: {error}") from None
+    return changed, study
 
 
 def _extend(table: Any, key: str, more: list[str], file: Path) -> None:

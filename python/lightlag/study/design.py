@@ -334,16 +334,21 @@ class Study:
         ------
         InputError
             If runs failed, with the reasons. The others are kept and in the tables.
+        FileExistsError
+            If the folder holds other results.
         """
         from lightlag.study.campaign import Where, carry_out, default_store
-        from lightlag.study.folder import StudyResults, export
-        from lightlag.study.store import open_store
+        from lightlag.study.folder import StudyResults, check_place, export
+        from lightlag.study.store import new_store
 
         folder = Path("results") / self.name if out is None else Path(out)
-        kept = open_store(default_store(folder) if store is None else store)
-        found = carry_out(self, kept, Where(jobs, processes, cluster, profile), style="text" if progress else "quiet")
-        failures = found.schedule.failures
-        export(self, kept, folder, force=True, failed=list(failures))
+        self.plan()
+        check_place(folder, self, force=False)
+        with new_store(default_store(folder) if store is None else store) as kept:
+            where = Where(jobs, processes, cluster, profile)
+            found = carry_out(self, kept, where, style="text" if progress else "quiet")
+            failures = found.schedule.failures
+            export(self, kept, folder, force=True, failed=list(failures))
         if failures:
             key, (_, reason) = next(iter(failures.items()))
             raise InputError(f"{len(failures):,} runs failed, such as {key[:12]}: {reason}; the others are in {folder}")

@@ -14,7 +14,7 @@ from lightlag import _engine, _origin
 from lightlag._input import check_regular, read_results
 from lightlag._overview import frame, tables
 from lightlag._text import printable
-from lightlag._writing import new_folder
+from lightlag._writing import check_folder, new_folder
 from lightlag.comparison import TABLES
 from lightlag.errors import InputError
 from lightlag.scenario import congestion_names
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lightlag.comparison import Comparison
 
-__all__ = ["StudyResults", "export", "open_study"]
+__all__ = ["StudyResults", "check_place", "export", "open_study"]
 
 AGAIN = "lightlag study run study.toml --out ../again --store ../again-store"
 """Makes every run once more, typed in the folder of the results."""
@@ -76,6 +76,35 @@ def export(study: Study, store: Store, folder: Path, *, force: bool, failed: Seq
         (partial / "study.toml").write_text(study.to_toml(folder), "utf-8")
         (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     return tables
+
+
+def check_place(folder: Path, study: Study, *, force: bool, file: Path | None = None) -> None:
+    """Fails if the results of a study must not be written to a folder. Those of the same study are replaced.
+
+    Parameters
+    ----------
+    force
+        Replace results of a run, a comparison or another study.
+    file
+        The file of the study.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something else.
+    FolderError
+        If it cannot be written.
+    """
+    if not force and folder.is_dir() and any(folder.iterdir()):
+        try:
+            is_own = json.loads(read_results(folder / "run.json"))["study"] == study.name
+        except (OSError, ValueError, KeyError, TypeError):
+            is_own = False
+        if not is_own:
+            raise FileExistsError(
+                f"{printable(folder)}: holds other results; name another folder with --out, or use --force"
+            )
+    check_folder(folder, force=True, inputs=[] if file is None else [file])
 
 
 def _commit() -> dict[str, Any]:

@@ -24,6 +24,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["CLAIMS", "Store", "Writer", "merge", "open_store"]
+__all__ = ["CLAIMS", "Store", "Writer", "merge", "new_store", "open_store"]
 
 FORMAT = 1
 MARK = "store.json"
@@ -208,6 +209,30 @@ def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool =
     return Store(files, text, make=make, look=look)
 
 
+@contextmanager
+def new_store(place: str | os.PathLike[str]) -> Iterator[Store]:
+    """A store to write to, made if it is not there; if the block fails before it holds anything, it goes again.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_store`.
+    """
+    folder = Path(place)
+    is_url = "://" in os.fspath(place)
+    made = [] if is_url else [each for each in (folder, *folder.parents) if not each.exists()]
+    store = open_store(place)
+    try:
+        yield store
+    except BaseException:
+        if made and [path.name for path in folder.iterdir()] == [MARK]:
+            store.files.remove(MARK)
+            with contextlib.suppress(OSError):
+                for each in made:
+                    each.rmdir()
+        raise
+
+
 class Store:
     """The runs that are finished, as far as they were looked at."""
 
@@ -241,7 +266,7 @@ class Store:
             about = json.loads(self.files.read(MARK))
         except FileNotFoundError:
             if not make:
-                raise InputError(f"{shown}: holds no store; name the folder that a study wrote with --store") from None
+                raise InputError(f"{shown}: holds no store; name the one of the study with --store") from None
             if isinstance(self.files, Local) and self.files.has_others():
                 raise InputError(f"{shown}: holds other files, and no store; choose another place") from None
             self._write(MARK, json.dumps({"lightlag": "store", "format": FORMAT}).encode())

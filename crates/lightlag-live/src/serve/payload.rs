@@ -35,11 +35,12 @@ impl Source {
             Self::Pattern(len) => Ok(Payload { left: *len, from: From::Pattern(0) }),
             Self::File(path) => {
                 let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-                let file = File::open(path).map_err(named)?;
-                let about = file.metadata().map_err(named)?;
+                // Before it is opened: opening a pipe waits for its writer.
+                let about = std::fs::metadata(path).map_err(named)?;
                 if !about.is_file() {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: no file", path.display())));
                 }
+                let file = File::open(path).map_err(named)?;
                 Ok(Payload { left: about.len(), from: From::File(file) })
             }
         }
