@@ -15,6 +15,10 @@ COMPLETING = "_LIGHTLAG_COMPLETE"
 
 def main() -> None:
     """The command ``lightlag``."""
+    # Commands draw into files, and matplotlib fails to load if this variable holds no name of a backend.
+    os.environ["MPLBACKEND"] = "agg"
+    # The date of a figure, which ours do not have; matplotlib also fails if it is not a number.
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     with _printing.streams():
         _main()
 

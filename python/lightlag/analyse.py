@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lightlag.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -28,6 +30,10 @@ __all__ = [
     "thinned_rows",
     "together",
 ]
+
+
+MAX_INTERVALS = 10_000_000
+"""Maximum number of intervals of goodput over time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +183,23 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     -------
     polars.DataFrame
         ``time_s`` (end of the interval), ``flow`` and ``goodput_bps``, by flow, then by time.
+
+    Raises
+    ------
+    InputError
+        If the length is not positive, or there are more than 10,000,000 intervals.
     """
     import polars as pl
 
-    if interval_s <= 0:
-        raise ValueError(f"an interval of {interval_s} s is not positive")
-    end = (trace["time_s"].max() if len(trace) else 0.0) if end_s is None else end_s
-    steps = math.floor(float(end) / interval_s * (1 + 1e-12))  # type: ignore[arg-type]
+    _check_seconds(interval_s, "interval_s")
+    if end_s is not None and end_s != 0:
+        _check_seconds(end_s, "end_s")
+    end = float((trace["time_s"].max() if len(trace) else 0.0) if end_s is None else end_s)  # type: ignore[arg-type]
+    if end / MAX_INTERVALS >= interval_s:
+        raise InputError(
+            f"interval_s: {interval_s:g} cuts {end:g} s into more than {MAX_INTERVALS:,} intervals; take a longer one"
+        )
+    steps = math.floor(end / interval_s * (1 + 1e-12))
     edges = [at * interval_s for at in range(steps + 1)]
     frames = [
         pl.DataFrame(
@@ -198,6 +214,11 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     ]
     empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
     return pl.concat(frames) if frames and steps else empty.clear()
+
+
+def _check_seconds(value: object, name: str) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value <= 1e300:
+        raise InputError(f"{name}: {value!r:.60} is not a positive number of seconds")
 
 
 def arrived(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Series, list[float]]]:

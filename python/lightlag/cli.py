@@ -65,6 +65,8 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
             _fail(error.code, str(error))
         except (ScenarioError, InputError, FileExistsError) as error:
             _fail(WRONG_INPUT, str(error))
+        except UnicodeEncodeError as error:
+            _fail(WRONG_INPUT, f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8")
         except (OSError, AlgorithmError) as error:
             _fail(FAILED, str(error))
         except MemoryError:

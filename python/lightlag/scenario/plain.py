@@ -28,8 +28,17 @@ def plain(value: Any, at: str = "") -> Any:
     Raises
     ------
     InputError
-        If a value has no place in a scenario.
+        If a value has no place in a scenario, or contains itself.
     """
+    try:
+        return _plain(value, at)
+    except RecursionError:
+        raise InputError(
+            f"{_place(at)}is nested too deeply, or contains itself; write the values of a scenario"
+        ) from None
+
+
+def _plain(value: Any, at: str) -> Any:
     if isinstance(value, (type, *_ENGINE)):
         from lightlag import own
 
@@ -58,7 +67,7 @@ def plain(value: Any, at: str = "") -> Any:
 
 def _entry(value: Any, at: str, key: str) -> Any:
     """A part of the value at `at`. Most are texts, which are plain already."""
-    return value if type(value) is str or type(value) is int else plain(value, at + key)
+    return value if type(value) is str or type(value) is int else _plain(value, at + key)
 
 
 @cache

@@ -45,6 +45,8 @@ def read_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
         if source is None:
             raise
         raise scenario_error(error.errors, source) from None
+    except UnicodeEncodeError as error:
+        raise InputError(f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8") from None
 
 
 def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple[str | None, list[tuple[str, str]]]:

@@ -164,6 +164,8 @@ class Study:
         self.budget = _budget({} if budget is None else budget)
         if name is not None and (not isinstance(name, str) or not name or "/" in name or name.startswith(".")):
             raise InputError(f"name: {_shown(name)} is no name of a folder; write one such as geo-loss")
+        if name is not None and printable(name) != name:
+            raise InputError(f"name: {_shown(name)} holds a control character; write a name such as geo-loss")
         self._name = name
         self._plan: Plan | None = None
         given = {
