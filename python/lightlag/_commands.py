@@ -20,6 +20,8 @@ from lightlag.errors import InputError
 
 __all__ = ["HELP", "Command", "Commands", "Entry", "Group", "application"]
 
+MAX_JOBS = 4096
+"""Maximum number of threads or processes of a command."""
 ALONE = ("--install-completion", "--show-completion")
 """Options of the program whose value may be left out."""
 HELP = {"help_option_names": ["-h", "--help"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shutil
@@ -166,7 +167,9 @@ class Folder:
         path = self._place / f"{name}.parquet"
         try:
             check_regular(path)
-            table = pl.read_parquet(path)
+            # polars takes no path that is not UTF-8.
+            is_utf8 = not any("\ud800" <= letter <= "\udfff" for letter in str(path))
+            table = pl.read_parquet(path if is_utf8 else io.BytesIO(path.read_bytes()))
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
         for column, kind in _columns()[name].items():

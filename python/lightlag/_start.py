@@ -9,6 +9,8 @@ from lightlag import _printing
 
 __all__ = ["main"]
 
+THREADS = "POLARS_MAX_THREADS"
+"""The variable that limits the threads of polars, which does not accept 0."""
 COMPLETING = "_LIGHTLAG_COMPLETE"
 """The variable in which a shell that asks for completions names itself."""
 
@@ -20,7 +22,16 @@ def main() -> None:
     # The date of a figure, which ours do not have; matplotlib also fails if it is not a number.
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     with _printing.streams():
+        _check_environment()
         _main()
+
+
+def _check_environment() -> None:
+    """Fails if a variable would make a library panic."""
+    value = os.environ.get(THREADS, "1")
+    if value.strip("0 ") == "":
+        print(f"error: {THREADS}: {value!r} is not a number of threads; write 1 or more, or unset it", file=sys.stderr)
+        raise SystemExit(2)
 
 
 def _main() -> None:

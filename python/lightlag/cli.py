@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine, _memory, _origin, _signals
-from lightlag._commands import Entry, Group, application
+from lightlag._commands import MAX_JOBS, Entry, Group, application
 from lightlag._quantities import number
 from lightlag._table import print_rows
 from lightlag._text import meant, plain, printable, say
@@ -103,7 +103,7 @@ def run(
     seed: Seed = None,
     out: Out = None,
     force: Force = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Threads that write its tables.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads that write its tables.")] = 1,
     threads: Annotated[
         str,
         typer.Option(
@@ -255,7 +255,8 @@ def compare(
     out: Out = None,
     force: Force = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
     ] = None,
     figures: compared.Figures = None,
     as_json: Annotated[
@@ -350,7 +351,8 @@ def reproduce(
     ] = None,
     force: Force = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs for each item with a spread; default: set by its check.")
@@ -402,7 +404,8 @@ def validate(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; default: one a processor.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: set by its check.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag import _signals
+from lightlag._commands import MAX_JOBS
 from lightlag._table import print_rows
 from lightlag._text import plain, printable, say
 from lightlag._writing import check_folder, reserved
@@ -47,9 +48,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tabl
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON: an object a line while it runs, the last one at its end.")
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Threads; default: one a processor.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads; default: one a processor.")
+]
 Processes = Annotated[
-    int | None, typer.Option("--processes", min=1, help="Processes of this machine instead of threads.")
+    int | None, typer.Option("--processes", min=1, max=MAX_JOBS, help="Processes of this machine instead of threads.")
 ]
 Cluster = Annotated[
     str | None,
