@@ -48,7 +48,11 @@ pub struct Path {
 
 /// The paths of a file: in the order of their numbers, or in that in which their names appear.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Paths(Vec<Path>);
+pub struct Paths {
+    nodes: Vec<Path>,
+    /// Lines of a script that move no node.
+    left_out: usize,
+}
 
 /// A doubt about a path.
 #[derive(Clone, PartialEq, Debug)]
@@ -103,17 +107,22 @@ impl Paths {
 
     /// The path of each node.
     pub fn nodes(&self) -> &[Path] {
-        &self.0
+        &self.nodes
+    }
+
+    /// Number of lines of a script that move no node and were left out.
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// The path of the node with this name.
     pub fn named(&self, node: &str) -> Option<&Track> {
-        self.0.iter().find(|path| path.node == node).map(|path| &path.track)
+        self.nodes.iter().find(|path| path.node == node).map(|path| &path.track)
     }
 
     /// The least and the largest coordinates.
     pub fn bounds(&self) -> (Vector, Vector) {
-        let places = self.0.iter().flat_map(|path| path.track.fixes()).map(|fix| fix.place);
+        let places = self.nodes.iter().flat_map(|path| path.track.fixes()).map(|fix| fix.place);
         let infinite = Vector::new(f64::INFINITY, f64::INFINITY, f64::INFINITY);
         places.fold((infinite, -infinite), |(least, most), place| {
             let least = Vector::new(least.x.min(place.x), least.y.min(place.y), least.z.min(place.z));
@@ -123,13 +132,13 @@ impl Paths {
 
     /// Doubts about nodes faster than `fastest` metres per second, and about paths shorter than the run.
     pub fn doubts(&self, run: Duration, fastest: Option<f64>) -> Vec<Doubt> {
-        self.0.iter().flat_map(|path| path.doubts(run, fastest)).collect()
+        self.nodes.iter().flat_map(|path| path.doubts(run, fastest)).collect()
     }
 
     /// The paths as CSV, which reads back as they are.
     pub fn to_csv(&self) -> String {
         let mut text = String::from("time,node,x,y,z\n");
-        for Path { node, track } in &self.0 {
+        for Path { node, track } in &self.nodes {
             for Fix { at, place: Vector { x, y, z } } in track.fixes() {
                 text.push_str(&format!("{},{node},{x},{y},{z}\n", at.as_secs_f64()));
             }
@@ -239,5 +248,6 @@ fn finish(mut drafts: Vec<Draft>) -> Result<Paths, PathError> {
         let track = track.ok_or_else(|| PathError { line: draft.line, message: message() })?;
         Ok(Path { node: draft.node, track })
     };
-    drafts.into_iter().map(path).collect::<Result<Vec<Path>, PathError>>().map(Paths)
+    let nodes = drafts.into_iter().map(path).collect::<Result<_, PathError>>()?;
+    Ok(Paths { nodes, left_out: 0 })
 }

@@ -1,98 +1,304 @@
-//! Movement scripts of ns-2, as its program setdest writes them (*The ns Manual*, "Mobile Networking in ns").
+//! Movement scripts of ns-2, as its program setdest and others write them (*The ns Manual*, "Mobile Networking in ns").
 //!
 //! `$node_(3) set X_ 12.5` places a node (`Y_` and `Z_` likewise), and `$ns_ at 2.0 "$node_(3) setdest 90 44 5.0"` sends it
-//! to (90, 44) at 5 m/s, until it is there or sent elsewhere. Speed 0 stops it. Heights stay. Comments and the distances
-//! that `$god_` is told are left out.
+//! to (90, 44) at 5 m/s, until it is there or sent elsewhere. Speed 0 stops it. Heights stay. Commands of a node apply in the
+//! order of their times, wherever they stand in the file.
+//!
+//! The reader holds as much Tcl as such files have: the simulator and the array of nodes under any name, quotes and braces
+//! around commands and numbers, variables that are set to numbers, comments. Lines that move no node (`$god_`, the start of
+//! agents, other Tcl) are left out and counted. A line with `setdest`, `X_`, `Y_` or `Z_` that cannot be read is an error, and so
+//! is one in a block of Tcl, which may run often or never.
 
 use super::{Draft, LONGEST, PathError, Paths, append, finish, lines, metres, number, time};
 use crate::{Fix, Vector};
 use lightlag_core::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// A node while the script is read.
+const AXES: [char; 3] = ['X', 'Y', 'Z'];
+const INSTANT: Duration = Duration::from_nanos(1);
+
+/// A command that moves a node.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Set { axis: usize, value: f64 },
+    Go { x: f64, y: f64, speed: f64 },
+}
+
+/// The commands of a node.
 struct Mover {
+    /// The line on which it appears first.
     line: usize,
-    place: [Option<f64>; 3],
-    /// The time of the last setdest.
-    told: Option<Instant>,
+    start: [Option<f64>; 3],
+    /// Commands with their times and lines.
+    moves: Vec<(Instant, usize, Move)>,
+}
+
+/// A script while it is read.
+#[derive(Default)]
+struct Script {
+    /// Variables that hold a number, as text.
+    variables: BTreeMap<String, String>,
+    /// The name of the array of nodes.
+    array: Option<String>,
+    movers: BTreeMap<u32, Mover>,
+    /// Open braces of lines that were left out.
+    depth: usize,
+    left_out: usize,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
+    let mut script = Script::default();
+    for (line, text) in lines(bytes)? {
+        script.line(line, text).map_err(|message| PathError { line, message })?;
+    }
+    if script.movers.is_empty() {
+        let message = "the script places no node; it has lines such as $node_(0) set X_ 12.5".to_owned();
+        return Err(PathError { line: 1, message });
+    }
+    let left_out = script.left_out;
+    let drafts = script.movers.into_iter().map(|(node, mover)| mover.flown(node));
+    Ok(Paths { left_out, ..finish(drafts.collect::<Result<_, PathError>>()?)? })
+}
+
+impl Script {
+    fn line(&mut self, line: usize, text: &str) -> Result<(), String> {
+        let text = without_comment(text.trim()).trim_end_matches([';', ' ', '\t']);
+        if text.is_empty() {
+            return Ok(());
+        }
+        if !text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(is_motion) {
+            self.left_out += 1;
+            self.assign(text);
+            let opened = text.matches('{').count() + self.depth;
+            self.depth = opened.saturating_sub(text.matches('}').count());
+            return Ok(());
+        }
+        if self.depth > 0 {
+            return Err(format!("{text:?} is in a block of Tcl, which is not run; write movements outside of blocks"));
+        }
+        let unknown =
+            || format!("{text:?} is no line of a movement script, such as $ns_ at 2.0 \"$node_(0) setdest 90 44 5.0\"");
+        let words = words(text).ok_or_else(unknown)?;
+        let (at, command) = match words.as_slice() {
+            [simulator, "at", at, command] if is_variable(simulator) => {
+                let words = self::words(command).ok_or_else(unknown)?;
+                if !words.iter().any(|word| is_motion(word)) {
+                    return Err(unknown());
+                }
+                (Some(time("time", self.value(at)?)?), words)
+            }
+            _ => (None, words),
+        };
+        let [node, command @ ..] = command.as_slice() else { return Err(unknown()) };
+        let (array, node) = node_of(node).ok_or_else(unknown)?;
+        let array = array.to_owned();
+        let done = match command {
+            ["set", axis, value] => {
+                let axis = ["X_", "Y_", "Z_"].iter().position(|name| name == axis).ok_or_else(unknown)?;
+                Move::Set { axis, value: metres(&format!("{}_", AXES[axis]), self.value(value)?)? }
+            }
+            ["setdest", x, y, speed] => {
+                let text = self.value(speed)?;
+                let speed = number("speed", text)?;
+                if speed < 0.0 {
+                    return Err(format!("speed: {text} is negative"));
+                }
+                Move::Go { x: metres("x", self.value(x)?)?, y: metres("y", self.value(y)?)?, speed }
+            }
+            _ => return Err(unknown()),
+        };
+        self.join(array)?;
+        let mover = self.movers.entry(node).or_insert_with(|| Mover { line, start: [None; 3], moves: Vec::new() });
+        mover.add(node, line, at, done)
+    }
+
+    /// Remembers a variable that is set to a number, and forgets one that is set to anything else.
+    fn assign(&mut self, text: &str) {
+        let Some(words) = words(text) else { return };
+        match words.as_slice() {
+            ["set", name, value] if self.depth == 0 && value.parse::<f64>().is_ok() => {
+                self.variables.insert((*name).to_owned(), (*value).to_owned());
+            }
+            ["set" | "incr" | "append" | "unset", name, ..] => {
+                self.variables.remove(*name);
+            }
+            _ => {}
+        }
+    }
+
+    /// A number as text, or the value of a variable.
+    fn value<'a>(&'a self, word: &'a str) -> Result<&'a str, String> {
+        let Some(name) = word.strip_prefix('$') else { return Ok(word) };
+        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+        let value = self.variables.get(name).map(String::as_str);
+        value.ok_or_else(|| format!("{word} is not a variable that is set to a number; write the number"))
+    }
+
+    /// Two arrays would have two nodes with one number.
+    fn join(&mut self, array: String) -> Result<(), String> {
+        match self.array.get_or_insert_with(|| array.clone()) {
+            known if *known == array => Ok(()),
+            known => Err(format!("${array} is another array of nodes than ${known}; write one file for each")),
+        }
+    }
+}
+
+/// Whether a word of a line moves a node.
+fn is_motion(word: &str) -> bool {
+    matches!(word, "setdest" | "X_" | "Y_" | "Z_")
+}
+
+/// A line without the comment at its start or after a semicolon.
+fn without_comment(line: &str) -> &str {
+    if line.starts_with('#') {
+        return "";
+    }
+    let comment = line.match_indices(';').find(|(at, _)| line[at + 1..].trim_start().starts_with('#'));
+    comment.map_or(line, |(at, _)| line[..at].trim_end())
+}
+
+/// The words of a command: quotes and braces hold spaces together and are taken off. `None` if they do not match.
+fn words(text: &str) -> Option<Vec<&str>> {
+    let mut found = Vec::new();
+    let mut rest = text.trim();
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => rest[1..].find('"')? + 1,
+            '{' => closing(rest)?,
+            _ => {
+                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                found.push(&rest[..end]);
+                rest = rest[end..].trim_start();
+                continue;
+            }
+        };
+        found.push(rest[1..end].trim());
+        rest = rest[end + 1..].trim_start();
+    }
+    Some(found)
+}
+
+/// The position of the brace that closes the first one.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Whether a word is the value of a plain variable, as `$ns_`.
+fn is_variable(word: &str) -> bool {
+    word.strip_prefix('$').is_some_and(|name| !name.is_empty() && name.bytes().all(is_of_name))
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The array and the number of `$node_(3)` or `${node_(3)}`.
+fn node_of(word: &str) -> Option<(&str, u32)> {
+    let word = word.strip_prefix('$')?;
+    let word = word.strip_prefix('{').map_or(Some(word), |word| word.strip_suffix('}'))?;
+    let (array, number) = word.strip_suffix(')')?.split_once('(')?;
+    let is_name = !array.is_empty() && array.bytes().all(is_of_name);
+    is_name.then_some((array, number.trim_matches(['"', ' ']).parse().ok()?))
+}
+
+impl Mover {
+    fn add(&mut self, node: u32, line: usize, at: Option<Instant>, command: Move) -> Result<(), String> {
+        let Move::Set { axis, value } = command else {
+            let at = at.ok_or_else(|| format!("node {node} has no time for setdest; write $ns_ at 0.0 before it"))?;
+            self.moves.push((at, line, command));
+            return Ok(());
+        };
+        if let Some(at) = at.filter(|at| *at > Instant::ZERO) {
+            self.moves.push((at, line, command));
+            return Ok(());
+        }
+        match self.start[axis].replace(value) {
+            Some(before) if before != value => Err(format!("{}_ of node {node} is set twice", AXES[axis])),
+            _ => Ok(()),
+        }
+    }
+
+    /// The path that the commands make.
+    fn flown(mut self, node: u32) -> Result<Draft, PathError> {
+        let missing = |axis: usize| PathError {
+            line: self.line,
+            message: format!("node {node} has no {0}_; add $node_({node}) set {0}_", AXES[axis]),
+        };
+        let [x, y, z] = self.start;
+        let start = Vector::new(x.ok_or_else(|| missing(0))?, y.ok_or_else(|| missing(1))?, z.unwrap_or(0.0));
+        self.moves.sort_by_key(|(at, ..)| *at);
+        let mut course = Course { fixes: vec![Fix { at: Instant::ZERO, place: start }], leg: None };
+        for (at, line, command) in self.moves {
+            course.command(at, command, node).map_err(|message| PathError { line, message })?;
+        }
+        course.arrive_by(Instant::ZERO + LONGEST);
+        Ok(Draft { node: node.to_string(), fixes: course.fixes, line: self.line })
+    }
+}
+
+/// The path of a node while its commands apply.
+struct Course {
     fixes: Vec<Fix>,
     /// The goal and the time at which it is reached.
     leg: Option<Fix>,
 }
 
-enum Command<'a> {
-    Set { node: u32, axis: usize, value: f64 },
-    Go { node: u32, at: Instant, x: f64, y: f64, speed: &'a str },
-    Nothing,
-}
-
-pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
-    let mut movers: BTreeMap<u32, Mover> = BTreeMap::new();
-    for (line, text) in lines(bytes)? {
-        let new = || Mover { line, place: [None; 3], told: None, fixes: Vec::new(), leg: None };
-        let done = command(text).and_then(|command| match command {
-            Command::Nothing => Ok(()),
-            Command::Set { node, axis, value } => movers.entry(node).or_insert_with(new).set(node, axis, value),
-            Command::Go { node, at, x, y, speed } => movers.entry(node).or_insert_with(new).go(node, at, (x, y), speed),
-        });
-        done.map_err(|message| PathError { line, message })?;
-    }
-    if movers.is_empty() {
-        let message = "the script places no node; it has lines such as $node_(0) set X_ 12.5".to_owned();
-        return Err(PathError { line: 1, message });
-    }
-    let draft = |(node, mut mover): (u32, Mover)| {
-        let line = mover.line;
-        let start = mover.start(node).map_err(|message| PathError { line, message })?;
-        if mover.fixes.is_empty() {
-            mover.fixes.push(Fix { at: Instant::ZERO, place: start });
-        }
-        mover.arrive_by(Instant::ZERO + LONGEST);
-        Ok(Draft { node: node.to_string(), fixes: mover.fixes, line })
-    };
-    finish(movers.into_iter().map(draft).collect::<Result<_, PathError>>()?)
-}
-
-impl Mover {
-    fn set(&mut self, node: u32, axis: usize, value: f64) -> Result<(), String> {
-        if self.told.is_some() {
-            return Err(format!("node {node} is placed after its first setdest; place it before"));
-        }
-        if self.place[axis].replace(value).is_some() {
-            return Err(format!("{}_ of node {node} is set twice", AXES[axis]));
-        }
-        Ok(())
-    }
-
-    fn start(&self, node: u32) -> Result<Vector, String> {
-        let [x, y, z] = self.place;
-        let missing = |axis: usize| format!("node {node} has no {0}_; add $node_({node}) set {0}_ before", AXES[axis]);
-        Ok(Vector::new(x.ok_or_else(|| missing(0))?, y.ok_or_else(|| missing(1))?, z.unwrap_or(0.0)))
-    }
-
-    fn go(&mut self, node: u32, at: Instant, (x, y): (f64, f64), speed: &str) -> Result<(), String> {
-        let metres_per_second = number("speed", speed)?;
-        if metres_per_second < 0.0 {
-            return Err(format!("speed: {speed} is negative"));
-        }
-        if let Some(told) = self.told.filter(|told| *told > at) {
-            return Err(format!("the time of node {node} goes back from {told} to {at}; sort its lines"));
-        }
-        if self.fixes.is_empty() {
-            self.fixes.push(Fix { at: Instant::ZERO, place: self.start(node)? });
-        }
-        self.told = Some(at);
+impl Course {
+    fn command(&mut self, at: Instant, command: Move, node: u32) -> Result<(), String> {
+        let leg = self.leg;
         self.arrive_by(at);
         let last = self.fixes[self.fixes.len() - 1];
-        if at > last.at {
-            append(&mut self.fixes, Fix { at, place: last.place }, &node.to_string())?;
+        match command {
+            Move::Go { x, y, speed } => {
+                if at > last.at {
+                    append(&mut self.fixes, Fix { at, place: last.place }, &node.to_string())?;
+                }
+                let goal = Vector::new(x, y, last.place.z);
+                let distance = last.place.distance(goal);
+                let needed = Duration::from_secs_f64(distance / speed).max(INSTANT);
+                self.leg = (speed > 0.0 && distance > 0.0).then(|| Fix { at: at + needed, place: goal });
+            }
+            Move::Set { axis, value } => {
+                let mut place = last.place;
+                match axis {
+                    0 => place.x = value,
+                    1 => place.y = value,
+                    _ => place.z = value,
+                }
+                self.jump(at, last, place, node)?;
+                self.leg = leg.filter(|goal| goal.at > at && axis == 2).map(|goal| {
+                    let Vector { x, y, .. } = goal.place;
+                    Fix { at: goal.at, place: Vector::new(x, y, place.z) }
+                });
+            }
         }
-        let goal = Vector::new(x, y, last.place.z);
-        let distance = last.place.distance(goal);
-        let time = Duration::from_secs_f64(distance / metres_per_second);
-        self.leg = (metres_per_second > 0.0 && distance > 0.0)
-            .then(|| Fix { at: at + time.max(Duration::from_nanos(1)), place: goal });
         Ok(())
+    }
+
+    /// Moves the node at once. Its last place holds until just before.
+    fn jump(&mut self, at: Instant, last: Fix, place: Vector, node: u32) -> Result<(), String> {
+        if place == last.place {
+            return Ok(());
+        }
+        if last.at == at {
+            self.fixes.pop();
+        }
+        let before = Instant::ZERO + (at.since(Instant::ZERO) - INSTANT);
+        if self.fixes.last().is_some_and(|fix| fix.at < before) {
+            self.fixes.push(Fix { at: before, place: last.place });
+        }
+        append(&mut self.fixes, Fix { at, place }, &node.to_string())
     }
 
     /// Flies the leg up to this time, to its end if that is before.
@@ -106,44 +312,4 @@ impl Mover {
             self.fixes.push(Fix { at, place: last.place + (goal.place - last.place) * share });
         }
     }
-}
-
-const AXES: [char; 3] = ['X', 'Y', 'Z'];
-
-fn command(line: &str) -> Result<Command<'_>, String> {
-    let line = line.trim();
-    if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
-        return Ok(Command::Nothing);
-    }
-    let unknown =
-        || format!("{line:?} is no line of a movement script, such as $ns_ at 2.0 \"$node_(0) setdest 90 44 5.0\"");
-    if let Some(rest) = line.strip_prefix("$ns_ at ") {
-        let (at, quoted) = rest.trim_start().split_once(char::is_whitespace).ok_or_else(unknown)?;
-        let inner = quoted.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"')).ok_or_else(unknown)?.trim();
-        let at = time("time", at)?;
-        if inner.starts_with("$god_") {
-            return Ok(Command::Nothing);
-        }
-        let (node, words) = node(inner).ok_or_else(unknown)?;
-        let mut words = words.split_whitespace();
-        let mut word = || words.next();
-        let (Some("setdest"), Some(x), Some(y), Some(speed), None) = (word(), word(), word(), word(), word()) else {
-            return Err(unknown());
-        };
-        return Ok(Command::Go { node, at, x: metres("x", x)?, y: metres("y", y)?, speed });
-    }
-    let (node, words) = node(line).ok_or_else(unknown)?;
-    let mut words = words.split_whitespace();
-    let mut word = || words.next();
-    let (Some("set"), Some(axis), Some(value), None) = (word(), word(), word(), word()) else {
-        return Err(unknown());
-    };
-    let axis = ["X_", "Y_", "Z_"].iter().position(|name| *name == axis).ok_or_else(unknown)?;
-    Ok(Command::Set { node, axis, value: metres(&format!("{}_", AXES[axis]), value)? })
-}
-
-/// The number of `$node_(3)`, and the rest.
-fn node(text: &str) -> Option<(u32, &str)> {
-    let (number, rest) = text.strip_prefix("$node_(")?.split_once(')')?;
-    Some((number.trim().parse().ok()?, rest))
 }
