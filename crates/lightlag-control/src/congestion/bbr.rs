@@ -347,6 +347,7 @@ impl Algorithm for Config {
                  for the rules on policers and aggregation; the variant ns3: TcpBbr and TcpRateLinux of ns-3.37",
     };
 
+    const DRAWS: bool = true;
     const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
 
     fn needs(&self, _ecn: bool) -> Needs {

@@ -56,6 +56,9 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
     /// Whether its window starts at the initial window of the connection.
     const STARTS_AS_TOLD: bool = true;
 
+    /// [`Choice::draws`]. Without it [`build`] gives the algorithm the same seed in every run.
+    const DRAWS: bool = false;
+
     fn settings() -> Vec<Setting<Self>>;
 
     /// The kernel's defaults, used with the profile `linux`.
@@ -172,6 +175,14 @@ macro_rules! algorithms {
                 }
             }
 
+            /// Whether it makes random decisions, so that another seed gives another result. A custom algorithm may.
+            pub fn draws(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as Algorithm>::DRAWS,)*
+                    Self::Own(_) => true,
+                }
+            }
+
             fn starts_as_told(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::STARTS_AS_TOLD,)*
@@ -197,6 +208,8 @@ macro_rules! algorithms {
 
         /// Builds the chosen algorithm at its start.
         pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
+            // Only an algorithm that declares its draws gets the seed of the run.
+            let start = &Start { seed: if choice.draws() { start.seed } else { 0 }, ..*start };
             match choice {
                 $(Choice::$variant(config) => config.build(start),)*
                 Choice::Own(own) => {

@@ -1,6 +1,6 @@
 //! Whether a scenario is random: if not, runs with other seeds give the same results.
 
-use crate::network::Network;
+use crate::network::{LinkProperties, Network};
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied, own_traffic};
 use lightlag_control::congestion::{Choice, response};
 use lightlag_core::{Duration, Probability, RandomStream};
@@ -11,7 +11,7 @@ use lightlag_tcp::Config;
 use lightlag_tcp::config::LossAssumption;
 
 impl Scenario {
-    /// Whether any random draw can change a result: losses, queues, delays, rain, arrivals, sizes, starts, or an
+    /// Whether any random draw can change a result: radio media, losses, queues, delays, rain, arrivals, sizes, starts, or an
     /// algorithm that draws. `network` is the expanded scenario. Initial sequence numbers do not count.
     pub fn is_random(&self, network: &Network) -> bool {
         let starts = self.flows.iter().any(|flow| flow.start.is_random());
@@ -25,20 +25,30 @@ impl Scenario {
 }
 
 impl Network {
+    /// Names every field, so that a new part of a network does not compile before someone decides whether it draws.
     fn is_random(&self) -> bool {
-        let several = self.flows.len() > 1;
-        let links = self.links.iter().any(|link| {
-            link.loss.draws()
-                || link.reorder.is_some()
-                || link.duplicate != Probability::ZERO
-                || link.jitter.is_some()
-                || link.fade.is_some()
-                || link.discipline.draws(several)
-        });
-        links
-            || self.space.as_ref().is_some_and(|space| space.handover.draws())
-            || self.flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
-            || self.algorithms().any(|choice| matches!(choice, Choice::Bbr(_) | Choice::Bbr3(_) | Choice::Own(_)))
+        let Self {
+            nodes: _,
+            links,
+            media,
+            space,
+            doubts: _,
+            flows,
+            proxies: _,
+            splits: _,
+            routes: _,
+            ttl: _,
+            ip: _,
+            captures: _,
+        } = self;
+        let several = flows.len() > 1;
+        // Stations of a medium draw their backoff. Whatever else draws there (places, movements, fading, routing messages,
+        // the choice of a rate) needs a medium, too.
+        !media.is_empty()
+            || links.iter().any(|link| link.draws(several))
+            || space.as_ref().is_some_and(|space| space.handover.draws() || space.routing.is_some())
+            || flows.iter().any(|flow| flow.part.is_arrival() || flow.traffic.is_random())
+            || self.algorithms().any(Choice::draws)
             || self.own_responses().next().is_some()
     }
 
@@ -95,6 +105,34 @@ impl Network {
     fn senders(&self) -> impl Iterator<Item = &Config> {
         let of_flows = self.flows.iter().map(|flow| &*flow.tcp);
         of_flows.chain(self.proxies.iter().map(|proxy| &*proxy.server))
+    }
+}
+
+impl LinkProperties {
+    /// Whether chance decides the fate of a packet; `several` flows cross the link.
+    fn draws(&self, several: bool) -> bool {
+        let Self {
+            rate: _,
+            delay: _,
+            queue: _,
+            discipline,
+            loss,
+            loss_place: _,
+            reorder,
+            duplicate,
+            timetable: _,
+            jitter,
+            fade,
+            on_demand: _,
+            signals: _,
+            header: _,
+        } = self;
+        discipline.draws(several)
+            || loss.draws()
+            || reorder.is_some()
+            || *duplicate != Probability::ZERO
+            || jitter.is_some()
+            || fade.is_some()
     }
 }
 

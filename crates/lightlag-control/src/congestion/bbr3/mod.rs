@@ -380,6 +380,7 @@ impl Algorithm for Config {
         source: "draft-ietf-ccwg-bbr, working copy of August 2026 (Cardwell, Swett, Beshay)",
     };
 
+    const DRAWS: bool = true;
     const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {
