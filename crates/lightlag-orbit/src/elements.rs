@@ -1,19 +1,46 @@
-//! Files of orbital elements: two-line sets ([`tle`]), or OMM as JSON or CSV ([`omm`]).
+//! Files of orbital elements: two-line sets ([`tle`]), or OMM as JSON, CSV, keywords or XML ([`omm`]).
 
 pub use crate::element_set::{ElementSet, ElementsError};
 use crate::{omm, tle};
 
-/// Reads a file of elements. Its first character tells JSON, its first line CSV; anything else is lines of 69 columns.
+/// Answers of servers in the place of elements, and the advice for each.
+const ANSWERS: [(&str, &str); 4] = [
+    ("No GP data found", "CelesTrak knows no such satellite or group; check the query"),
+    ("GP data has not updated", "CelesTrak sends a group once in two hours; take the file of the last download"),
+    ("Invalid query", "the server did not understand the query; check it"),
+    ("<", "it is a web page, perhaps an error of the server; download the file again"),
+];
+
+/// Reads a file of elements. The first characters tell JSON and XML, the first line CSV and keywords; anything else is sets of
+/// two lines.
 ///
 /// # Errors
 /// The first fault.
 pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_start().starts_with(['[', '{']) {
+    let is_told = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let first = text.lines().find(is_told).unwrap_or_default().trim();
+    if first.starts_with(['[', '{']) {
         omm::read_json(text)
-    } else if text.lines().next().is_some_and(|line| line.contains(',')) {
+    } else if ["<?xml", "<ndm", "<omm"].iter().any(|start| first.starts_with(start)) {
+        omm::read_xml(text)
+    } else if let Some((_, advice)) = ANSWERS.iter().find(|(start, _)| first.starts_with(start)) {
+        let line = 1 + text.lines().position(|line| line.trim() == first).unwrap_or_default();
+        let shown: String = first.chars().take(60).collect();
+        Err(ElementsError {
+            place: format!("line {line}"),
+            message: format!("{shown:?} is not orbital elements: {advice}"),
+        })
+    } else if omm::is_csv_header(first) {
         omm::read_csv(text)
+    } else if first.split_once('=').is_some_and(|(key, _)| is_keyword(key.trim())) || first.starts_with("COMMENT ") {
+        omm::read_kvn(text)
     } else {
         tle::read(text)
     }
+}
+
+/// Whether a word may stand before the sign of equality in a message of keywords.
+fn is_keyword(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }

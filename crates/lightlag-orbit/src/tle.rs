@@ -1,13 +1,20 @@
 //! Two-line element sets, with or without a line for the name.
 //!
-//! Numbers are read by the crate `sgp4`, which checks columns and checksums. Here lines become sets, and errors name the line of
-//! the file. Catalogue numbers may have the letter of Alpha-5. Two forms are not mixed in one file.
+//! A field is a range of columns, counted from 1. Fields that an orbit does not depend on (the classification, the designator,
+//! the number of the set and of the revolution) may hold anything or be missing at the end of a line; blank derivatives and drag are
+//! zero. A line of 69 columns has a checksum, which must be right; what follows behind a space is left out, as the times in the
+//! verification file of SGP4 (AIAA 2006-6753). Lines that start with `#` are comments. Catalogue numbers may have the letter of
+//! Alpha-5. Hypatia writes the numbers of orbits and of satellites in each above the sets.
 
 use crate::element_set::{ElementSet, ElementsError, MOST_REVOLUTIONS};
+use sgp4::chrono::{NaiveDate, NaiveDateTime};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-/// The length of a line of elements.
+/// The length of a line of elements with its checksum.
 const COLUMNS: usize = 69;
+/// Elements for SGP4-XP, in column 63.
+const EXTENDED: &str = "4";
 
 fn error<T>(line: usize, message: impl Into<String>) -> Result<T, ElementsError> {
     Err(ElementsError { place: format!("line {line}"), message: message.into() })
@@ -18,8 +25,12 @@ fn error<T>(line: usize, message: impl Into<String>) -> Result<T, ElementsError>
 /// # Errors
 /// The first line that is wrong.
 pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end_matches(['\r', ' '])));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty()).peekable();
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
+    let announced = lines.peek().and_then(|(line, text)| Some((*line, hypatia_header(text)?)));
+    if announced.is_some() {
+        lines.next();
+    }
     let mut sets: Vec<ElementSet> = Vec::new();
     let mut known: BTreeMap<u64, usize> = BTreeMap::new();
     let mut named = None;
@@ -41,12 +52,7 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
         let Some((second_at, second)) = lines.next().filter(|(_, line)| is_line(line, b'2')) else {
             return error(at + 1, "is not the second line of the set, which starts with \"2 \"");
         };
-        check_line(at, first)?;
-        check_line(second_at, second)?;
-        let elements = sgp4::Elements::from_tle(name, first.as_bytes(), second.as_bytes());
-        let elements =
-            elements.or_else(|fault| error(at, fault.to_string().trim_start_matches("TLE parse error: ")))?;
-        check(&elements, second_at)?;
+        let elements = elements(name, &Line::new(at, first, &FIRST)?, &Line::new(second_at, second, &SECOND)?)?;
         if let Some(before) = known.insert(elements.norad_id, at) {
             return error(
                 at,
@@ -58,7 +64,16 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     if sets.is_empty() {
         return error(1, "there are no elements; write sets of two lines, of 69 columns each");
     }
-    Ok(sets)
+    match announced {
+        Some((line, (orbits, each))) if orbits.checked_mul(each) != Some(sets.len()) => {
+            let read = sets.len();
+            error(
+                line,
+                format!("announces {orbits} orbits of {each} satellites, and {read} sets follow; copy all of them"),
+            )
+        }
+        _ => Ok(sets),
+    }
 }
 
 /// Whether a line starts as the one with this number of a set.
@@ -66,34 +81,178 @@ fn is_line(line: &str, number: u8) -> bool {
     line.as_bytes().starts_with(&[number, b' '])
 }
 
-fn check_line(at: usize, line: &str) -> Result<(), ElementsError> {
-    if let Some(column) = line.chars().position(|c| !c.is_ascii() || c == '\t') {
-        return error(at, format!("column {} is not plain ASCII, or a tab", column + 1));
+/// The first line of a file by Hypatia: orbits, and satellites in each.
+fn hypatia_header(line: &str) -> Option<(usize, usize)> {
+    let (orbits, each) = line.split_once(' ')?;
+    Some((orbits.parse().ok()?, each.trim_start().parse().ok()?))
+}
+
+/// The form of a line: the column of its last field that counts, and the columns that are blank.
+struct Form {
+    last: usize,
+    blank: &'static [usize],
+}
+
+const FIRST: Form = Form { last: 61, blank: &[2, 9, 18, 33, 44, 53, 62] };
+const SECOND: Form = Form { last: 63, blank: &[2, 8, 17, 26, 34, 43, 52] };
+
+/// A line of elements, with its number in the file.
+struct Line<'a> {
+    at: usize,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn new(at: usize, text: &'a str, form: &Form) -> Result<Self, ElementsError> {
+        if let Some(column) = text.chars().position(|c| !c.is_ascii() || c == '\t') {
+            return error(at, format!("column {} is not plain ASCII, or a tab", column + 1));
+        }
+        let behind = text.as_bytes().get(COLUMNS);
+        if text.len() < form.last || behind.is_some_and(|byte| *byte != b' ') {
+            let length = text.len();
+            return error(at, format!("has {length} columns, and a line of elements has {COLUMNS}; copy it whole"));
+        }
+        let line = Self { at, text: &text[..text.len().min(COLUMNS)] };
+        let filled = |column: &usize| Some((*column, *text.as_bytes().get(column - 1).filter(|byte| **byte != b' ')?));
+        if let Some((column, found)) = form.blank.iter().find_map(filled) {
+            let found = char::from(found);
+            return error(at, format!("column {column} is {found:?} and should be blank; copy the line again"));
+        }
+        line.check_sum()?;
+        Ok(line)
     }
-    if line.len() != COLUMNS {
-        return error(at, format!("has {} columns, and a line of elements has {COLUMNS}; copy it whole", line.len()));
-    }
-    let sum: u32 = line
-        .bytes()
-        .take(COLUMNS - 1)
-        .map(|byte| match byte {
+
+    fn check_sum(&self) -> Result<(), ElementsError> {
+        let Some(last) = self.text.as_bytes().get(COLUMNS - 1) else { return Ok(()) };
+        let value = |byte: u8| match byte {
             b'0'..=b'9' => u32::from(byte - b'0'),
             b'-' => 1,
             _ => 0,
-        })
-        .sum();
-    let last = line.as_bytes()[COLUMNS - 1];
-    if last != b'0' + (sum % 10) as u8 {
-        return error(
-            at,
-            format!(
-                "its checksum in column {COLUMNS} is {:?}, and its digits give {}; copy the line again",
-                char::from(last),
-                sum % 10
-            ),
+        };
+        let sum = self.text.bytes().take(COLUMNS - 1).map(value).sum::<u32>() % 10;
+        if *last == b'0' + sum as u8 {
+            return Ok(());
+        }
+        let message = format!(
+            "its checksum in column {COLUMNS} is {:?}, and its digits give {sum}; copy the line again",
+            char::from(*last)
         );
+        error(self.at, message)
     }
-    Ok(())
+
+    fn field(&self, columns: &RangeInclusive<usize>) -> &'a str {
+        let end = (*columns.end()).min(self.text.len());
+        self.text.get(columns.start() - 1..end).unwrap_or_default().trim()
+    }
+
+    fn refuse<T>(&self, columns: &RangeInclusive<usize>, message: &str) -> Result<T, ElementsError> {
+        let field = self.field(columns);
+        error(self.at, format!("columns {} to {} are {field:?}: {message}", columns.start(), columns.end()))
+    }
+
+    fn number(&self, columns: RangeInclusive<usize>, what: &str) -> Result<f64, ElementsError> {
+        match self.field(&columns).parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => self.refuse(&columns, &format!("{what} is not a number")),
+        }
+    }
+
+    /// A number that is zero where nothing is written.
+    fn optional(&self, columns: RangeInclusive<usize>, what: &str) -> Result<f64, ElementsError> {
+        if self.field(&columns).is_empty() { Ok(0.0) } else { self.number(columns, what) }
+    }
+
+    /// A number with a decimal point before its digits and a power of ten behind them: ` 28098-4` is 0.28098e-4.
+    fn with_power(&self, columns: RangeInclusive<usize>, what: &str) -> Result<f64, ElementsError> {
+        let field = self.field(&columns);
+        if field.is_empty() {
+            return Ok(0.0);
+        }
+        let read = || {
+            let (sign, digits) = match field.as_bytes()[0] {
+                b'-' => ("-", &field[1..]),
+                b'+' => ("", &field[1..]),
+                _ => ("", field),
+            };
+            // The sign of the power is blank in some old sets.
+            let at = digits.find(['-', '+', ' ']).filter(|at| *at > 0)?;
+            let (digits, power) = digits.split_at(at);
+            let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let power: i32 = power.replace(' ', "").parse().ok()?;
+            is_whole.then(|| format!("{sign}0.{digits}e{power}").parse::<f64>().ok())?
+        };
+        read().map_or_else(|| self.refuse(&columns, &format!("{what} is not a number such as 28098-4")), Ok)
+    }
+
+    fn catalogue_number(&self) -> Result<u64, ElementsError> {
+        let columns = 3..=7;
+        let number = alpha_5(self.field(&columns));
+        number.map_or_else(|| self.refuse(&columns, "the catalogue number is no number, nor one of Alpha-5"), Ok)
+    }
+
+    fn epoch(&self) -> Result<NaiveDateTime, ElementsError> {
+        let (columns, days) = (19..=32, 21..=32);
+        let read = || {
+            let year: i32 = self.field(&(19..=20)).parse().ok().filter(|year| (0..100).contains(year))?;
+            let day = self.field(&days).parse::<f64>().ok().filter(|day| (1.0..367.0).contains(day))?;
+            let seconds = day.fract() * (24.0 * 60.0 * 60.0);
+            let nanos = libm::round(seconds.fract() * 1e9) as u64 + seconds as u64 * 1_000_000_000;
+            let first = if year < 57 { 2000 + year } else { 1900 + year };
+            let date = NaiveDate::from_yo_opt(first, day as u32)?;
+            let (seconds, nanos) = ((nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32);
+            date.and_hms_nano_opt(seconds / 3600, seconds / 60 % 60, seconds % 60, nanos)
+        };
+        read().map_or_else(|| self.refuse(&columns, "the epoch is not a year and a day of it"), Ok)
+    }
+}
+
+/// A catalogue number whose first digit may be a letter: A is 10, and I and O are left out.
+fn alpha_5(field: &str) -> Option<u64> {
+    const LETTERS: &str = "ABCDEFGHJKLMNPQRSTUVWXYZ";
+    let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_whole(field) {
+        return field.parse().ok();
+    }
+    let (letter, digits) = field.split_at_checked(1)?;
+    let first = 10 + LETTERS.find(letter)? as u64;
+    (digits.len() == 4 && is_whole(digits)).then(|| Some(first * 10_000 + digits.parse::<u64>().ok()?))?
+}
+
+fn elements(name: Option<String>, first: &Line, second: &Line) -> Result<sgp4::Elements, ElementsError> {
+    let (number, other) = (first.catalogue_number()?, second.catalogue_number()?);
+    if number != other {
+        return error(first.at, format!("is of number {number}, and the second line of number {other}"));
+    }
+    if first.field(&(63..=63)) == EXTENDED {
+        return error(first.at, "column 63 is 4: elements of SGP4-XP, which other orbits follow; take those of SGP4");
+    }
+    let digits = second.field(&(27..=33));
+    let is_whole = digits.len() == 7 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let eccentricity = format!("0.{digits}").parse::<f64>().ok().filter(|_| is_whole);
+    let Some(eccentricity) = eccentricity else {
+        return second.refuse(&(27..=33), "the eccentricity is not seven digits");
+    };
+    let elements = sgp4::Elements {
+        object_name: name,
+        international_designator: None,
+        norad_id: number,
+        classification: sgp4::Classification::Unclassified,
+        datetime: first.epoch()?,
+        mean_motion_dot: first.optional(34..=43, "the derivative of the mean motion")?,
+        mean_motion_ddot: first.with_power(45..=52, "the second derivative of the mean motion")?,
+        drag_term: first.with_power(54..=61, "the drag")?,
+        element_set_number: 0,
+        inclination: second.number(9..=16, "the inclination")?,
+        right_ascension: second.number(18..=25, "the right ascension of the node")?,
+        eccentricity,
+        argument_of_perigee: second.number(35..=42, "the argument of the perigee")?,
+        mean_anomaly: second.number(44..=51, "the mean anomaly")?,
+        mean_motion: second.number(53..=63, "the mean motion")?,
+        revolution_number: 0,
+        ephemeris_type: 0,
+    };
+    check(&elements, second.at)?;
+    Ok(elements)
 }
 
 fn check(elements: &sgp4::Elements, line: usize) -> Result<(), ElementsError> {

@@ -48,9 +48,28 @@ fn a_wrong_line_is_named() {
     let lines: Vec<&str> = VERIFICATION.lines().collect();
     let refused = |first: &str, second: &str| read(&format!("{first}\n{second}\n")).unwrap_err().to_string();
     assert_eq!(
-        refused(&lines[0][..68], lines[1]),
-        "line 1: has 68 columns, and a line of elements has 69; copy it whole"
+        refused(&lines[0][..60], lines[1]),
+        "line 1: has 60 columns, and a line of elements has 69; copy it whole"
     );
+    assert_eq!(
+        refused(&format!("{}7", lines[0]), lines[1]),
+        "line 1: has 70 columns, and a line of elements has 69; copy it whole"
+    );
+    let without_sum = |line: &str, from: &str, to: &str| line[..68].replace(from, to);
+    assert_eq!(
+        refused(&without_sum(lines[0], "28098-4", "2809x-4"), lines[1]),
+        "line 1: columns 54 to 61 are \"2809x-4\": the drag is not a number such as 28098-4"
+    );
+    assert_eq!(
+        refused(lines[0], &without_sum(lines[1], "348.7242", "348 7242")),
+        "line 2: columns 18 to 25 are \"348 7242\": the right ascension of the node is not a number"
+    );
+    assert_eq!(
+        refused(lines[0], &without_sum(lines[1], " 331.", "331. ")),
+        "line 2: column 34 is '3' and should be blank; copy the line again"
+    );
+    assert!(refused(&without_sum(lines[0], "00179", "00379"), lines[1]).contains("columns 19 to 32"));
+    assert!(refused(&without_sum(lines[0], " 0  4", " 4  4"), lines[1]).contains("SGP4-XP"));
     let wrong = lines[1].replace("10.824", "10.825");
     assert_eq!(
         refused(lines[0], &wrong),
@@ -63,6 +82,65 @@ fn a_wrong_line_is_named() {
     assert_eq!(read("").unwrap_err().place, "line 1");
     let twice = format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[0], lines[1]);
     assert!(read(&twice).unwrap_err().to_string().contains("line 3: number 5 is also that of line 1"));
+}
+
+#[test]
+fn old_and_shortened_forms_are_read() {
+    let lines: Vec<&str> = VERIFICATION.lines().collect();
+    let whole = read(&format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+    let position = |text: &str| {
+        let set = &read(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))[0];
+        assert_eq!(set.number(), 5);
+        set.satellite(whole[0].epoch()).unwrap().orbit.position(1_000.0).unwrap()
+    };
+    let expected = position(VERIFICATION);
+    let (first, second) = (lines[0], lines[1]);
+    let forms = [
+        format!("{}\n{}", &first[..68], &second[..68]),
+        format!("{}\r\n{}\r\n", &first[..61], &second[..63]),
+        format!("# TEME example\n#   more\n  {first}  \n  {second}     0.00      4320.0        360.00\n"),
+        format!("{}     4\n{second}\n", &first.replace("U 58002B  ", "          ")[..62]),
+        format!("{}\n{second}\n", &first.replace(" 28098-4", "+28098-4")[..68]),
+        format!("{}\n{}\n", &first.replace(" 00005U", "     5T")[..68], &second.replace(" 00005", "     5")[..68]),
+    ];
+    for text in forms {
+        assert_eq!(position(&text), expected, "{text:?}");
+    }
+    // Sets of the verification file and of 1997 that have no checksum or blank columns.
+    let blank = "1 11801U          80230.29629788  .01431103  00000-0  14311-1      13\n\
+                 2 11801  46.7916 230.4354 7318036  47.4722  10.4117  2.28537848    13      0.0      1440.0        360.00\n";
+    assert_eq!(read(blank).unwrap()[0].number(), 11_801);
+    let old = "1 00058U 60013A   97142.85906518  .00000093  00000-0 +10762-4 0  274\n\
+               2 00058 028.3286 356.4726 0164991 158.6392 202.1128 13.4602145880282\n";
+    assert_eq!(read(old).unwrap()[0].epoch().to_string(), "1997-05-22T20:37:03.231551999Z");
+}
+
+#[test]
+fn the_header_of_hypatia_counts_the_sets() {
+    let lines: Vec<&str> = VERIFICATION.lines().collect();
+    let text = |header: &str| {
+        let sets = (0..2).map(|set| format!("Kuiper-630 {set}\n{}\n{}\n", lines[2 * set], lines[2 * set + 1]));
+        format!("{header}\n{}", sets.collect::<String>())
+    };
+    assert_eq!(read(&text("1 2")).unwrap()[1].name(), "Kuiper-630 1");
+    assert_eq!(
+        read(&text("34 34")).unwrap_err().to_string(),
+        "line 1: announces 34 orbits of 34 satellites, and 2 sets follow; copy all of them"
+    );
+}
+
+#[test]
+fn answers_of_servers_are_no_elements() {
+    let refused = |text: &str| crate::elements::read(text).unwrap_err().to_string();
+    assert!(
+        refused("No GP data found\r\n").starts_with("line 1: \"No GP data found\" is not orbital elements: CelesTrak")
+    );
+    assert!(
+        refused("\n<!DOCTYPE html>\n<html>")
+            .starts_with("line 2: \"<!DOCTYPE html>\" is not orbital elements: it is a web page")
+    );
+    assert!(refused("GP data has not updated since your last").contains("once in two hours"));
+    assert!(refused("").starts_with("line 1: there are no elements"));
 }
 
 #[test]

@@ -1,9 +1,13 @@
-//! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM), as JSON or CSV: the form for catalogue numbers of more than five digits.
+//! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM): the form for catalogue numbers of more than five digits. They are
+//! written as JSON, as CSV, as lines of keywords ([`kvn`]) or as XML ([`xml`]).
+
+mod kvn;
+mod xml;
 
 use crate::element_set::{ElementSet, ElementsError, MOST_REVOLUTIONS};
 use crate::time::Utc;
 use serde_json::{Map, Value};
-use sgp4::chrono::{NaiveDate, NaiveDateTime};
+use sgp4::chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::collections::BTreeMap;
 
 /// Messages say in which theory, frame and time they hold; providers leave out what is usual.
@@ -42,6 +46,10 @@ pub fn read_json(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let message = |(number, object): (usize, &'_ Value)| -> Result<Message<'static>, ElementsError> {
         let place = format!("object {number}");
         let Value::Object(fields) = object else { return error(&place, "is not an object with the fields of an OMM") };
+        // Space-Track answers so where it has no elements.
+        if let Some(Value::String(answer)) = fields.get("error") {
+            return error(&place, format!("is an answer without elements: {answer:?}; download the file again"));
+        }
         Ok(Message { fields: texts(fields), place })
     };
     sets((1..).zip(objects).map(message))
@@ -116,6 +124,27 @@ pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     sets(reader.records().map(message))
 }
 
+/// Whether a line names columns of a table of messages.
+pub(crate) fn is_csv_header(line: &str) -> bool {
+    line.contains(',') && line.split(',').any(|name| FIELDS[1..].contains(&name.trim().trim_matches('"')))
+}
+
+/// Reads lines of `KEYWORD = value`.
+///
+/// # Errors
+/// The first fault.
+pub fn read_kvn(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
+    sets(kvn::messages(text)?.into_iter().map(Ok))
+}
+
+/// Reads XML with an element `omm` for each message.
+///
+/// # Errors
+/// The first fault.
+pub fn read_xml(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
+    sets(xml::messages(text)?.into_iter().map(Ok))
+}
+
 /// Makes sets of messages.
 fn sets<'a>(
     messages: impl Iterator<Item = Result<Message<'a>, ElementsError>>,
@@ -136,7 +165,7 @@ fn sets<'a>(
     if sets.is_empty() {
         return error(
             "line 1",
-            "there are no elements; write OMM as a list of objects, or as a table with a line for each",
+            "there are no elements; write OMM as JSON, as a table with a line for each, as keywords, or as XML",
         );
     }
     Ok(sets)
@@ -195,7 +224,7 @@ impl Message<'_> {
     fn epoch(&self) -> Result<NaiveDateTime, ElementsError> {
         let Some(text) = self.fields.get("EPOCH") else { return self.refuse("EPOCH", "is missing".to_owned()) };
         let read = || {
-            let utc: Utc = text.parse().ok()?;
+            let utc = text.parse().ok().or_else(|| of_day(text))?;
             let (year, month, day, nanos) = utc.calendar();
             let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
             NaiveDate::from_ymd_opt(year, month, day)?.and_hms_nano_opt(
@@ -210,6 +239,14 @@ impl Message<'_> {
             None => self.refuse("EPOCH", format!("{text:?} is not a time such as \"2026-11-20T12:34:56.789012\"")),
         }
     }
+}
+
+/// A time with the day of the year, as `2026-324T12:34:56.789` (CCSDS 502.0-B-3 §7.5.10).
+fn of_day(text: &str) -> Option<Utc> {
+    let (date, time) = text.split_once('T')?;
+    let (year, day) = date.split_once('-')?;
+    let date = NaiveDate::from_yo_opt(year.parse().ok()?, day.parse().ok().filter(|_| day.len() == 3)?)?;
+    format!("{:04}-{:02}-{:02}T{time}", date.year(), date.month(), date.day()).parse().ok()
 }
 
 #[cfg(test)]
@@ -245,6 +282,57 @@ mod tests {
         assert_eq!(read(CSV).unwrap()[0].name(), "VANGUARD 1");
     }
 
+    const KVN: &str = "CCSDS_OMM_VERS = 3.0\nCOMMENT of a = b\nCREATION_DATE = 2026-01-01T00:00:00\n\nMETA_START\nOBJECT_NAME = VANGUARD 1\n\
+        CENTER_NAME = EARTH\nREF_FRAME = TEME\nTIME_SYSTEM = UTC\nMEAN_ELEMENT_THEORY = SGP4\nMETA_STOP\n\
+        EPOCH = 2000-179T18:50:19.733568\nMEAN_MOTION = 10.82419157 [rev/day]\nECCENTRICITY = .1859667\n\
+        INCLINATION = 34.2682 [deg]\nRA_OF_ASC_NODE=348.7242\nARG_OF_PERICENTER = 331.7664\nMEAN_ANOMALY = 19.3264\n\
+        NORAD_CAT_ID = 5\nBSTAR = .28098E-4 [1/ER]\nMEAN_MOTION_DOT = .00000023\nMEAN_MOTION_DDOT = 0\n";
+    const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ndm>\n<omm id=\"CCSDS_OMM_VERS\" version=\"2.0\">\n\
+        <header><CREATION_DATE/><ORIGINATOR/></header><body><segment><metadata><OBJECT_NAME>A &amp; B</OBJECT_NAME>\
+        <CENTER_NAME>EARTH</CENTER_NAME><REF_FRAME>TEME</REF_FRAME><TIME_SYSTEM>UTC</TIME_SYSTEM></metadata>\n<data>\
+        <meanElements><EPOCH>2000-06-27T18:50:19.733568</EPOCH><MEAN_MOTION units=\"rev/day\">10.82419157</MEAN_MOTION>\
+        <ECCENTRICITY>.1859667</ECCENTRICITY><INCLINATION>34.2682</INCLINATION><RA_OF_ASC_NODE>348.7242</RA_OF_ASC_NODE>\
+        <ARG_OF_PERICENTER>331.7664</ARG_OF_PERICENTER><MEAN_ANOMALY>19.3264</MEAN_ANOMALY></meanElements>\n<tleParameters>\
+        <NORAD_CAT_ID>5</NORAD_CAT_ID><BSTAR>.28098E-4</BSTAR><MEAN_MOTION_DOT>.00000023</MEAN_MOTION_DOT>\
+        <MEAN_MOTION_DDOT>0</MEAN_MOTION_DDOT></tleParameters></data></segment></body></omm>\n</ndm>\n";
+
+    #[test]
+    fn keywords_and_xml_give_the_orbit_of_the_table() {
+        let position = |text: &str| {
+            let start: Utc = "2000-06-28T00:00:00".parse().unwrap();
+            read(text).unwrap()[0].satellite(start).unwrap().orbit.position(3_600.0).unwrap()
+        };
+        for text in
+            [KVN.to_owned(), KVN.replace('\n', "\r\n"), KVN.replace("CCSDS_OMM_VERS = 3.0\n", ""), XML.to_owned()]
+        {
+            assert_eq!(position(&text), position(CSV), "{text}");
+        }
+        assert_eq!(read(XML).unwrap()[0].name(), "A & B");
+        let two = format!("{KVN}\n{}", KVN.replace("= 5\n", "= 6\n"));
+        assert_eq!(read(&two).unwrap().iter().map(ElementSet::number).collect::<Vec<_>>(), [5, 6]);
+    }
+
+    #[test]
+    fn faults_of_keywords_and_xml_are_named() {
+        let refused = |text: &str, from: &str, to: &str| read(&text.replace(from, to)).unwrap_err().to_string();
+        assert_eq!(
+            refused(KVN, "RA_OF_ASC_NODE=", "RA_OF_ASC_NODE "),
+            "line 16: \"RA_OF_ASC_NODE 348.7242\" is not KEYWORD = value"
+        );
+        assert_eq!(refused(KVN, "34.2682", "341"), "line 1: INCLINATION: 341 is not from 0 to 180");
+        assert_eq!(
+            refused(KVN, "SGP4", "SGP4-XP"),
+            "line 1: MEAN_ELEMENT_THEORY: \"SGP4-XP\" is not SGP4, for which elements are read"
+        );
+        assert_eq!(refused(XML, "34.2682", "steep"), "message 1: INCLINATION: \"steep\" is not a number");
+        assert!(refused(XML, "</ndm>", "").contains("ends within an element"), "{}", refused(XML, "</ndm>", ""));
+        assert!(refused(XML, "</omm>", "</oem>").contains("is not XML"));
+        assert!(refused(XML, "&amp;", "&agr;").contains("&agr;"));
+        assert!(
+            refused(JSON, "\"OBJECT_ID\"", "\"error\"").starts_with("object 1: is an answer without elements: \"1958")
+        );
+    }
+
     #[test]
     fn a_fault_is_named_with_its_place_and_field() {
         let refused = |text: String| read(&text).unwrap_err().to_string();
@@ -276,8 +364,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(json in any::<bool>(), cut in 0_usize..400, with in "[ -~\\n]{0,12}") {
-            let text = if json { JSON } else { CSV };
+        fn no_text_makes_it_panic(form in 0_usize..4, cut in 0_usize..900, with in "[ -~\\n]{0,12}") {
+            let text = [JSON, CSV, KVN, XML][form];
             let at = cut.min(text.len());
             let _ = read(&format!("{}{with}{}", &text[..at], &text[at..]));
             let _ = read(&text[..at]);
