@@ -40,6 +40,21 @@ impl ElementSet {
         self.elements.object_name.clone().unwrap_or_else(|| format!("{:05}", self.number()))
     }
 
+    /// The inclination, degrees.
+    pub fn inclination(&self) -> f64 {
+        self.elements.inclination
+    }
+
+    /// The mean motion, revolutions a day.
+    pub fn revolutions(&self) -> f64 {
+        self.elements.mean_motion
+    }
+
+    /// The eccentricity.
+    pub fn eccentricity(&self) -> f64 {
+        self.elements.eccentricity
+    }
+
     /// The time for which they hold.
     pub fn epoch(&self) -> Utc {
         use sgp4::chrono::{Datelike, Timelike};

@@ -2,7 +2,9 @@
 //!
 //! In a *+Grid* each satellite has four links: to both neighbours in its plane, and to those beside it in the next planes. The
 //! link from the last plane of a delta pattern back to the first goes to the slot that is really beside it: F slots further on.
-//! A star has none there, because these planes move against each other.
+//! A star has none there, because these planes move against each other. [`derived`] finds planes and slots of satellites from files.
+
+pub mod derived;
 
 use crate::shell::{Phasing, Shell};
 use lightlag_mobility::Vector;

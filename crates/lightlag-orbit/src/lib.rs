@@ -14,10 +14,12 @@
 //! - [`shell`]: Walker shells.
 //! - [`grid`]: links between satellites.
 //! - [`sky`]: all together.
+//! - [`connections`]: which stations have a path to each other.
 //! - [`handover`]: what a handover does to packets.
 //! - [`plan`]: the ways through the sky, and when they change.
 
 pub mod cities;
+pub mod connections;
 pub mod course;
 pub mod element_set;
 pub mod elements;

@@ -16,8 +16,8 @@ mod spec;
 mod warnings;
 
 pub use network::{
-    CapturePlace, CapturePlan, Crossing, Flow, Hop, LinkDirection, LinkProperties, Medium, Member, Network, Part,
-    Proxy, Rerouted, SignalPlan, Space, Split, Weather,
+    CapturePlace, CapturePlan, Crossing, Filed, Flow, Hop, LinkDirection, LinkProperties, Medium, Member, Network,
+    Part, Proxy, Rerouted, SignalPlan, Space, Split, Weather,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};

@@ -9,6 +9,7 @@ use lightlag_net::{
     AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
     RatesByElevation, Reordering, Routes, Timetable,
 };
+use lightlag_orbit::grid::derived::FoundGrid;
 use lightlag_orbit::own_ways::Own;
 use lightlag_orbit::{Handover, Rules, Sky};
 use lightlag_radio::{MediumConfig, StationConfig};
@@ -101,8 +102,17 @@ pub struct Space {
     pub handover: Handover,
     /// The end of the run.
     pub until: Instant,
-    /// Seconds between the start and the epoch of the elements that are farthest from it; zero without elements from a file.
+    /// The satellites of a file.
+    pub filed: Filed,
+}
+
+/// The satellites of a file of elements.
+#[derive(Clone, Debug, Default)]
+pub struct Filed {
+    /// Seconds between the start and the epoch of the elements that are farthest from it; zero without a file.
     pub oldest: f64,
+    /// The grid that was found in their orbits, if one was asked for.
+    pub grid: Option<FoundGrid>,
 }
 
 impl Space {

@@ -195,7 +195,7 @@ fn files_of_elements_are_read_in_every_form_and_faults_have_a_line() {
     }
     let cases = [
         ("sum.tle", lines.replace("10.824", "10.825"), "line 2: its checksum"),
-        ("short.tle", lines.replace("4753", "475"), "line 1: has 68 columns"),
+        ("short.tle", lines.replace("-4 0  4753", ""), "line 1: has 59 columns"),
         ("word.csv", csv.replace("10.82,", "fast,"), "line 2: MEAN_MOTION: \"fast\" is not a number"),
         ("field.json", json.replace("34.2", "200"), "object 1: INCLINATION: 200 is not from 0 to 180"),
         ("empty.tle", String::new(), "line 1: there are no elements"),
@@ -206,6 +206,78 @@ fn files_of_elements_are_read_in_every_form_and_faults_have_a_line() {
         assert_eq!((errors.len(), errors[0].path.as_str()), (1, "constellation.file"), "{name}: {errors:?}");
         assert!(errors[0].message.contains(part), "{name}: {}", errors[0].message);
     }
+}
+
+/// Two-line sets of a shell of 6 planes of 11 at 780 km, with these lines behind them.
+fn with_planes(name: &str, changes: &[(&str, &str)]) -> Result<Scenario, Vec<ScenarioError>> {
+    let mut text = String::new();
+    for (plane, slot) in (0..6).flat_map(|plane| (0..11).map(move |slot| (plane, slot))) {
+        let number = plane * 11 + slot + 1;
+        let (node, along) =
+            (31.6 * f64::from(plane), (360.0 / 11.0 * (f64::from(slot) + 0.5 * f64::from(plane))) % 360.0);
+        text += &format!("1 {number:05}U 26001A   26001.00000000  .00000000  00000-0  00000-0 0  999\n");
+        text += &format!(
+            "2 {number:05}  86.4000 {node:8.4} 0002000  90.0000 {:8.4} 14.34217000    0\n",
+            (along + 270.0) % 360.0
+        );
+    }
+    // A spare that is lower.
+    text += "1 00099U 26001A   26001.00000000  .00000000  00000-0  00000-0 0  999\n";
+    text += "2 00099  86.4000   0.0000 0002000  90.0000  10.0000 14.43000000    0\n";
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    let line = GOOD.lines().find(|line| line.starts_with("shells")).unwrap();
+    let file = format!("file = {:?}", path.display().to_string());
+    let text = changes.iter().fold(changed(line, &file), |text, (from, to)| text.replace(from, to));
+    read(&text.replace("elevation = \"25 deg\"", "elevation = \"8 deg\""))
+}
+
+#[test]
+fn elements_of_planes_get_the_links_of_a_grid() {
+    let scenario = with_planes("planes.tle", &[]).unwrap();
+    let network = scenario.expand().unwrap();
+    let space = network.space.as_ref().unwrap();
+    assert_eq!(space.sky.isls().len(), 66 + 55);
+    let grid = space.filed.grid.as_ref().unwrap();
+    assert_eq!((grid.shells[0].planes, grid.shells[0].satellites, grid.left_out), (6, 66, 1));
+    let warnings: Vec<String> = scenario.warnings(&network).iter().map(ToString::to_string).collect();
+    assert!(
+        warnings.iter().any(|one| one.starts_with("constellation.isls: 1 of 67 satellites have no link")),
+        "{warnings:?}"
+    );
+    assert!(warnings.iter().all(|one| !one.contains("connected at none")), "{warnings:?}");
+    // One satellite or two planes make no grid, and say so.
+    let lines = "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753\n\
+                 2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667\n";
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one.tle");
+    std::fs::write(&path, lines).unwrap();
+    let line = GOOD.lines().find(|line| line.starts_with("shells")).unwrap();
+    let errors = read(&changed(line, &format!("file = {:?}", path.display().to_string()))).unwrap_err();
+    assert_eq!(errors[0].path, "constellation.isls");
+    assert!(
+        errors[0].message.contains("in no three planes") && errors[0].message.contains("isls = \"none\""),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn stations_that_are_never_connected_are_warned_of() {
+    let warnings = |changes: &[(&str, &str)]| {
+        let scenario = with_planes(&format!("never{}.tle", changes.len()), changes).unwrap();
+        let network = scenario.expand().unwrap();
+        let found = scenario.warnings(&network);
+        found.into_iter().filter(|one| one.message.contains("connected at none")).collect::<Vec<_>>()
+    };
+    let none = ("isls = \"grid\"", "isls = \"none\"");
+    assert!(warnings(&[]).is_empty());
+    let far = [none, ("longitude = \"20 deg\"", "longitude = \"-160 deg\"")];
+    let found = warnings(&far);
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "constellation"));
+    assert!(
+        found[0]
+            .message
+            .starts_with("Paris and s are connected at none of 25 times of the run, over any number of the 0 links")
+    );
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Overhead<'_> {
             routing: self.spec.routing.clone(),
             handover: self.spec.handover,
             until: Instant::ZERO + until,
-            oldest: self.oldest,
+            filed: self.filed.clone(),
         };
         let links = self.links(layout, until);
         (space, table, links)

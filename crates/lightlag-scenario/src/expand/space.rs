@@ -1,10 +1,12 @@
 //! The constellation of a network: its satellites and stations as nodes, its transmitters as links.
 
 use super::joins::{Joins, Nodes};
+use crate::network::Filed;
 use crate::read::files::Files;
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine, StationSpec};
 use lightlag_net::NodeId;
+use lightlag_orbit::grid::derived::found_grid;
 use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
 use lightlag_orbit::{MOST_NODES, Satellite, Sky, Station, Visibility, elements};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +31,8 @@ pub(crate) struct Overhead<'a> {
     /// The first satellite.
     pub(super) first: NodeId,
     pub(super) ground: NodeId,
-    /// Seconds between the start and the epoch of the elements that are farthest from it.
-    pub(super) oldest: f64,
+    /// The satellites of a file.
+    pub(super) filed: Filed,
 }
 
 impl<'a> Overhead<'a> {
@@ -83,7 +85,7 @@ impl<'a> Overhead<'a> {
         if !fits(generated, errors) {
             return None;
         }
-        let (satellites, isls, oldest) = satellites(spec, &scenario.files, errors);
+        let (satellites, isls, filed) = satellites(spec, &scenario.files, errors);
         if spec.file.is_some() && !fits(satellites.len() as u64, errors) {
             return None;
         }
@@ -101,7 +103,7 @@ impl<'a> Overhead<'a> {
         }
         let sky = Arc::new(Sky::new(spec.start, satellites, isls, spec.polar_limit, sites.collect()));
         let specs = &scenario.stations;
-        Some(Self { spec, specs, sky, hub, stations, first: NodeId(0), ground, oldest })
+        Some(Self { spec, specs, sky, hub, stations, first: NodeId(0), ground, filed })
     }
 
     /// The same, with satellites as nodes behind all others.
@@ -193,10 +195,9 @@ impl<'a> Overhead<'a> {
     }
 }
 
-/// The satellites of shells, then those of a file, the links between them, and how many seconds the elements of a file are away
-/// from the start at most.
-fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, f64) {
-    let (mut satellites, mut isls, mut oldest) = (Vec::new(), Vec::new(), 0.0);
+/// The satellites of shells, then those of a file, and the links between them.
+fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, Filed) {
+    let (mut satellites, mut isls, mut filed) = (Vec::new(), Vec::new(), Filed::default());
     for (index, shell) in spec.shells.iter().map(|shell| &shell.0).enumerate() {
         let first = satellites.len() as u32;
         match shell.orbits() {
@@ -218,20 +219,27 @@ fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<
         }
     }
     if let Some(file) = &spec.file {
-        let read = read_elements(files, file).and_then(|sets| {
-            oldest = sets.iter().map(|set| spec.start.since(set.epoch()).abs()).fold(0.0, f64::max);
-            let satellites = sets.iter().map(|set| set.satellite(spec.start));
-            satellites.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())
-        });
-        match read {
-            Ok(read) => satellites.extend(read),
+        match of_file(spec, files, file) {
+            Ok((sets, read)) => {
+                filed.oldest = sets.iter().map(|set| spec.start.since(set.epoch()).abs()).fold(0.0, f64::max);
+                if spec.isls == Grid::Plus {
+                    match found_grid(&sets, &read, satellites.len() as u32) {
+                        Ok(grid) => {
+                            isls.extend(&grid.isls);
+                            filed.grid = Some(grid);
+                        }
+                        Err(message) => errors.push("constellation.isls", format!("{file}: {message}")),
+                    }
+                }
+                satellites.extend(read);
+            }
             Err(message) => errors.push("constellation.file", format!("{file}: {message}")),
         }
     }
     if let Grid::Pairs(pairs) = &spec.isls {
         isls = linked(pairs, &satellites, errors);
     }
-    (satellites, isls, oldest)
+    (satellites, isls, filed)
 }
 
 /// The links between satellites that are named in pairs.
@@ -270,6 +278,17 @@ fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) 
         }
     }
     isls
+}
+
+/// The elements of a file, and the satellites that have them.
+fn of_file(
+    spec: &Constellation,
+    files: &Files,
+    file: &str,
+) -> Result<(Vec<elements::ElementSet>, Vec<Satellite>), String> {
+    let sets = read_elements(files, file)?;
+    let satellites: Result<_, _> = sets.iter().map(|set| set.satellite(spec.start)).collect();
+    Ok((sets, satellites.map_err(|error| error.to_string())?))
 }
 
 /// The elements of a file.

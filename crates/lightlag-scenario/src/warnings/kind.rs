@@ -127,6 +127,9 @@ kinds! {
     Uncovered "uncovered"
         "No satellite ever stands high enough above a station at this latitude, so it has no way to anybody. Lower the least \
          elevation, or take orbits with a higher inclination."
+    UnlinkedSatellites "unlinked-satellites"
+        "Satellites of a file have no links to others, because they are in none of the planes that a grid joins: spares, satellites \
+         on their way to another height, single planes. Paths do not lead over them but from station to station."
     FewConnectedPairs "few-connected-pairs"
         "Fewer than half of the pairs of nodes on a medium are connected at the start, over any number of hops. Raise the power, \
          take a lower rate, or put more nodes into less space."
@@ -137,7 +140,7 @@ kinds! {
         "A medium asks for aggregates of frames at a rate that has none. Take a rate of 802.11n or ac, or set aggregation = 0."
     NeverConnected "never-connected"
         "Two nodes are connected at none of the times of the run that were looked at, over any number of hops. Nothing of the \
-         flow between them can arrive. Move them, or raise the power."
+         flow between them can arrive. Move them, raise the power of radios, or let satellites have links."
     BrokenStaticRoute "broken-static-route"
         "Static routes are made at the start. This one does not exist then, or a node on it moves out of range, and the route \
          stays as it is. Take another routing protocol."

@@ -1,7 +1,7 @@
-//! Surprises of a constellation: old elements, stations below no orbit, satellites that two stations do not share.
+//! Surprises of a constellation: old elements, satellites without links, stations below no orbit, pairs of them without a path.
 
 use super::{Found, Kind};
-use crate::network::Network;
+use crate::network::{Network, Space};
 use crate::spec::{Grid, Scenario, ShellSpec};
 use lightlag_core::Instant;
 use lightlag_orbit::Selection;
@@ -10,18 +10,20 @@ use lightlag_orbit::Selection;
 /// Element Sets: Practice and Use*, IAC-12-A6.6.11).
 const OLD: f64 = 14.0 * DAY;
 const DAY: f64 = 86_400.0;
+/// Times at which it is looked for a path, from the start to the end of the run.
+const LOOKS: u64 = 25;
 /// The equatorial radius, metres.
 const RADIUS: f64 = 6_378_137.0;
 
 impl Scenario {
     pub(super) fn skies(&self, network: &Network, found: &mut Found) {
         let (Some(spec), Some(space)) = (&self.constellation, &network.space) else { return };
-        if space.oldest > OLD {
+        if space.filed.oldest > OLD {
             found.flow(Kind::OldElements, "constellation", ".file", || {
                 format!(
                     "elements are up to {:.0} days away from the start, and SGP4 errs by kilometres a day: take newer ones, or a \
                      start near their epoch",
-                    space.oldest / DAY
+                    space.filed.oldest / DAY
                 )
             });
         }
@@ -45,6 +47,30 @@ impl Scenario {
                     .to_owned()
             });
         }
+        let total = space.sky.satellites().len();
+        if let Some(grid) = space.filed.grid.as_ref().filter(|grid| grid.left_out > 0) {
+            found.flow(Kind::UnlinkedSatellites, "constellation", ".isls", || {
+                let shell = &grid.shells[0];
+                format!(
+                    "{} of {total} satellites have no link: they are in none of the planes that the grid joins ({} planes of {} \
+                     satellites at {:.1} deg and {:.2} revolutions a day in the largest shell), such as spares",
+                    grid.left_out, shell.planes, shell.satellites, shell.inclination, shell.revolutions
+                )
+            });
+        }
+        for (from, to) in never_connected(space) {
+            let name = |station: u32| &self.stations[station as usize].name;
+            found.flow(Kind::NeverConnected, "constellation", "", || {
+                format!(
+                    "{} and {} are connected at none of {LOOKS} times of the run, over any number of the {} links between \
+                     satellites: nothing can arrive; {}",
+                    name(from),
+                    name(to),
+                    space.sky.isls().len(),
+                    if spec.isls == Grid::None { "isls = \"grid\" joins satellites" } else { "take a longer run, or other stations" }
+                )
+            });
+        }
         for (index, station) in self.stations.iter().enumerate().filter(|_| spec.file.is_none()) {
             let elevation = station.elevation.unwrap_or(spec.elevation);
             let site = station.site();
@@ -59,6 +85,20 @@ impl Scenario {
             }
         }
     }
+}
+
+/// Pairs of stations with flows that have no path at any of the times that are looked at, each in one direction.
+fn never_connected(space: &Space) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<(u32, u32)> = space.pairs.iter().copied().filter(|(from, to)| from < to).collect();
+    let length = space.until.since(Instant::ZERO);
+    for look in 0..LOOKS {
+        if pairs.is_empty() {
+            break;
+        }
+        let connected = space.sky.connections(Instant::ZERO + length / (LOOKS - 1) * look);
+        pairs.retain(|(from, to)| !connected.joins(*from as usize, *to as usize));
+    }
+    pairs
 }
 
 /// Whether no satellite of a shell ever stands that high above a place at this latitude, on a sphere.
