@@ -27,6 +27,7 @@ mod input;
 mod inspect;
 mod libm;
 mod memory;
+mod movements;
 mod own;
 mod partitions;
 mod replay;
@@ -147,6 +148,8 @@ mod _engine {
     use crate::inspect::{Capture, inspect};
     #[pymodule_export]
     use crate::libm::libm_addresses;
+    #[pymodule_export]
+    use crate::movements::movements;
     #[pymodule_export]
     use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Loss, Moment, Packet, Sent, Start};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_orbit::course::{all_pairs, courses};
+use lightlag_orbit::grid::derived::FoundShell;
 use lightlag_orbit::own_ways::Own;
 use lightlag_orbit::sky::light_time;
 use lightlag_orbit::{Rules, Sky};
@@ -24,12 +25,15 @@ pub(crate) struct SkyOf {
     rules: Rules,
     routing: Option<Own>,
     stations: Vec<String>,
+    /// The shells that were found in a file of elements.
+    found: Vec<FoundShell>,
 }
 
 impl SkyOf {
     pub(crate) fn new(space: &Space, names: &[String]) -> Self {
         let stations = space.stations.iter().map(|station| names[station.0 as usize].clone()).collect();
-        Self { sky: space.sky.clone(), rules: space.rules, routing: space.routing.clone(), stations }
+        let found = space.filed.grid.as_ref().map(|grid| grid.shells.clone()).unwrap_or_default();
+        Self { sky: space.sky.clone(), rules: space.rules, routing: space.routing.clone(), stations, found }
     }
 
     fn station(&self, number: usize) -> PyResult<usize> {
@@ -59,6 +63,20 @@ impl SkyOf {
     #[getter]
     fn start(&self) -> String {
         self.sky.start().to_string()
+    }
+
+    /// The number of links between satellites.
+    #[getter]
+    fn link_count(&self) -> usize {
+        self.sky.isls().len()
+    }
+
+    /// The shells that were found in a file of elements, the largest first: inclination in degrees, revolutions a day, planes,
+    /// satellites with links, and these links.
+    #[getter]
+    fn found_shells(&self) -> Vec<(f64, f64, usize, usize, usize)> {
+        let shell = |of: &FoundShell| (of.inclination, of.revolutions, of.planes, of.satellites, of.links);
+        self.found.iter().map(shell).collect()
     }
 
     /// The names of the satellites.

@@ -233,7 +233,8 @@ rows! {
         rate_bps: Option<f64> ["bit/s", label],
         /// Bytes transmitted, link-layer headers included.
         carried_bytes: u64 ["B"],
-        /// Share of the time in which it transmitted.
+        /// Fraction of the run in which it transmitted; an outage that it notices counts as idle. Of a trace of deliveries
+        /// (mahimahi): fraction of the bytes of its opportunities that it carried.
         utilisation: f64 [""],
         /// Packets dropped by the full queue.
         dropped_queue: u64 ["packets"],

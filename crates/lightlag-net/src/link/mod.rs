@@ -84,7 +84,8 @@ pub struct LinkCounters {
 pub struct LinkTotals {
     /// Bytes whose transmission had begun, headers included.
     pub carried_bytes: u64,
-    /// Nanoseconds of transmission.
+    /// Nanoseconds of transmission. With opportunities instead of a rate, the fraction of their bytes that was carried, of the
+    /// time up to `end`.
     pub busy: u128,
     /// Nanoseconds that packets waited, all together: divided by the run's length, the mean queue (Little's law).
     pub queued: u128,

@@ -430,6 +430,10 @@ impl<B: Clone> QueuedLink<B> {
     pub fn totals(&self, end: Instant) -> LinkTotals {
         let mut totals = self.totals;
         totals.busy -= u128::from(self.last_end.since(end).as_nanos());
+        if let Some(offered) = self.changes.as_ref().and_then(|changes| changes.offered(end)) {
+            let carried = u128::from(totals.carried_bytes.min(offered));
+            totals.busy = carried * u128::from(end.as_nanos()) / u128::from(offered.max(1));
+        }
         let elapsed = end.since(self.queued_until).as_nanos();
         totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
         totals

@@ -80,6 +80,11 @@ impl Deliveries {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    /// Number of opportunities up to `end`, included.
+    fn count(&self, end: Instant) -> u64 {
+        self.first(end + Duration::from_nanos(1), 0)
+    }
+
     /// The first opportunity at or after `now`, not before `least`.
     fn first(&self, now: Instant, least: u64) -> u64 {
         if self.time(least) >= now {
@@ -271,6 +276,11 @@ impl Changes {
             }
             self.present += 1;
         }
+    }
+
+    /// Bytes that opportunities up to `end` could take, if the link has opportunities instead of a rate.
+    pub(super) fn offered(&self, end: Instant) -> Option<u64> {
+        Some(self.timetable.deliveries.as_ref()?.count(end).saturating_mul(OPPORTUNITY))
     }
 
     /// Until when nothing can leave, if nothing can leave now.

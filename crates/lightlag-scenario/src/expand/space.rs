@@ -311,6 +311,7 @@ fn visibility(spec: &Constellation, elevation: f64) -> Visibility {
             let along = height / libm::tan(elevation.to_radians());
             Visibility::Slant(libm::sqrt(height * height + along * along))
         }
+        (Sight::Within(distance), _) => Visibility::Slant(distance),
         _ => Visibility::Elevation(elevation),
     }
 }

@@ -37,7 +37,7 @@ pub struct Constellation {
     pub polar_limit: f64,
     /// Degrees above the horizon from which on a station uses a satellite.
     pub elevation: f64,
-    /// How the elevation limits what a station uses.
+    /// The limit of what a station uses.
     pub visibility: Sight,
     /// Links between satellites.
     pub isl: SkyLine,
@@ -105,17 +105,44 @@ impl Grid {
     }
 }
 
-/// How an elevation limits what a station uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The limit of what a station uses.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Sight {
     /// By the true angle above the horizon.
     #[default]
     Elevation,
     /// By the distance that the elevation would give on a flat Earth, as in Hypatia.
     Slant,
+    /// By this distance, metres; then the elevation does not count.
+    Within(f64),
+}
+
+impl Sight {
+    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        if !value.is_object() {
+            return word(value, "a rule of visibility", &SIGHTS, at, errors);
+        }
+        let mut table = Table::open(value, at, "a table such as { slant = \"1260 km\" }", errors)?;
+        let slant = table.value("slant").cloned();
+        table.finish(errors);
+        let Some(slant) = slant else {
+            errors.push(at, "has no distance; write { slant = \"1260 km\" }");
+            return None;
+        };
+        quantity(&slant, Unit::Metre, SLANTS, &Path::Key(at, "slant"), errors).map(Self::Within)
+    }
+
+    fn written(self) -> Value {
+        match self {
+            Self::Within(distance) => json!({ "slant": metres(distance) }),
+            rule => json!(name_of(&SIGHTS, &rule)),
+        }
+    }
 }
 
 const SIGHTS: [(&str, Sight); 2] = [("elevation", Sight::Elevation), ("slant", Sight::Slant)];
+/// The distances up to which a station may use a satellite.
+const SLANTS: (f64, f64) = (100e3, 1e8);
 const MOTIONS: [(&str, Motion); 2] = [("sgp4", Motion::Sgp4), ("circular", Motion::Circular)];
 /// The highest rates of a preset are those of lasers and of Ka-band cells that are not shared with others.
 const ISL: Rate = Rate::from_mbps(20_000);
@@ -185,7 +212,7 @@ impl FromValue for Constellation {
             table.value("isls").and_then(|value| Grid::read(value, &Path::Key(at, "isls"), errors)).unwrap_or_default();
         let visibility = table
             .value("visibility")
-            .and_then(|value| word(value, "a rule of visibility", &SIGHTS, &Path::Key(at, "visibility"), errors))
+            .and_then(|value| Sight::read(value, &Path::Key(at, "visibility"), errors))
             .unwrap_or_default();
         let polar_limit = angle(&mut table, "polar_limit", (0.0, 90.0), errors).unwrap_or(NO_LIMIT);
         let elevation = angle(&mut table, "elevation", (0.0, 89.9), errors).unwrap_or(ELEVATION);
@@ -274,7 +301,7 @@ impl Serialize for Constellation {
         }
         table.insert("elevation".to_owned(), degrees(self.elevation));
         if self.visibility != Sight::default() {
-            table.insert("visibility".to_owned(), json!(name_of(&SIGHTS, &self.visibility)));
+            table.insert("visibility".to_owned(), self.visibility.written());
         }
         for (key, line) in [("isl", &self.isl), ("uplink", &self.uplink), ("downlink", &self.downlink)] {
             table.insert(key.to_owned(), line.written());
@@ -322,7 +349,7 @@ impl JsonSchema for Constellation {
         let properties = json!({
             "start": { "type": "string", "description": "UTC at the start of the run", "examples": ["2026-01-01T00:00:00Z"] },
             "shells": shells,
-            "file": { "type": "string", "description": "a file of orbital elements: two-line sets, or OMM as JSON or CSV" },
+            "file": { "type": "string", "description": "a file of orbital elements: two-line sets, or OMM as JSON, CSV, keywords (KVN) or XML" },
             "isls": {
                 "anyOf": [
                     { "enum": ["grid", "none"] },
@@ -332,13 +359,20 @@ impl JsonSchema for Constellation {
                     }
                 ],
                 "default": "grid",
-                "description": "links between satellites: to the neighbours in the plane and beside it, none, or pairs of names"
+                "description": "links between satellites: to the neighbours in the plane and in the planes next to it (planes and slots of a file are found in its orbits), none, or pairs of names"
             },
             "polar_limit": angle_schema("of latitude, beyond which links between planes are off"),
             "elevation": angle_schema("above the horizon, from which on a station uses a satellite"),
             "visibility": {
-                "enum": ["elevation", "slant"], "default": "elevation",
-                "description": "elevation: a satellite is seen from that elevation on; slant: up to the distance that it has there"
+                "anyOf": [
+                    { "enum": ["elevation", "slant"] },
+                    {
+                        "type": "object", "properties": { "slant": { "type": "string", "examples": ["1260 km"] } },
+                        "required": ["slant"], "additionalProperties": false
+                    }
+                ],
+                "default": "elevation",
+                "description": "elevation: a satellite is seen from that elevation on; slant: up to the distance that it has there on a flat Earth, or up to a given one"
             },
             "isl": described(&line, "The transmitters between satellites."),
             "uplink": described(&line, "The transmitters of stations."),

@@ -218,6 +218,23 @@ fn an_opportunity_without_a_packet_is_lost() {
 }
 
 #[test]
+fn the_utilisation_of_opportunities_is_the_part_of_their_bytes_that_was_carried() {
+    let timetable = Timetable::new([USUAL], Outage::Hold, false).delivering(Some(Deliveries::new([3, 4, 9])));
+    let mut link = disturbed(Disturbance::none()).changing(timetable);
+    for body in 0..3 {
+        link.send(at(0), packet(body, 1_500));
+    }
+    link.catch_up(at(18_000));
+    // Each of the first three is full, and nothing is there for those at 12, 13 and 18 ms.
+    for (end, carried) in [(9_000, 9_000_000), (10_000, 10_000_000), (12_000, 9_000_000), (18_000, 9_000_000)] {
+        assert_eq!(link.totals(at(end)).busy, carried, "{end}");
+    }
+    link.send(at(20_000), packet(3, 750));
+    link.catch_up(at(21_000));
+    assert_eq!(link.totals(at(21_000)).busy, 21_000_000 / 2);
+}
+
+#[test]
 fn opportunities_begin_again_at_their_end() {
     // A second round from 9 ms on: 12, 13, 18; the tenth round begins at 90 ms.
     let sizes = [(9_500, 1_500), (9_500, 1_500), (9_500, 1_500), (92_000, 1_500), (9_000_004_500, 1_500)];
