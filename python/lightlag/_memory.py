@@ -13,7 +13,7 @@ from lightlag.errors import InputError
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available", "check", "check_network", "watch"]
+__all__ = ["available", "check", "check_network", "check_tables", "watch"]
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -75,6 +75,44 @@ def check_network(scenario: _engine.Scenario, at_once: int = 1) -> None:
     several = f" in each of {at_once} runs at the same time" if at_once > 1 else ""
     remedy = "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
     check(float(at_once) * least, f"{links:,} links and {flows:,} flows{several}", remedy)
+
+
+_MUCH = 2e9
+"""Bytes of tables that are worth a warning on any machine."""
+
+
+def check_tables(scenario: _engine.Scenario) -> list[tuple[str, str]]:
+    """Refuses a run whose recorded tables do not fit into the memory.
+
+    Parameters
+    ----------
+    scenario
+        The scenario of the run.
+
+    Returns
+    -------
+    list of (place, message)
+        A warning if the tables may take more than half of the memory that there is, or more than 2 GB.
+
+    Raises
+    ------
+    InputError
+        If the network and the samples that are taken in any case need more than there is.
+    ScenarioError
+        If the scenario describes no network.
+    """
+    from lightlag._quantities import size
+
+    links, flows, network = scenario.counts()
+    least, most = scenario.table_memory()
+    remedy = 'record.interval = "1 s", or record.trace = "off" and record.queue = "off", takes less'
+    what = f"{links:,} links and {flows:,} flows, and their samples over {scenario.duration},"
+    check(network + least, what, remedy)
+    free = available()
+    if most <= min(_MUCH, free / 2):
+        return []
+    message = f"tables over {scenario.duration} may take up to {size(most)} of memory, and there are {size(free)}; {remedy}"
+    return [("record", message)]
 
 
 _RESERVE = 64e6

@@ -165,9 +165,10 @@ def run(
     try:
         if folder is not None:
             check_folder(folder, force, space=scenario.results_size())
+        memory = _memory.check_tables(scenario)
         named = [] if quiet else scenario.named_warnings()
         # By its name "lightlag explain" says more about it.
-        warnings = [(place, f"{message} [{name}]") for name, place, message in named]
+        warnings = [(place, f"{message} [{name}]") for name, place, message in named] + memory
     except ScenarioError as error:
         raise scenario_error(error.errors, file) from None
     _warn(warnings)

@@ -108,6 +108,7 @@ def run(
     if congestion is not None:
         read = with_congestion(read, known)
     _memory.check_network(read)
+    _memory.check_tables(read)
     with _shown(progress, _progress.of_run, read.name) as told:
         result = run_read(read, told, interval_s, spool, count)
     if verify:

@@ -90,6 +90,12 @@ impl Read {
         (self.scenario.link_count(), self.scenario.flow_count(), estimate::least_memory(&self.scenario).0)
     }
 
+    /// Bytes of memory that its recorded tables take at least, and at most.
+    fn table_memory(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        let tables = self.about(py, estimate::table_memory)?;
+        Ok((tables.least.0 as f64, tables.most.0 as f64))
+    }
+
     /// Bytes that its results may take on the disk, captures included.
     fn results_size(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.about(py, estimate::results_size)?.0 as f64)

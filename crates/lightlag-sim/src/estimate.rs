@@ -64,27 +64,92 @@ pub fn least_memory(scenario: &Scenario) -> Bytes {
 /// its window, or the offer of its application, and no link to carry more than it can.
 pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let loads = loads(network, scenario.duration);
-    let packets = packets(network, &loads, scenario.duration);
+    let rows = rows(scenario, network, &loads);
+    let radios = network.media.iter().map(|medium| medium.members.len()).sum::<usize>() as f64;
     let (flows, links) = (network.flows.len() as f64, network.links.len() as f64);
-    let samples = (scenario.duration.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64;
+    let tables = TRACE_ROW * rows.trace
+        + QUEUE_ROW * rows.queue
+        + DROP_ROW * rows.drops
+        + ACK_ROW * rows.acks
+        + POSITION_ROW * rows.positions;
+    let summary = SUMMARY_ROW * (flows + links + radios);
+    Bytes((summary + tables + captures(network, &loads, scenario.duration)) as u64)
+}
+
+/// Rows of the recorded tables.
+struct Rows {
+    trace: f64,
+    queue: f64,
+    drops: f64,
+    acks: f64,
+    positions: f64,
+}
+
+/// Rows that a run may record if its flows send all they can.
+fn rows(scenario: &Scenario, network: &Network, loads: &[Load]) -> Rows {
+    let record = &scenario.record;
+    let packets = packets(network, loads, scenario.duration);
+    let samples = samples(scenario, scenario.duration);
     let senders = (loads.iter().filter(|load| load.acks.packets > 0.0).count() + network.splits.len()) as f64;
-    let changes = match scenario.record.trace {
+    let trace = match record.trace {
         TraceMode::Off => 0.0,
         TraceMode::Sampled => samples * senders,
         TraceMode::Change => samples * senders + CHANGES * packets,
     };
-    let queue = if scenario.record.queue.is_on() { samples * links } else { 0.0 };
-    let drops = if scenario.record.drops { DROPS * packets } else { 0.0 };
-    let acks = if scenario.record.acks { packets } else { 0.0 };
     let radios = network.media.iter().map(|medium| medium.members.len()).sum::<usize>() as f64;
-    let positions = scenario.record.positions.map_or(0, |each| scenario.duration.as_nanos() / each.as_nanos().max(1));
-    let tables = TRACE_ROW * changes
-        + QUEUE_ROW * queue
-        + DROP_ROW * drops
-        + ACK_ROW * acks
-        + POSITION_ROW * radios * (positions + 1) as f64;
-    let summary = SUMMARY_ROW * (flows + links + radios);
-    Bytes((summary + tables + captures(network, &loads, scenario.duration)) as u64)
+    let positions = record.positions.map_or(0, |each| scenario.duration.as_nanos() / each.as_nanos().max(1));
+    Rows {
+        trace,
+        queue: if record.queue.is_on() { samples * network.links.len() as f64 } else { 0.0 },
+        drops: if record.drops { DROPS * packets } else { 0.0 },
+        acks: if record.acks { packets } else { 0.0 },
+        positions: radios * (positions + 1) as f64,
+    }
+}
+
+/// Samples of a table in this time.
+fn samples(scenario: &Scenario, time: Duration) -> f64 {
+    (time.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64
+}
+
+/// Bytes of memory of a row of each table while a run goes on: the widths of its columns.
+const TRACE_MEMORY: f64 = 101.0;
+const QUEUE_MEMORY: f64 = 28.0;
+const DROP_MEMORY: f64 = 22.0;
+const ACK_MEMORY: f64 = 61.0;
+const POSITION_MEMORY: f64 = 36.0;
+
+/// The memory of recorded tables: what they take in any case, and what they may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableMemory {
+    /// Rows of samples that nothing prevents, if a flow sends until the run ends.
+    pub least: Bytes,
+    /// All rows if every flow sends all it can, and every link of a constellation is used from the start.
+    pub most: Bytes,
+}
+
+/// The memory that the recorded tables of a run take, beside that of [`least_memory`].
+pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
+    let rows = rows(scenario, network, &loads(network, scenario.duration));
+    let most = TRACE_MEMORY * rows.trace
+        + QUEUE_MEMORY * rows.queue
+        + DROP_MEMORY * rows.drops
+        + ACK_MEMORY * rows.acks
+        + POSITION_MEMORY * rows.positions;
+    let endless = |flow: &&Flow| flow.transport == Transport::Tcp && flow.traffic.is_bulk() && flow.transfer.is_none();
+    let end = lightlag_core::Instant::ZERO + scenario.duration;
+    let sampled =
+        network.flows.iter().filter(endless).map(|flow| samples(scenario, end.since(flow.start))).sum::<f64>();
+    let goes_on = network.flows.iter().any(|flow| !flow.is_finite());
+    let aloft = network.space.as_ref().map_or(0, |space| network.links.len() - space.dishes.0 as usize);
+    let trace = if scenario.record.trace == TraceMode::Off { 0.0 } else { sampled };
+    // A link of a constellation has no rows before its first packet.
+    let queue = if scenario.record.queue.is_on() && goes_on {
+        samples(scenario, scenario.duration) * (network.links.len() - aloft) as f64
+    } else {
+        0.0
+    };
+    TableMemory { least: Bytes((TRACE_MEMORY * trace + QUEUE_MEMORY * queue) as u64), most: Bytes(most as u64) }
 }
 
 /// Packets and their bytes at the network layer.
