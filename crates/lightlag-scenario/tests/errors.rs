@@ -990,3 +990,57 @@ fn parts_have_names_and_an_empty_value_removes_a_key() {
         assert!(errors.iter().any(|error| error.message.contains(part)), "{key}: {errors:#?}");
     }
 }
+
+#[test]
+fn every_wrong_key_of_a_table_of_tcp_is_reported() {
+    let text = |tcp: &str| {
+        format!(
+            "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             [[flows]]\nfrom = \"a\"\nto = \"b\"\ntcp = {{ {tcp} }}\n"
+        )
+    };
+    let places = |tcp: &str| -> Vec<String> {
+        let errors = lightlag_scenario::parse_toml(&text(tcp), &[]).unwrap_err();
+        errors.into_iter().map(|error| format!("{}: {}", error.path, error.message)).collect()
+    };
+    let found = places("delayed_ack = { delay = \"100 ms\", every = 2, quick = \"few\", segments = 2 }");
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(
+        found[0]
+            .starts_with("flows[0].tcp.delayed_ack.delay: \"delay\" is not a key here; write one of segments, timeout")
+    );
+    assert!(found[1].starts_with("flows[0].tcp.delayed_ack.every: \"every\" is not a key here"));
+    assert!(found[2].starts_with("flows[0].tcp.delayed_ack.quick: \"few\" is not"));
+    let found = places("rto = { lowest = \"1 s\", maximal = \"1 s\" }, keep_alive = { after = \"1 s\", count = 3 }");
+    assert_eq!(found.len(), 4, "{found:?}");
+}
+
+#[test]
+fn a_discipline_may_stand_in_the_place_of_a_queue() {
+    let read = |queue: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = {queue}\n\
+             [[flows]]\nfrom = \"a\"\nto = \"b\"\n"
+        );
+        lightlag_scenario::parse_toml(&text, &[])
+    };
+    for name in ["drop_tail", "red", "codel", "fq_codel", "pie", "dualpi2", "ack_filter"] {
+        let table = read(&format!("{{ discipline = \"{name}\" }}"));
+        let short = read(&format!("\"{name}\""));
+        assert_eq!(
+            short.map_err(|errors| errors[0].message.clone()),
+            table.map_err(|errors| errors[0].message.clone()),
+            "{name}"
+        );
+    }
+    assert!(read("{ forward = \"fq_codel\", backward = \"10 packets\" }").is_ok());
+    let refused = |queue: &str| read(queue).unwrap_err()[0].to_string();
+    assert!(
+        refused("\"fq\"").starts_with("links[0].queue: \"fq\" is not a queue; write one of drop_tail"),
+        "{}",
+        refused("\"fq\"")
+    );
+    assert!(refused("\"fq\"").ends_with("or a size, \"1000 packets\", \"64 kB\" or \"1 bdp\""));
+    assert!(refused("\"fq_code\"").contains("did you mean \"fq_codel\"?"));
+    assert!(refused("\"step\"").contains("threshold"));
+}

@@ -241,3 +241,73 @@ fn jersey_wants_routers_that_warn() {
     assert_warns(&[jersey, ecn, ("links.0.queue", deaf)], at, &["marks nothing"]);
     assert_eq!(warnings(&[("defaults.tcp.congestion", "star")]), []);
 }
+
+/// Places of the warnings with these words, of a pair of nodes with such a link and flow.
+fn found(link: &str, flow: &str, words: &str) -> Vec<String> {
+    let text = format!(
+        "duration = \"20 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"50 ms\"\n{link}\n\
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+    );
+    let scenario = lightlag_scenario::parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let network = scenario.expand().unwrap();
+    let warnings = scenario.warnings(&network).into_iter();
+    warnings.filter(|one| one.message.contains(words)).map(|one| one.path).collect()
+}
+
+#[test]
+fn keys_without_effect_are_warned_of() {
+    let cases = [
+        ("sack = false, tlp = true", "flows[0].tcp.tlp"),
+        ("sack = false, recovery = \"rack\"", "flows[0].tcp.recovery"),
+        ("sack = false, dsack = true", "flows[0].tcp.dsack"),
+        ("dsack = false, dsack_undo = true", "flows[0].tcp.dsack_undo"),
+        ("timestamps = false, eifel = true", "flows[0].tcp.eifel"),
+        ("abe = true", "flows[0].tcp.abe"),
+        ("ecn = \"classic\", accecn_option = \"always\"", "flows[0].tcp.accecn_option"),
+        ("ect = \"ect1\"", "flows[0].tcp.ect"),
+        ("nagle = false, minshall = true", "flows[0].tcp.minshall"),
+        ("congestion = \"bbr\", pacing = true", "flows[0].tcp.pacing"),
+        ("partial_acks = \"impatient\"", "flows[0].tcp.partial_acks"),
+        ("delayed_ack = { segments = 20 }", "flows[0].tcp.delayed_ack.segments"),
+        ("delayed_ack = { segments = 4 }, ack_interval = \"10 ms\"", "flows[0].tcp.delayed_ack"),
+        ("rto = { variance = \"peak\", variance_gain = 2 }", "flows[0].tcp.rto.variance_gain"),
+    ];
+    for (tcp, place) in cases {
+        assert_eq!(found("", &format!("tcp = {{ {tcp} }}"), "effect"), [place], "{tcp}");
+    }
+    for tcp in [
+        "sack = false, dsack = false, tlp = false",
+        "tlp = true, dsack = true, dsack_undo = true",
+        "ecn = \"accecn\", abe = true, accecn_option = \"always\", ect = \"ect0\"",
+        "delayed_ack = { segments = 20, adaptive = false }",
+        "delayed_ack = { segments = 20 }, profile = \"rfc\"",
+        "sack = false, recovery = \"newreno\", partial_acks = \"impatient\"",
+    ] {
+        assert_eq!(found("", &format!("tcp = {{ {tcp} }}"), "effect"), [""; 0], "{tcp}");
+    }
+    // A key of the defaults is idle if no flow can use it.
+    let text =
+        |tcp: &str| format!("tcp = {{ {tcp} }}\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n[defaults.tcp]\nabe = true");
+    assert_eq!(found("", &text("sack = true"), "effect"), ["defaults.tcp.abe"]);
+    assert_eq!(found("", &text("ecn = \"classic\""), "effect"), [""; 0]);
+}
+
+#[test]
+fn a_single_flow_at_a_short_queue_without_any_noise_may_lock_into_a_phase() {
+    let phases = |link: &str, flow: &str| found(link, flow, "keep in step");
+    // The product of 10 Mbit/s and 102 ms is 84 packets.
+    assert_eq!(phases("queue = \"10 packets\"", "transfer = \"1 MB\""), ["links[0]"]);
+    let step = "queue = { discipline = \"step\", threshold = \"0.1 bdp\", limit = \"1 bdp\" }";
+    assert_eq!(phases(step, "congestion = \"dctcp\""), ["links[0]"]);
+    // A long queue, noise, a second flow, or a transfer that the queue can hold.
+    for (link, flow) in [
+        ("queue = \"1 bdp\"", "transfer = \"1 MB\""),
+        ("queue = \"10 packets\"\njitter = \"20 us\"", "transfer = \"1 MB\""),
+        ("queue = \"10 packets\"\nloss = 1e-4", "transfer = \"1 MB\""),
+        ("queue = \"10 packets\"", "congestion = \"bbr\""),
+        ("queue = \"10 packets\"", "transfer = \"10 kB\""),
+        ("queue = \"10 packets\"", "transfer = \"1 MB\"\n[[flows]]\nfrom = \"a\"\nto = \"b\""),
+    ] {
+        assert_eq!(phases(link, flow), [""; 0], "{link} {flow}");
+    }
+}

@@ -246,6 +246,32 @@ impl FromValue for Choice {
     }
 }
 
+fn single(key: &str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(key.to_owned(), value)]))
+}
+
+/// Reads a key that is a table. An entry that is wrong is reported and taken out, so that the next one is found, too.
+fn nested(key: &str, mut entries: Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<Options> {
+    let prefix = format!("{at}.{key}.");
+    let mut is_whole = true;
+    loop {
+        let mut found = Errors::default();
+        let read = leaf::<Options>(&single(key, Value::Object(entries.clone())), at, &mut found);
+        let Err(refused) = found.or::<()>(None) else { return None };
+        let Some(error) = refused.into_iter().next() else { return read.filter(|_| is_whole) };
+        let wrong = error.path.strip_prefix(&prefix).and_then(|path| path.split(['.', '[']).next()).map(str::to_owned);
+        let is_entry = wrong.as_ref().is_some_and(|wrong| entries.remove(wrong).is_some());
+        // What is missing once an entry was taken out may be that entry.
+        if is_entry || is_whole {
+            errors.push(error.path, error.message);
+        }
+        if !is_entry {
+            return None;
+        }
+        is_whole = false;
+    }
+}
+
 impl FromValue for Options {
     /// Each key on its own, so that every mistake is found.
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
@@ -258,8 +284,10 @@ impl FromValue for Options {
                 let congestion = Choice::read(value, &Path::Key(at, key), errors)?;
                 return Some(Self { congestion: Some(congestion), ..Self::default() });
             }
-            let single = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
-            leaf::<Self>(&single, at, errors)
+            match value {
+                Value::Object(entries) => nested(key, entries.clone(), at, errors),
+                value => leaf::<Self>(&single(key, value.clone()), at, errors),
+            }
         };
         let given = entries.iter().filter(|(_, value)| !value.is_null());
         let options = given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one));

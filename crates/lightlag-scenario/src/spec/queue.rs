@@ -45,10 +45,29 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// A discipline with its defaults.
+    fn named(name: &str, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let known = [Choice::NAMES, &OUTSIDE.names()].concat();
+        if known.contains(&name) {
+            return Self::read(&json!({ "discipline": name }), at, errors);
+        }
+        let refused = not_one_of(name, "a queue", &known);
+        errors.push(at, format!("{refused}; or a size, \"1000 packets\", \"64 kB\" or \"1 bdp\""));
+        None
+    }
+}
+
 impl FromValue for Queue {
     const IS_TABLE: bool = true;
 
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        if let Value::String(name) = value
+            && name.starts_with(|first: char| first.is_alphabetic())
+            && !name.contains(' ')
+        {
+            return Self::named(name, at, errors);
+        }
         if !value.is_object() {
             let limit = Limit::read(value, at, errors)?;
             return Some(Self { limit: Some(limit), discipline: Choice::PLAIN });
@@ -127,7 +146,11 @@ impl JsonSchema for Queue {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let limit = json!(generator.subschema_for::<LimitForm>());
-        let mut forms = vec![limit.clone()];
+        let is_complete = |name: &&&str| {
+            Choice::named(name).is_some_and(|choice| choice.parameters().iter().all(|key| key.required.is_none()))
+        };
+        let names: Vec<_> = Choice::NAMES.iter().filter(is_complete).collect();
+        let mut forms = vec![limit.clone(), json!({ "enum": names, "description": "A discipline with its defaults." })];
         for discipline in Choice::NAMES.iter().filter_map(|name| Choice::named(name)) {
             let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": described(&limit, "Upper limit of what waits for transmission.") });
             let mut required = vec!["discipline"];

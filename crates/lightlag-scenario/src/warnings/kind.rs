@@ -130,6 +130,13 @@ kinds! {
     UnlinkedSatellites "unlinked-satellites"
         "Satellites of a file have no links to others, because they are in none of the planes that a grid joins: spares, satellites \
          on their way to another height, single planes. Paths do not lead over them but from station to station."
+    IdleKey "idle-key"
+        "A key of tcp has no effect beside other keys: tail loss probes without SACK, ABE without ECN, a count of segments for \
+         delayed ACKs beside Linux's adaptive rules. Leave it out, or set the key that it needs."
+    PhaseLock "phase-lock"
+        "Nothing in the scenario is random, and a single flow meets a queue, or a threshold for marks, that is short against the \
+         bandwidth-delay product. Which packet is dropped or marked then repeats round after round (traffic phase effects), and \
+         goodput may be far from that with any noise. Add jitter = \"20 us\" to the link, and run several seeds."
     FewConnectedPairs "few-connected-pairs"
         "Fewer than half of the pairs of nodes on a medium are connected at the start, over any number of hops. Raise the power, \
          take a lower rate, or put more nodes into less space."

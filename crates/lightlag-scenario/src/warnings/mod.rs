@@ -4,8 +4,10 @@
 //! at the slowest link. Flows that share a bottleneck are compared with their share.
 
 mod air;
+mod idle;
 mod kind;
 mod outage;
+mod phase;
 mod routers;
 mod scps;
 mod signals;
@@ -92,6 +94,8 @@ impl Scenario {
         self.outages(network, &ways, &mut found);
         self.stations(network, &mut found);
         self.queues(network, &ways, &mut found);
+        self.phases(network, &ways, &mut found);
+        self.idle_keys(network, &mut found);
         self.airs(network, &mut found);
         self.skies(network, &mut found);
         found.finish()

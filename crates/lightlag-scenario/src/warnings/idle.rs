@@ -1,0 +1,126 @@
+//! Keys of TCP that have no effect beside others.
+//!
+//! Only keys that a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
+
+use super::{Found, Kind, Warning};
+use crate::network::{Flow, Network};
+use crate::spec::{Scenario, Transport};
+use lightlag_tcp::config::{DelayedAckSwitch, Variance};
+use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::{Config, Options, Scheme};
+use std::collections::BTreeMap;
+
+/// An idle key, and the reason with the fix.
+type Idle = (&'static str, String);
+
+impl Scenario {
+    /// Keys of TCP without effect.
+    pub(super) fn idle_keys(&self, network: &Network, found: &mut Found) {
+        let is_tcp = |flow: &&Flow| flow.transport == Transport::Tcp;
+        let mut defaults: Option<BTreeMap<&str, String>> = None;
+        let mut places: BTreeMap<String, Vec<Idle>> = BTreeMap::new();
+        // Flows with one TCP share it.
+        let mut last = None;
+        for flow in network.flows.iter().filter(is_tcp) {
+            let (place, own) = match flow.listed {
+                Some(at) => (format!("flows[{at}].tcp"), self.flows.get(at as usize).map(|spec| &spec.tcp)),
+                None => ("topology.flow.tcp".to_owned(), self.template().map(|template| &template.tcp)),
+            };
+            let config = &*flow.tcp;
+            if last.is_some_and(|last| std::ptr::eq(last, config)) && flow.listed.is_none() {
+                continue;
+            }
+            last = Some(config);
+            if let Some(own) = own {
+                places.entry(place).or_insert_with(|| idle(own, config));
+            }
+            let mut of_defaults: BTreeMap<&str, String> = idle(&self.defaults.tcp, config).into_iter().collect();
+            if let Some(known) = defaults {
+                of_defaults.retain(|key, _| known.contains_key(key));
+            }
+            defaults = Some(of_defaults);
+        }
+        let of_defaults = defaults.into_iter().flatten().map(|idle| ("defaults.tcp", idle));
+        let of_flows =
+            places.iter().flat_map(|(place, idle)| idle.iter().map(move |one| (place.as_str(), one.clone())));
+        for (place, (key, message)) in of_defaults.chain(of_flows) {
+            found.warnings.push((Warning { kind: Kind::IdleKey, path: format!("{place}.{key}"), message }, 0));
+        }
+    }
+}
+
+/// The given keys that have no effect in this configuration.
+fn idle(given: &Options, config: &Config) -> Vec<Idle> {
+    let mut keys = Vec::new();
+    let is_on = |switch: Option<bool>| switch == Some(true);
+    let mut add = |is_given: bool, key: &'static str, unmet: bool, reason: &str| {
+        if is_given && unmet {
+            keys.push((key, format!("has no effect: {reason}")));
+        }
+    };
+    let no_sack = "it works with SACK, and sack is false; set sack = true";
+    for (key, switch) in [
+        ("dsack", given.dsack),
+        ("sack_compression", given.sack_compression),
+        ("tlp", given.tlp),
+        ("prr", given.prr),
+        ("rate_halving", given.rate_halving),
+    ] {
+        add(is_on(switch), key, !config.sack, no_sack);
+    }
+    let scheme = given.recovery.is_some() && matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
+    add(
+        scheme,
+        "recovery",
+        !config.sack,
+        "it needs SACK, and sack is false, so newreno repairs losses; set sack = true",
+    );
+    let repairs_by_sack = config.sack && matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
+    let not_newreno = "it belongs to newreno, and SACK repairs losses; set recovery = \"newreno\"";
+    add(given.partial_acks.is_some(), "partial_acks", repairs_by_sack, not_newreno);
+    let no_dsack = "it needs reports of duplicates, and sack or dsack is false; set both";
+    add(is_on(given.dsack_undo), "dsack_undo", !config.sack || !config.dsack, no_dsack);
+    let no_timestamps = "it needs timestamps, which are off; set timestamps = true";
+    add(is_on(given.eifel), "eifel", !config.timestamps, no_timestamps);
+    let no_ecn = "ecn is off; set ecn = \"classic\" or \"accecn\"";
+    add(is_on(given.abe), "abe", config.ecn == Mode::Off, no_ecn);
+    add(given.ect.is_some(), "ect", config.ecn == Mode::Off, no_ecn);
+    add(is_on(given.prr_marks), "prr_marks", config.ecn == Mode::Off, no_ecn);
+    let no_accecn = "it is part of AccECN; set ecn = \"accecn\"";
+    add(is_on(given.ect_control), "ect_control", config.ecn != Mode::Accecn, no_accecn);
+    add(given.accecn_option.is_some(), "accecn_option", config.ecn != Mode::Accecn, no_accecn);
+    add(is_on(given.minshall), "minshall", !config.nagle, "it changes nagle, which is off; set nagle = true");
+    let paced = config.congestion.fixed_needs().pacing;
+    add(is_on(given.pacing), "pacing", paced, "this congestion control paces its segments itself; leave it out");
+    let peak = config.rto.variance == Variance::Peak;
+    let gain = given.rto.is_some_and(|rto| rto.variance_gain.is_some());
+    add(gain, "rto.variance_gain", peak, "variance = \"peak\" has fixed gains; set variance = \"mean\"");
+    keys.extend(delayed_acks(given, config));
+    keys
+}
+
+/// Keys of delayed ACKs without effect.
+fn delayed_acks(given: &Options, config: &Config) -> Option<Idle> {
+    let given = given.delayed_ack?;
+    if let Some(interval) = config.ack_interval {
+        let is_on = !matches!(given, DelayedAckSwitch::Switch(false));
+        return is_on.then(|| {
+            (
+                "delayed_ack",
+                format!("has no effect: ack_interval sends an ACK each {interval} instead; leave one of them out"),
+            )
+        });
+    }
+    let (DelayedAckSwitch::On(keys), Some(policy)) = (given, config.delayed_ack) else { return None };
+    let segments = keys.segments.filter(|segments| *segments > USUAL && policy.adaptive)?;
+    Some((
+        "delayed_ack.segments",
+        format!(
+            "has hardly any effect: adaptive = true acknowledges each segment while the window grows, whatever is counted; \
+             set adaptive = false for an ACK every {segments} segments"
+        ),
+    ))
+}
+
+/// Segments that an ACK usually counts (RFC 9293 §3.8.6.3).
+const USUAL: u16 = 2;
