@@ -1,6 +1,6 @@
 //! Warnings: when they come, and the numbers in them.
 
-use lightlag_scenario::{Warning, parse_toml};
+use lightlag_scenario::{Warning, WarningKind, parse_toml};
 
 /// The warnings of one flow over a GEO path, 10 Mbit/s and 600 ms, with these changes.
 fn warnings(sets: &[(&str, &str)]) -> Vec<Warning> {
@@ -9,7 +9,9 @@ fn warnings(sets: &[(&str, &str)]) -> Vec<Warning> {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = parse_toml(text, &sets).unwrap_or_else(|errors| panic!("{errors:#?}"));
-    scenario.warnings(&scenario.expand().unwrap())
+    let found = scenario.warnings(&scenario.expand().unwrap());
+    // A path without noise has that one wherever its queue is short; it has a test of its own.
+    found.into_iter().filter(|warning| warning.kind != WarningKind::PhaseLock).collect()
 }
 
 /// Expects one warning, at `path`, that says all of `fragments`.
@@ -257,11 +259,8 @@ fn found(link: &str, flow: &str, words: &str) -> Vec<String> {
 #[test]
 fn keys_without_effect_are_warned_of() {
     let cases = [
-        ("sack = false, tlp = true", "flows[0].tcp.tlp"),
-        ("sack = false, recovery = \"rack\"", "flows[0].tcp.recovery"),
         ("sack = false, dsack = true", "flows[0].tcp.dsack"),
         ("dsack = false, dsack_undo = true", "flows[0].tcp.dsack_undo"),
-        ("timestamps = false, eifel = true", "flows[0].tcp.eifel"),
         ("abe = true", "flows[0].tcp.abe"),
         ("ecn = \"classic\", accecn_option = \"always\"", "flows[0].tcp.accecn_option"),
         ("ect = \"ect1\"", "flows[0].tcp.ect"),
@@ -270,18 +269,18 @@ fn keys_without_effect_are_warned_of() {
         ("partial_acks = \"impatient\"", "flows[0].tcp.partial_acks"),
         ("delayed_ack = { segments = 20 }", "flows[0].tcp.delayed_ack.segments"),
         ("delayed_ack = { segments = 4 }, ack_interval = \"10 ms\"", "flows[0].tcp.delayed_ack"),
-        ("rto = { variance = \"peak\", variance_gain = 2 }", "flows[0].tcp.rto.variance_gain"),
+        ("rto = { variance = \"peak\", variance_gain = \"1/8\" }", "flows[0].tcp.rto.variance_gain"),
     ];
     for (tcp, place) in cases {
         assert_eq!(found("", &format!("tcp = {{ {tcp} }}"), "effect"), [place], "{tcp}");
     }
     for tcp in [
-        "sack = false, dsack = false, tlp = false",
+        "sack = false, dsack = false, tlp = false, prr = false, dsack_undo = false, prr_marks = false, recovery = \"newreno\"",
         "tlp = true, dsack = true, dsack_undo = true",
         "ecn = \"accecn\", abe = true, accecn_option = \"always\", ect = \"ect0\"",
         "delayed_ack = { segments = 20, adaptive = false }",
         "delayed_ack = { segments = 20 }, profile = \"rfc\"",
-        "sack = false, recovery = \"newreno\", partial_acks = \"impatient\"",
+        "sack = false, dsack = false, recovery = \"newreno\", partial_acks = \"impatient\"",
     ] {
         assert_eq!(found("", &format!("tcp = {{ {tcp} }}"), "effect"), [""; 0], "{tcp}");
     }

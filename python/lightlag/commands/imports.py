@@ -17,7 +17,8 @@ Kind = Annotated[
     typer.Option(
         "--from",
         metavar="KIND",
-        help="iperf3, ping, irtt, mahimahi, csv, hypatia, ns2, ns3 or capture; default: by its contents.",
+        help="iperf3, ping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or capture; default: "
+        "by its contents.",
     ),
 ]
 
@@ -54,7 +55,8 @@ def import_(
     lightlag import cell.down --delay "20 ms"       mahimahi
     lightlag import log.csv -c time=t:ms -c rate=dl_mbps:Mbit/s --delay "20 ms"
     lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
-    lightlag import swarm.ns_movements              ns-2, ns-3
+    lightlag import satellite_network_state         a network of Hypatia: the folder with its files
+    lightlag import swarm.ns_movements              ns-2, ns-3, BonnMotion, SUMO
     lightlag import real.pcapng                     the path of its largest connection
     """
     from lightlag import imports

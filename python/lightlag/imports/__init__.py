@@ -2,7 +2,7 @@
 
 - ``found``: what a file says: rates, delays and losses over time, each with its origin.
 - ``texts``: files as text, with every mistake named by its line.
-- ``iperf``, ``ping``, ``irtt``, ``mahimahi``, ``table``, ``hypatia``, ``motion``, ``capture``: the readers.
+- ``iperf``, ``ping``, ``irtt``, ``mahimahi``, ``table``, ``hypatia``, ``hypatia_network``, ``motion``, ``capture``: the readers.
 - ``page``: the scenario, with a comment for each value.
 """
 
@@ -26,13 +26,21 @@ KINDS: Mapping[str, str] = {
     "mahimahi": "delivery opportunities in milliseconds, of mahimahi",
     "csv": "a table with times and any of rate, delay, RTT and loss",
     "hypatia": "round trips or paths over time, of Hypatia",
+    "hypatia-network": "satellites, stations and links of Hypatia: the folder with tles.txt and ground_stations.txt",
     "ns2": "movements of nodes, of ns-2 or for ns-3's Ns2MobilityHelper",
     "ns3": "changes of course, of ns-3's MobilityHelper::EnableAscii",
+    "bonnmotion": "movements of nodes, by BonnMotion",
+    "sumo": "movements of vehicles: SUMO's --fcd-output",
     "capture": "a pcap or pcapng file",
 }
 """The kinds of files that can be read."""
 
-_MODULES = {"csv": "table", "iperf3": "iperf", "ns2": "motion", "ns3": "motion"}
+_MODULES = {
+    "csv": "table",
+    "iperf3": "iperf",
+    "hypatia-network": "hypatia_network",
+    **dict.fromkeys(("ns2", "ns3", "bonnmotion", "sumo"), "motion"),
+}
 _MAGIC = tuple(bytes.fromhex(word) for word in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
 
 
@@ -63,15 +71,18 @@ def kind_of(path: Path) -> str:
     InputError
         If it cannot be read.
     """
-    from lightlag.imports import texts
+    from lightlag.imports import hypatia_network, motion, texts
 
+    if hypatia_network.is_network(path):
+        return "hypatia-network"
     if texts.head(path, 4) in _MAGIC:
         return "capture"
     text = texts.start(path)
     lines = [line for line in text.splitlines() if line.strip()][:50]
     if text.lstrip()[:1] == "{":
         return "irtt" if '"irtt' in text or '"round_trips"' in text or '"send_call"' in text else "iperf3"
-    for kind, fits in texts.SIGNS:
+    movements = (("ns2", motion.is_script), ("sumo", motion.is_vehicles), ("bonnmotion", motion.is_bonnmotion))
+    for kind, fits in (*movements, *texts.SIGNS):
         if fits(lines):
             return kind
     return "csv"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side"]
+__all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
 
 Side = Literal["forward", "backward"]
 LONGEST_S = 480 * 3600.0
@@ -57,6 +57,15 @@ class Motion:
     """The largest distance of two nodes at the start."""
 
 
+@dataclass(frozen=True)
+class Written:
+    """The tables of a scenario that a reader writes itself, behind its name and duration."""
+
+    lines: tuple[str, ...]
+    files: dict[str, str]
+    """Files beside it, by name."""
+
+
 @dataclass
 class Found:
     """The facts that a file gives."""
@@ -84,4 +93,6 @@ class Found:
     """Whether the data flows from the server to the client."""
     mss: Measured | None = None
     motion: Motion | None = None
+    written: Written | None = None
+    """The rest of the scenario, in the place of a link and a flow."""
     notes: list[str] = field(default_factory=list)

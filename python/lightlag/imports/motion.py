@@ -1,97 +1,186 @@
-"""Movements of nodes: scripts of ns-2, which ns-3 reads, and the changes of course that ns-3 writes."""
+"""Movements of nodes: scripts of ns-2, files by BonnMotion, changes of course by ns-3, vehicles of SUMO.
+
+The engine reads scripts and files by BonnMotion, here as in a run: what is imported is what runs. The other two become
+rows of time, node and place.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 
+from lightlag import _engine
+from lightlag._text import printable
+from lightlag.errors import InputError
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Motion, Options
 
-__all__ = ["read"]
+__all__ = ["is_bonnmotion", "is_courses", "is_script", "is_vehicles", "read"]
 
-_PLACE = re.compile(r'^\$node_\((\w+)\)\s+set\s+([XYZ])_\s+"?([^\s"]+)"?\s*;?$')
-_MOVE = re.compile(
-    r'^\$ns_\s+at\s+(\S+)\s+"\$node_\((\w+)\)\s+(setdest\s+(\S+)\s+(\S+)\s+(\S+)|set\s+[XYZ]_\s+\S+)\s*"'
-)
+_SCRIPT = re.compile(r"\$\{?\w+\(\d+\)\}?\s+(?:set\s+[XYZ]_|setdest)\s")
 _COURSE = re.compile(r"^now=\+?([^\s]+?)(ns|us|ms|s)?\s+node=(\d+)\s+pos=([^:\s]+):([^:\s]+):([^:\s]+)(?:\s+vel=\S+)?$")
+_NUMBER = re.compile(r"^-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, None: 1.0}
 FARTHEST_M = 1e9
 MOST_NODES = 1_000
+TWO, THREE = 2, 3
+"""Dimensions of a file by BonnMotion."""
+
+Rows = Iterator[tuple[int | None, float, str, tuple[float, float, float]]]
+"""Line if there is one, seconds, node, and its place in metres."""
+
+
+def is_script(lines: list[str]) -> bool:
+    """Whether lines are those of a movement script of ns-2."""
+    return any(_SCRIPT.search(line) for line in lines)
+
+
+def is_courses(lines: list[str]) -> bool:
+    """Whether lines are changes of course by ns-3."""
+    return any(_COURSE.match(line.strip()) for line in lines)
+
+
+def is_vehicles(lines: list[str]) -> bool:
+    """Whether lines are an ``fcd-export`` of SUMO."""
+    return any("<fcd-export" in line for line in lines)
+
+
+def is_bonnmotion(lines: list[str]) -> bool:
+    """Whether each line is the path of a node by BonnMotion: several times, each with two or three coordinates."""
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return bool(rows) and all(
+        len(row) >= 2 * (TWO + 1) and (len(row) % (TWO + 1) == 0 or len(row) % (THREE + 1) == 0) for row in rows
+    ) and all(_NUMBER.match(field) for row in rows for field in row)
 
 
 def read(path: Path, options: Options) -> Found:
-    """The nodes with their paths."""
-    rows = [(at, line.strip()) for at, line in texts.lines(path)]
-    is_ns3 = any(line.startswith("now=") for _, line in rows)
-    motion = _courses(path, rows) if is_ns3 else _script(path, rows)
+    """The nodes with their paths.
+
+    Raises
+    ------
+    InputError
+        If a line is wrong; the message names the file and the line.
+    """
+    text = texts.text(path).replace("\r\n", "\n")
+    text += "" if text.endswith("\n") else "\n"
+    lines = [line for line in text.splitlines() if line.strip()][:50]
+    kinds: tuple[tuple[Callable[[list[str]], bool], str, Callable[[Path, str], tuple[Motion, int]]], ...] = (
+        (is_courses, "changes of course by ns-3", lambda path, text: _rows(path, _courses(path, text))),
+        (is_vehicles, "vehicles of SUMO", lambda path, text: _rows(path, _vehicles(path, text))),
+        (is_bonnmotion, "a file by BonnMotion", _bonnmotion),
+        (lambda lines: True, "a script of movements for ns-2 and ns-3", _script),
+    )
+    origin, reader = next((origin, reader) for fits, origin, reader in kinds if fits(lines))
+    motion, left_out = reader(path, text)
     if len(motion.nodes) < 2:
         texts.fail(path, "has one node; a flow needs two")
     if len(motion.nodes) > MOST_NODES:
         texts.fail(path, f"has {len(motion.nodes)} nodes, more than {MOST_NODES}; cut the file")
-    origin = "changes of course by ns-3" if is_ns3 else "a script of movements for ns-2 and ns-3"
     found = Found(f"{len(motion.nodes)} nodes of {origin}.")
     found.motion, found.duration_s = motion, max(motion.end_s, 1.0)
+    if left_out:
+        lines_are = "1 line moves no node and is" if left_out == 1 else f"{left_out} lines move no node and are"
+        found.notes.append(f"{lines_are} left out.")
     return found
 
 
-def _script(path: Path, rows: list[tuple[int, str]]) -> Motion:
-    """The engine reads such scripts itself; here they are checked, and the nodes are named."""
-    places: dict[str, dict[str, float]] = {}
-    end = 0.0
-    for at, line in rows:
-        if place := _PLACE.match(line):
-            value = _coordinate(path, place[3], at)
-            places.setdefault(place[1], {})[place[2]] = value
-        elif move := _MOVE.match(line):
-            when = texts.number(path, move[1], "the time", line=at)
-            if when > LONGEST_S:
-                texts.fail(path, f"{when:g} s is above 480 h", at)
-            places.setdefault(move[2], {})
-            if move[4]:
-                x, y = _coordinate(path, move[4], at), _coordinate(path, move[5], at)
-                speed = texts.number(path, move[6], "the speed", line=at)
-                when += math.hypot(x, y) / speed if speed > 0 and math.hypot(x, y) / speed < LONGEST_S else 0.0
-            end = max(end, when)
-        elif line.startswith(("$node_", "$ns_")):
-            usual = 'write lines such as $ns_ at 2.0 "$node_(0) setdest 90 44 5.0"'
-            texts.fail(path, f"{line!r:.60} is neither a place nor a movement; {usual}", at)
-    if not places:
-        texts.fail(path, "places no node; it has lines such as $node_(0) set X_ 12.5")
-    if any("X" not in place or "Y" not in place for place in places.values()):
-        lost = next(name for name, place in places.items() if "X" not in place or "Y" not in place)
-        texts.fail(path, f"node {lost} has no place at the start; add $node_({lost}) set X_ and Y_")
-    starts = [(place["X"], place["Y"], place.get("Z", 0.0)) for place in places.values()]
-    text = "".join(f"{line}\n" for _, line in rows)
-    return Motion(tuple(places), text, "ns2", min(end, LONGEST_S), _span(starts))
+def _of_engine(path: Path, format: str, text: str, dimension: int = TWO) -> tuple[Motion, int]:
+    """The nodes as the engine reads them, and the number of lines that it leaves out."""
+    try:
+        nodes, left_out = _engine.movements(format, text, dimension)
+    except ValueError as error:
+        raise InputError(f"{printable(path)}: {printable(str(error))}") from None
+    end = max(end for _, end, _ in nodes)
+    span = _span([place for _, _, place in nodes])
+    return Motion(tuple(name for name, _, _ in nodes), text, format, min(end, LONGEST_S), span), left_out
 
 
-def _courses(path: Path, rows: list[tuple[int, str]]) -> Motion:
+def _script(path: Path, text: str) -> tuple[Motion, int]:
+    return _of_engine(path, "ns2", text)
+
+
+def _bonnmotion(path: Path, text: str) -> tuple[Motion, int]:
+    """The file as rows: nothing in it tells its dimension, so the one that gives times in order counts."""
+    refused: InputError | None = None
+    for dimension in (TWO, THREE):
+        try:
+            _of_engine(path, "bonnmotion", text, dimension)
+        except InputError as error:
+            refused = refused or error
+            continue
+        return _rows(path, _places(path, text, dimension))
+    assert refused is not None
+    raise refused
+
+
+def _places(path: Path, text: str, dimension: int) -> Rows:
+    """The places in a file by BonnMotion that the engine has read."""
+    lines = [(at, line.split()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    paths = [(at, fields) for at, fields in lines if not fields[0].startswith("#")]
+    for node, (at, fields) in enumerate(paths):
+        for start in range(0, len(fields), dimension + 1):
+            when, x, y, *z = (float(field) for field in fields[start : start + dimension + 1])
+            yield at, when, str(node), (x, y, z[0] if z else 0.0)
+
+
+def _courses(path: Path, text: str) -> Rows:
+    """Changes of course by ns-3."""
+    for at, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        course = _COURSE.match(line.strip())
+        if course is None:
+            texts.fail(path, f"{line.strip()!r:.60} is not a change of course: now=… node=… pos=x:y:z", at)
+        when = texts.number(path, course[1], "now", line=at) * _UNITS[course[2]]
+        x, y, z = (_coordinate(path, course[field], at) for field in (4, 5, 6))
+        yield at, when, course[3], (x, y, z)
+
+
+def _vehicles(path: Path, text: str) -> Rows:
+    """Places of vehicles and persons in an ``fcd-export`` of SUMO, in metres: one without ``--fcd-output.geo``."""
+    when, step = 0.0, 0
+    try:
+        for event, element in ElementTree.iterparse(StringIO(text), ("start", "end")):
+            if event == "end":
+                if element.tag == "timestep":
+                    element.clear()
+                continue
+            if element.tag == "timestep":
+                step += 1
+                when = texts.number(path, element.get("time"), f"time of timestep {step}")
+            elif element.tag in ("vehicle", "person") and "x" in element.keys():
+                name = re.sub(r"[^\w.-]", "_", element.get("id", ""))
+                x, y, z = (_coordinate(path, element.get(key, "0"), None) for key in ("x", "y", "z"))
+                yield None, when, name, (x, y, z)
+    except ElementTree.ParseError as error:
+        texts.fail(path, f"is not XML: {error}; is the file complete?")
+
+
+def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:
     """Rows of time, node and place, as the engine reads paths."""
     starts: dict[str, tuple[float, float, float]] = {}
     last: dict[str, float] = {}
     written = ["time_s,node,x_m,y_m,z_m\n"]
-    for at, line in rows:
-        course = _COURSE.match(line)
-        if course is None:
-            texts.fail(path, f"{line!r:.60} is not a change of course: now=… node=… pos=x:y:z", at)
-        when = texts.number(path, course[1], "now", line=at) * _UNITS[course[2]]
+    for at, when, node, place in rows:
         if when > LONGEST_S:
             texts.fail(path, f"{when:g} s is above 480 h", at)
-        node = course[3]
-        place = tuple(_coordinate(path, course[field], at) for field in (4, 5, 6))
         if when < last.get(node, 0.0):
             texts.fail(path, f"the time of node {node} goes back from {last[node]:g} s to {when:g} s", at)
         if node in last and when == last[node]:
             continue
-        starts.setdefault(node, (place[0], place[1], place[2]))
+        starts.setdefault(node, place)
         last[node] = when
         written.append(f"{when!r},{node},{place[0]!r},{place[1]!r},{place[2]!r}\n")
-    return Motion(tuple(starts), "".join(written), "csv", max(last.values()), _span(list(starts.values())))
+    if not starts:
+        texts.fail(path, "places no node")
+    return Motion(tuple(starts), "".join(written), "csv", max(last.values()), _span(list(starts.values()))), 0
 
 
-def _coordinate(path: Path, text: str, at: int) -> float:
+def _coordinate(path: Path, text: str | None, at: int | None) -> float:
     value = texts.number(path, text, "a coordinate", line=at, least=-FARTHEST_M)
     if value > FARTHEST_M:
         texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m", at)

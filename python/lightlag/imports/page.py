@@ -69,7 +69,10 @@ def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
     ]
     lines += [f"name = {_toml.one_line(name)}", f'duration = "{_seconds(found.duration_s)}"', ""]
     files: dict[str, str] = {}
-    if found.motion is not None:
+    if found.written is not None:
+        lines += found.written.lines
+        files |= found.written.files
+    elif found.motion is not None:
         lines += _moving(name, found.motion, files)
     else:
         lines += _wired(path, name, found, options, files)

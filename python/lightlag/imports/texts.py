@@ -19,7 +19,6 @@ MOST_BYTES = 1 << 30
 _START = 20_000
 
 _PING = re.compile(r"(?:icmp_seq|icmp_req|seq)[= ]\d+.*?time[=<]|bytes=\d+ time[=<]|^PING |^Pinging ", re.IGNORECASE)
-_NS2 = re.compile(r"\$node_\(\d+\)")
 _NS3 = re.compile(r"^now=\S+ node=\d+ pos=")
 _HYPATIA = re.compile(r"^\d+,(?:\d+(?:-\d+)+|Unreachable)$")
 _NANOSECONDS = re.compile(r"^\d+,\d+(?:\.\d+)?$")
@@ -41,7 +40,6 @@ def _steps(lines: list[str]) -> bool:
 
 SIGNS: tuple[tuple[str, Callable[[list[str]], bool]], ...] = (
     ("ping", _any(_PING)),
-    ("ns2", _any(_NS2)),
     ("ns3", _any(_NS3)),
     ("hypatia", _all(_HYPATIA)),
     ("hypatia", _steps),

@@ -367,7 +367,10 @@ impl JsonSchema for Constellation {
                 "anyOf": [
                     { "enum": ["elevation", "slant"] },
                     {
-                        "type": "object", "properties": { "slant": { "type": "string", "examples": ["1260 km"] } },
+                        "type": "object", "properties": { "slant": {
+                            "type": "string", "examples": ["1260 km"],
+                            "description": "Distance up to which a station uses a satellite; the elevation does not count then."
+                        } },
                         "required": ["slant"], "additionalProperties": false
                     }
                 ],

@@ -1,6 +1,6 @@
 //! Keys of TCP that have no effect beside others.
 //!
-//! Only keys that a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
+//! What contradicts itself is refused when the options are resolved; this is about the rest. Only keys that a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
 
 use super::{Found, Kind, Warning};
 use crate::network::{Flow, Network};
@@ -59,29 +59,13 @@ fn idle(given: &Options, config: &Config) -> Vec<Idle> {
         }
     };
     let no_sack = "it works with SACK, and sack is false; set sack = true";
-    for (key, switch) in [
-        ("dsack", given.dsack),
-        ("sack_compression", given.sack_compression),
-        ("tlp", given.tlp),
-        ("prr", given.prr),
-        ("rate_halving", given.rate_halving),
-    ] {
-        add(is_on(switch), key, !config.sack, no_sack);
-    }
-    let scheme = given.recovery.is_some() && matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
-    add(
-        scheme,
-        "recovery",
-        !config.sack,
-        "it needs SACK, and sack is false, so newreno repairs losses; set sack = true",
-    );
+    add(is_on(given.dsack), "dsack", !config.sack, no_sack);
+    add(is_on(given.sack_compression), "sack_compression", !config.sack, no_sack);
     let repairs_by_sack = config.sack && matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
     let not_newreno = "it belongs to newreno, and SACK repairs losses; set recovery = \"newreno\"";
     add(given.partial_acks.is_some(), "partial_acks", repairs_by_sack, not_newreno);
-    let no_dsack = "it needs reports of duplicates, and sack or dsack is false; set both";
-    add(is_on(given.dsack_undo), "dsack_undo", !config.sack || !config.dsack, no_dsack);
-    let no_timestamps = "it needs timestamps, which are off; set timestamps = true";
-    add(is_on(given.eifel), "eifel", !config.timestamps, no_timestamps);
+    let no_dsack = "it needs reports of duplicates, and dsack is false; set dsack = true";
+    add(is_on(given.dsack_undo), "dsack_undo", !config.dsack, no_dsack);
     let no_ecn = "ecn is off; set ecn = \"classic\" or \"accecn\"";
     add(is_on(given.abe), "abe", config.ecn == Mode::Off, no_ecn);
     add(given.ect.is_some(), "ect", config.ecn == Mode::Off, no_ecn);

@@ -131,7 +131,7 @@ kinds! {
         "Satellites of a file have no links to others, because they are in none of the planes that a grid joins: spares, satellites \
          on their way to another height, single planes. Paths do not lead over them but from station to station."
     IdleKey "idle-key"
-        "A key of tcp has no effect beside other keys: tail loss probes without SACK, ABE without ECN, a count of segments for \
+        "A key of tcp has no effect beside other keys: D-SACK without SACK, ABE without ECN, a count of segments for \
          delayed ACKs beside Linux's adaptive rules. Leave it out, or set the key that it needs."
     PhaseLock "phase-lock"
         "Nothing in the scenario is random, and a single flow meets a queue, or a threshold for marks, that is short against the \

@@ -33,7 +33,7 @@ impl Scenario {
         if let Some(first) = decayed.first() {
             found.flow(Kind::Decayed, "constellation", ".file", || {
                 format!(
-                    "{} of {satellites} satellites have no orbit up to the end of the run, the first is {}: each leaves the sky when                      SGP4 finds it below the ground",
+                    "{} of {satellites} satellites have no orbit up to the end of the run, the first is {}: each leaves the sky when SGP4 finds it below the ground",
                     decayed.len(),
                     space.sky.satellites()[*first as usize].name
                 )
