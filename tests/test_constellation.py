@@ -412,3 +412,45 @@ def test_queues_and_links_of_an_idle_sky_are_not_recorded() -> None:
     busy = set(result.links["name"])
     assert 10 < len(busy) < 60
     assert set(result.queue["link"].cast(str)) == busy
+
+
+def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
+    shell = ((plane, slot) for plane in range(6) for slot in range(11))
+    lines = []
+    for number, (plane, slot) in enumerate(shell, 1):
+        along = (360 / 11 * (slot + plane / 2)) % 360
+        lines.append(f"1 {number:05}U 26001A   26001.00000000  .00000000  00000-0  00000-0 0  999\n")
+        lines.append(
+            f"2 {number:05}  86.4000 {31.6 * plane:8.4f} 0000010   0.0000 {along:8.4f} 14.34217000    0\n"
+        )
+    (tmp_path / "iridium.tle").write_text("".join(lines))
+    scenario = tmp_path / "sky.toml"
+    scenario.write_text(
+        'duration = "2 s"\n[constellation]\nstart = "2026-01-01T00:00:00Z"\nfile = "iridium.tle"\nelevation = "8.2 deg"\n'
+        '[[stations]]\nname = "Anchorage"\n[[stations]]\nname = "Oslo"\n[[flows]]\nfrom = "Anchorage"\nto = "Oslo"\n'
+    )
+    call = CliRunner()
+    done = call.invoke(app, ["check", str(scenario)])
+    assert "66 satellites with 121 links between them; found 6 planes of 66 satellites at 86.4°" in done.output
+    done = call.invoke(app, ["orbit", str(scenario), "--seconds", "5", "--json"])
+    assert json.loads(done.output)["links"] == 121
+    assert ll.run(scenario).flows["goodput_bps"][0] > 0
+
+
+def test_tables_that_need_much_memory_are_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lightlag import _memory
+    from lightlag.scenario import read_scenario
+
+    day = read_scenario("iridium", [("duration", "24 h")])
+    monkeypatch.setattr(_memory, "available", lambda: 100e9)
+    ((place, message),) = _memory.check_tables(day)
+    assert place == "record"
+    assert message.startswith("tables over 86400 s may take up to 7.")
+    assert _memory.check_tables(read_scenario("iridium")) == []
+    many = {
+        "duration": "10 s",
+        "topology": {"kind": "point-to-point", "rate": "1 Gbit/s", "delay": "10 ms", "flow": {"count": 10_000}},
+    }
+    monkeypatch.setattr(_memory, "available", lambda: 50e6)
+    with pytest.raises(ll.InputError, match="10,000 flows, and their samples over 10 s, would take 12"):
+        _memory.check_tables(read_scenario(many))

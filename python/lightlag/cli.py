@@ -165,7 +165,7 @@ def run(
     try:
         if folder is not None:
             check_folder(folder, force, space=scenario.results_size())
-        memory = _memory.check_tables(scenario)
+        memory = _memory.check_tables(scenario, printed=True)
         named = [] if quiet else scenario.named_warnings()
         # By its name "lightlag explain" says more about it.
         warnings = [(place, f"{message} [{name}]") for name, place, message in named] + memory

@@ -65,6 +65,18 @@ class Sky:
         """The names of the satellites, by their numbers."""
         self.stations: list[str] = engine.stations
         """The names of the stations."""
+        self.link_count: int = engine.link_count
+        """The number of links between satellites, up or not."""
+
+    def about(self) -> str:
+        """Satellites and links between them, with the planes that were found in a file of elements."""
+        text = f"{len(self.satellites)} satellites with {self.link_count} links between them"
+        for inclination, revolutions, planes, satellites, links in self._engine.found_shells[:3]:
+            text += (
+                f"; found {planes} planes of {satellites} satellites at {inclination:.1f}° and {revolutions:.2f} "
+                f"revolutions a day, with {links} links"
+            )
+        return text
 
     def __repr__(self) -> str:
         return f"Sky({len(self.satellites)} satellites, stations {', '.join(self.stations)}, from {self.start})"

@@ -261,6 +261,16 @@ fn elements_of_planes_get_the_links_of_a_grid() {
 }
 
 #[test]
+fn objects_with_one_name_are_told_apart_by_their_numbers() {
+    let csv = "OBJECT_NAME,EPOCH,MEAN_MOTION,ECCENTRICITY,INCLINATION,RA_OF_ASC_NODE,ARG_OF_PERICENTER,MEAN_ANOMALY,NORAD_CAT_ID\n\
+               DEB,2026-01-01T00:00:00,14.8,.001,51,0,0,0,5\nONE,2026-01-01T00:00:00,14.8,.001,51,0,0,90,7\n\
+               DEB,2026-01-01T00:00:00,14.8,.001,51,0,0,180,6\n";
+    let network = with_file("twice.csv", csv).unwrap().expand().unwrap();
+    let names: Vec<_> = network.space.unwrap().sky.satellites().iter().map(|one| one.name.clone()).collect();
+    assert_eq!(names, ["DEB 5", "ONE", "DEB 6"]);
+}
+
+#[test]
 fn stations_that_are_never_connected_are_warned_of() {
     let warnings = |changes: &[(&str, &str)]| {
         let scenario = with_planes(&format!("never{}.tle", changes.len()), changes).unwrap();

@@ -31,6 +31,7 @@ def check(
     ] = False,
 ) -> None:
     """Check a scenario: report all errors and warnings, and the routes that change, without running it."""
+    from lightlag.constellation import Sky
     from lightlag.scenario import checked
 
     try:
@@ -45,6 +46,8 @@ def check(
         return
     for name, place, message in warnings:
         say(f"warning: {file}: {place}: {message} [{name}]")
+    if (sky := read.sky()) is not None:
+        say(f"{file}: {Sky(sky).about()}")
     ways, more = read.ways(SHOWN_WAYS)
     for start, flow, nodes in ways:
         say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")

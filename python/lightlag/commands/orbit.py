@@ -112,6 +112,7 @@ def _summary(sky: Sky, start: str, end: str, seconds: float, way: pl.DataFrame) 
     rtt = way["rtt_ms"]
     return {
         "satellites": len(sky.satellites),
+        "links": sky.link_count,
         "start": sky.start,
         "from": start,
         "to": end,
@@ -146,7 +147,7 @@ def _print(sky: Sky, summary: dict[str, object], station: str | None, passes: pl
         "handovers a minute": " and ".join(f"{turn:.2f}" for turn in turns),
         "no way": f"{summary['outage_s']:.1f} s",
     }
-    title = f"{summary['satellites']} satellites, {summary['seconds']:g} s from {summary['start']} on"
+    title = f"{sky.about()}, {summary['seconds']:g} s from {summary['start']} on"
     print_rows([row], title)
     if passes is None:
         return

@@ -62,13 +62,13 @@ def read(path: Path, options: Options) -> Found:
     found = Found(f"A network of Hypatia: {len(names)} satellites, {len(stations)} stations, {len(pairs)} links.")
     found.duration_s = DURATION_S
     found.notes.append("Rates, queues and the flow are those of Hypatia's examples: these files do not have them.")
-    file = "tles.txt"
+    file = f"{folder.resolve().name}-{ELEMENTS}"
     rate = options.rate or RATE
     line = f'{{ rate = {_toml.one_line(rate)}, queue = "{QUEUE}" }}'
     lines = [
         "[constellation]",
         f'start = "{_epoch(folder / ELEMENTS)}"  # the epoch of the elements',
-        f'file = "{file}"',
+        f"file = {_toml.one_line(file)}",
     ]
     if slant is None:
         lines.append('elevation = "25 deg"  # not in these files')

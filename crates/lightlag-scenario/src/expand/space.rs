@@ -287,8 +287,15 @@ fn of_file(
     file: &str,
 ) -> Result<(Vec<elements::ElementSet>, Vec<Satellite>), String> {
     let sets = read_elements(files, file)?;
-    let satellites: Result<_, _> = sets.iter().map(|set| set.satellite(spec.start)).collect();
-    Ok((sets, satellites.map_err(|error| error.to_string())?))
+    let satellites: Result<Vec<Satellite>, _> = sets.iter().map(|set| set.satellite(spec.start)).collect();
+    let mut satellites = satellites.map_err(|error| error.to_string())?;
+    // Catalogues call several objects of a launch by one name.
+    let mut names: BTreeMap<String, u32> = BTreeMap::new();
+    satellites.iter().for_each(|satellite| *names.entry(satellite.name.clone()).or_default() += 1);
+    for (satellite, set) in satellites.iter_mut().zip(&sets).filter(|(satellite, _)| names[&satellite.name] > 1) {
+        satellite.name = format!("{} {}", satellite.name, set.number());
+    }
+    Ok((sets, satellites))
 }
 
 /// The elements of a file.
