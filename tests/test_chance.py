@@ -58,8 +58,11 @@ def test_a_medium_is_random(mobility: str) -> None:
     if mobility == "static":
         nodes = [node | {"at": [at, 0, 20]} for at, node in zip((0, 50), nodes, strict=True)]
     scenario = {
-        "name": "pair", "duration": "2 s", "media": [{"rate": "24 Mbit/s", "routing": "aodv"}],
-        "nodes": nodes, "flows": [{"from": "a", "to": "b"}],
+        "name": "pair",
+        "duration": "2 s",
+        "media": [{"rate": "24 Mbit/s", "routing": "aodv"}],
+        "nodes": nodes,
+        "flows": [{"from": "a", "to": "b"}],
     }
     assert read_scenario(scenario).is_random()
     assert len({ll.run(scenario, seed=seed).result_hash for seed in SEEDS}) > 1

@@ -420,13 +420,12 @@ def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
     for number, (plane, slot) in enumerate(shell, 1):
         along = (360 / 11 * (slot + plane / 2)) % 360
         lines.append(f"1 {number:05}U 26001A   26001.00000000  .00000000  00000-0  00000-0 0  999\n")
-        lines.append(
-            f"2 {number:05}  86.4000 {31.6 * plane:8.4f} 0000010   0.0000 {along:8.4f} 14.34217000    0\n"
-        )
+        lines.append(f"2 {number:05}  86.4000 {31.6 * plane:8.4f} 0000010   0.0000 {along:8.4f} 14.34217000    0\n")
     (tmp_path / "iridium.tle").write_text("".join(lines))
     scenario = tmp_path / "sky.toml"
     scenario.write_text(
-        'duration = "2 s"\n[constellation]\nstart = "2026-01-01T00:00:00Z"\nfile = "iridium.tle"\nelevation = "8.2 deg"\n'
+        'duration = "2 s"\n[constellation]\nstart = "2026-01-01T00:00:00Z"\nfile = "iridium.tle"\n'
+        'elevation = "8.2 deg"\n'
         '[[stations]]\nname = "Anchorage"\n[[stations]]\nname = "Oslo"\n[[flows]]\nfrom = "Anchorage"\nto = "Oslo"\n'
     )
     call = CliRunner()

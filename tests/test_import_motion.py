@@ -14,7 +14,8 @@ from lightlag.imports import Page, kind_of, to_scenario
 from lightlag.scenario import read_scenario
 
 PLACES = "".join(
-    f"$node_({node}) set {axis}_ {value}\n" for node, axis, value in ((0, "X", 10), (0, "Y", 10), (1, "X", 40), (1, "Y", 10))
+    f"$node_({node}) set {axis}_ {value}\n"
+    for node, axis, value in ((0, "X", 10), (0, "Y", 10), (1, "X", 40), (1, "Y", 10))
 )
 
 
@@ -38,14 +39,16 @@ def test_the_duration_is_that_of_the_way_and_not_of_the_distance_from_the_origin
 
 
 def test_lines_that_move_no_node_are_left_out_and_counted(tmp_path: Path) -> None:
-    script = f'{PLACES}$god_ set-dist 0 1 1\n$ns_ at 2.0 "$node_(0) setdest 20.0 10.0 2"\n$ns_ at 5.0 "$god_ set-dist 0 1 2"\n'
+    told = '$god_ set-dist 0 1 1\n$ns_ at 5.0 "$god_ set-dist 0 1 2"\n'
+    script = f'{PLACES}{told}$ns_ at 2.0 "$node_(0) setdest 20.0 10.0 2"\n'
     page, scenario = made(tmp_path, "scen.tcl", script)
     assert scenario["duration"] == "7 s"
     assert "# 2 lines move no node and are left out." in page.text
 
 
 def test_a_script_may_name_its_simulator_as_it_likes(tmp_path: Path) -> None:
-    script = f'set val(nn) 2\n{PLACES}$ns at 1.0 "$node_(0) setdest 20.0 10.0 2.0"\n$ns at 9.0 "$node_(1) setdest 60 10 2.0"\n'
+    moves = '$ns at 1.0 "$node_(0) setdest 20.0 10.0 2.0"\n$ns at 9.0 "$node_(1) setdest 60 10 2.0"\n'
+    script = f"set val(nn) 2\n{PLACES}{moves}"
     _, scenario = made(tmp_path, "ns.tcl", script.replace("\n", "\r\n"))
     assert scenario["duration"] == "19 s"
     assert [node["name"] for node in scenario["nodes"]] == ["node0", "node1"]

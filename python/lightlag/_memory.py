@@ -80,7 +80,7 @@ def check_network(scenario: _engine.Scenario, at_once: int = 1) -> None:
 _MUCH = 2e9
 """Bytes of tables that are worth a warning on any machine."""
 _SUMMARY = 1_300.0
-"""Bytes of a flow in a summary that is printed and written: 100,000 flows take 332 MB, and 195 MB before the summary."""
+"""Bytes of a flow in a summary that is printed and written: 100,000 flows take 332 MB, and 195 MB before it."""
 
 
 def check_tables(scenario: _engine.Scenario, printed: bool = False) -> list[tuple[str, str]]:
@@ -115,7 +115,9 @@ def check_tables(scenario: _engine.Scenario, printed: bool = False) -> list[tupl
     free = available()
     if most <= min(_MUCH, free / 2):
         return []
-    message = f"tables over {scenario.duration} may take up to {size(most)} of memory, and there are {size(free)}; {remedy}"
+    message = (
+        f"tables over {scenario.duration} may take up to {size(most)} of memory, and there are {size(free)}; {remedy}"
+    )
     return [("record", message)]
 
 

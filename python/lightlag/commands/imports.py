@@ -17,8 +17,8 @@ Kind = Annotated[
     typer.Option(
         "--from",
         metavar="KIND",
-        help="iperf3, ping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or capture; default: "
-        "by its contents.",
+        help="iperf3, ping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or capture; "
+        "default: by its contents.",
     ),
 ]
 

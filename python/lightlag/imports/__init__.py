@@ -2,7 +2,8 @@
 
 - ``found``: what a file says: rates, delays and losses over time, each with its origin.
 - ``texts``: files as text, with every mistake named by its line.
-- ``iperf``, ``ping``, ``irtt``, ``mahimahi``, ``table``, ``hypatia``, ``hypatia_network``, ``motion``, ``capture``: the readers.
+- ``iperf``, ``ping``, ``irtt``, ``mahimahi``, ``table``, ``hypatia``, ``hypatia_network``, ``motion``, ``capture``: the
+  readers.
 - ``page``: the scenario, with a comment for each value.
 """
 

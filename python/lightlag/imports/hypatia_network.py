@@ -1,8 +1,8 @@
-"""A network of Hypatia: the folder with ``tles.txt``, ``ground_stations.txt`` and, with links between satellites, ``isls.txt``.
+"""A network of Hypatia: the folder with ``tles.txt``, ``ground_stations.txt`` and perhaps ``isls.txt``.
 
 - ``tles.txt`` starts with the numbers of orbits and of satellites in each; three lines for each satellite follow.
-- A row of ``ground_stations.txt`` is ``number,name,latitude,longitude,height`` in degrees and metres, perhaps with Cartesian
-  coordinates behind.
+- A row of ``ground_stations.txt`` is ``number,name,latitude,longitude,height`` in degrees and metres, perhaps with
+  Cartesian coordinates behind.
 - A row of ``isls.txt`` is two numbers of satellites, counted from 0.
 - ``description.txt``, if it is there, has the longest links: ``max_gsl_length_m=1260000.0``.
 - ``gsl_interfaces_info.txt``, if it is there, has the ground interfaces of each satellite and station.

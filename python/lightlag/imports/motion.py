@@ -52,9 +52,13 @@ def is_vehicles(lines: list[str]) -> bool:
 def is_bonnmotion(lines: list[str]) -> bool:
     """Whether each line is the path of a node by BonnMotion: several times, each with two or three coordinates."""
     rows = [line.split() for line in lines if not line.startswith("#")]
-    return bool(rows) and all(
-        len(row) >= 2 * (TWO + 1) and (len(row) % (TWO + 1) == 0 or len(row) % (THREE + 1) == 0) for row in rows
-    ) and all(_NUMBER.match(field) for row in rows for field in row)
+    return (
+        bool(rows)
+        and all(
+            len(row) >= 2 * (TWO + 1) and (len(row) % (TWO + 1) == 0 or len(row) % (THREE + 1) == 0) for row in rows
+        )
+        and all(_NUMBER.match(field) for row in rows for field in row)
+    )
 
 
 def read(path: Path, options: Options) -> Found:
@@ -152,7 +156,7 @@ def _vehicles(path: Path, text: str) -> Rows:
             if element.tag == "timestep":
                 step += 1
                 when = texts.number(path, element.get("time"), f"time of timestep {step}")
-            elif element.tag in ("vehicle", "person") and "x" in element.keys():
+            elif element.tag in ("vehicle", "person") and element.get("x") is not None:
                 name = re.sub(r"[^\w.-]", "_", element.get("id", ""))
                 x, y, z = (_coordinate(path, element.get(key, "0"), None) for key in ("x", "y", "z"))
                 yield None, when, name, (x, y, z)

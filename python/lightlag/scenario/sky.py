@@ -80,15 +80,15 @@ class Constellation:
     file: str | None = None
     """A file of orbital elements, two-line sets or OMM as JSON, CSV, keywords or XML, beside or instead of shells."""
     isls: Literal["grid", "none"] | tuple[tuple[str, str], ...] | None = None
-    """Links between satellites: two in the plane and two to the planes next to it, none, or those of these pairs. Planes
-    and slots of a file are found in its orbits."""
+    """Links between satellites: two in the plane and two to the planes next to it, none, or those of these pairs.
+    Planes and slots of a file are found in its orbits."""
     polar_limit: str | None = None
     """Latitude beyond which links between planes are off."""
     elevation: str | None = None
     """Above the horizon, from which on a station uses a satellite; by default 25 deg."""
     visibility: Literal["elevation", "slant"] | Mapping[str, str] | None = None
-    """Whether the elevation is a true one, or gives the longest distance on a flat Earth, as in Hypatia; or the distance
-    itself, ``{"slant": "1260 km"}``."""
+    """Whether the elevation is a true one, or gives the longest distance on a flat Earth, as in Hypatia; or the
+    distance itself, ``{"slant": "1260 km"}``."""
     isl: SkyLine | None = None
     uplink: SkyLine | None = None
     """The transmitter of each station."""
