@@ -257,7 +257,7 @@ BAD = {
     "going back": ("c.up", "5\n3\n", {}, "line 2: the time goes back from 5 to 3"),
     "all at zero": ("c.up", "0\n0\n", {}, "the last time is 0"),
     "a path alone": ("networkx_path_1_to_2.txt", "0,1-7-2\n", {}, "put the file of its round trips beside it"),
-    "other Tcl": ("m.tcl", NS2 + "$ns_ run\n", {}, "line 6: '$ns_ run' is neither a place nor a movement"),
+    "other Tcl": ("m.tcl", NS2 + "$node_(1) set X_ [expr 2]\n", {}, 'line 6: "$node_(1) set X_ [expr 2]" is no line'),
     "bytes": ("x.csv", b"time,rate\n\xff\xfe\xfd\n", {}, "is not text in UTF-8"),
     "a cut capture": ("x.pcap", bytes.fromhex("d4c3b2a1") + b"\0" * 8, {}, "x.pcap"),
     "columns of no table": ("c.up", "1\n2\n", {"columns": ("rate=a",)}, "--column names the columns of a table"),

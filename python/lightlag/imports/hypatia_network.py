@@ -52,6 +52,8 @@ def read(path: Path, options: Options) -> Found:
         If a file is missing, or a row is wrong; the message names the file and the line.
     """
     folder = folder_of(path)
+    if not is_network(path):
+        texts.fail(path, f"is not a network of Hypatia; name a folder with {ELEMENTS} and {STATIONS}")
     elements = texts.text(folder / ELEMENTS)
     names = _satellites(folder / ELEMENTS)
     stations = list(_stations(folder / STATIONS))
