@@ -30,7 +30,7 @@ IMPORTS: dict[str, set[str]] = {
     "preload": set(),
     "web": {"core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
-        *("core", "net", "control", "tcp", "orbit", "routing", "wire", "host"),
+        *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "wire", "host"),
         *("scenario", "sim", "gym", "live", "own", "plugin", "web"),
     },
 }

@@ -78,7 +78,7 @@ def test_an_unknown_word_has_the_nearest() -> None:
 
 def test_a_warning_says_its_name() -> None:
     read = _engine.parse(PAIR_WITH_A_SHORT_QUEUE)
-    assert [name for name, _, _ in read.named_warnings()] == ["small-queue"]
+    assert [name for name, _, _ in read.named_warnings()] == ["small-queue", "phase-lock"]
     assert [(place, message) for _, place, message in read.named_warnings()] == read.warnings()
 
 
