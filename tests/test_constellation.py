@@ -451,5 +451,5 @@ def test_tables_that_need_much_memory_are_warned_of_or_refused(monkeypatch: pyte
         "topology": {"kind": "point-to-point", "rate": "1 Gbit/s", "delay": "10 ms", "flow": {"count": 10_000}},
     }
     monkeypatch.setattr(_memory, "available", lambda: 50e6)
-    with pytest.raises(ll.InputError, match="10,000 flows, and their samples over 10 s, would take 118.4 MB"):
+    with pytest.raises(ll.InputError, match=r"10,000 flows, and their samples over 10 s, would take 118\.4 MB"):
         _memory.check_tables(read_scenario(many))

@@ -48,8 +48,8 @@ Congestion = Annotated[
         "-c",
         metavar="NAMES",
         help='Algorithms, with commas between; default: all. "cubic/bbr" lets two compete: flows take them in turn. '
-        "A table sets parameters: \"{ algorithm = 'cubic', beta = 0.8 }\". \"CUBIC: cubic\" sets the label in tables and "
-        "figures.",
+        """A table sets parameters: "{ algorithm = 'cubic', beta = 0.8 }". "CUBIC: cubic" sets the label in tables """
+        "and figures.",
     ),
 ]
 Vary = Annotated[
