@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lightlag._text import say
+from lightlag._text import printable, say
+from lightlag.errors import InputError
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="A measurement: a trace, the output of a tool, a table, a capture.")
@@ -17,8 +19,8 @@ Kind = Annotated[
     typer.Option(
         "--from",
         metavar="KIND",
-        help="iperf3, ping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or capture; "
-        "default: by its contents.",
+        help="iperf3, iperf, ping, fping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or "
+        "capture; default: by its contents.",
     ),
 ]
 
@@ -36,24 +38,34 @@ def import_(
             "--column",
             "-c",
             metavar="KEY=COLUMN:UNIT",
-            help="Of a table: time, rate, delay, rtt or loss, as rate=rate_mbps:Mbit/s. May be repeated.",
+            help="Of a table: time, rate, down, up, delay, rtt or loss, as rate=rate_mbps:Mbit/s. May be repeated.",
         ),
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help='The rate of the link, "20 Mbit/s".')] = None,
     delay: Annotated[str | None, typer.Option(metavar="TIME", help='Its delay, one way, "20 ms".')] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="A value of a table that stands for none, as 0 or 999. May be repeated."),
+    ] = None,
     interval: Annotated[
-        float, typer.Option(min=1e-6, max=1e6, help="Seconds between two probes of a ping without times.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=1e-6,
+            max=1e6,
+            help="Time between two probes of a ping without times; default: as its summary says, or 1.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
     r"""Make a scenario of a measurement: a commented file that runs, and the trace that it names.
 
     \b
-    lightlag import test.json                       iperf3 --json, irtt
-    lightlag import ping.txt --rate "20 Mbit/s"     the output of ping
+    lightlag import test.json                       iperf3 --json, irtt, also compressed by gzip, bzip2 or xz
+    lightlag import ping.txt --rate "20 Mbit/s"     the output of ping or fping, in any language
     lightlag import cell.down --delay "20 ms"       mahimahi
-    lightlag import log.csv -c time=t:ms -c rate=dl_mbps:Mbit/s --delay "20 ms"
+    lightlag import log.csv -c time=t:ms -c down=dl_mbps:Mbit/s -c up=ul_mbps:Mbit/s --delay "20 ms"
     lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
     lightlag import satellite_network_state         a network of Hypatia: the folder with its files
     lightlag import swarm.ns_movements              ns-2, ns-3, BonnMotion, SUMO
@@ -63,7 +75,11 @@ def import_(
     from lightlag._output import is_stream, say_written
     from lightlag.commands.files import put
 
-    options = imports.Options(rate, delay, interval, tuple(columns or ()))
+    if out is not None and out.suffix.lower() == ".json":
+        raise InputError(
+            f"--out {printable(out)}: import writes TOML; write --out {printable(out.with_suffix('.toml'))}"
+        )
+    options = imports.Options(rate, delay, interval, tuple(columns or ()), tuple(missing or ()))
     chosen = out.name.removesuffix(".toml") if name is None and out is not None else name
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")
@@ -71,5 +87,8 @@ def import_(
     for path in put(files | {scenario: page.text}, force=force, inputs=[file]):
         if not quiet:
             say_written(path)
+    if not quiet:
+        for warning, place, message in page.check():
+            say(f"warning: {scenario}: {place}: {message} [{warning}]", file=sys.stderr)
     if not quiet and not is_stream(scenario):
         say(f"now: lightlag run {scenario}")

@@ -1,52 +1,83 @@
 """Measurements as scenarios: a reader turns a file into what it says of a path, and ``page`` writes the scenario.
 
 - ``found``: what a file says: rates, delays and losses over time, each with its origin.
-- ``texts``: files as text, with every mistake named by its line.
-- ``iperf``, ``ping``, ``irtt``, ``mahimahi``, ``table``, ``hypatia``, ``hypatia_network``, ``motion``, ``capture``: the
-  readers.
+- ``texts``: files as text, also compressed ones, with every mistake named by its line.
+- ``sample``: the start of a file, by which readers recognise their format.
+- ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``fping``, ``ping``, ``motion``, ``hypatia``,
+  ``mahimahi``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and ``read``.
 - ``page``: the scenario, with a comment for each value.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
+import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol, cast
 
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports.found import Found, Options
 from lightlag.imports.page import Page, write
+from lightlag.imports.sample import Sample
 
 __all__ = ["KINDS", "Found", "Options", "Page", "kind_of", "read", "to_scenario"]
 
 KINDS: Mapping[str, str] = {
-    "iperf3": "a test by iperf3 --json",
-    "ping": "the output of ping",
-    "irtt": "the JSON of irtt",
-    "mahimahi": "delivery opportunities in milliseconds, of mahimahi",
-    "csv": "a table with times and any of rate, delay, RTT and loss",
-    "hypatia": "round trips or paths over time, of Hypatia",
-    "hypatia-network": "satellites, stations and links of Hypatia: the folder with tles.txt and ground_stations.txt",
-    "ns2": "movements of nodes, of ns-2 or for ns-3's Ns2MobilityHelper",
-    "ns3": "changes of course, of ns-3's MobilityHelper::EnableAscii",
-    "bonnmotion": "movements of nodes, by BonnMotion",
-    "sumo": "movements of vehicles: SUMO's --fcd-output",
-    "capture": "a pcap or pcapng file",
-}
-"""The kinds of files that can be read."""
-
-_MODULES = {
-    "csv": "table",
-    "iperf3": "iperf",
     "hypatia-network": "hypatia_network",
-    **dict.fromkeys(("ns2", "ns3", "bonnmotion", "sumo"), "motion"),
+    "capture": "capture",
+    "irtt": "irtt",
+    "iperf3": "iperf",
+    "iperf": "iperf_text",
+    "fping": "fping",
+    "ping": "ping",
+    "ns2": "motion",
+    "ns3": "motion",
+    "bonnmotion": "motion",
+    "sumo": "motion",
+    "hypatia": "hypatia",
+    "mahimahi": "mahimahi",
+    "csv": "table",
 }
-_MAGIC = tuple(bytes.fromhex(word) for word in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
+"""The kinds of files with their modules, in the order in which these try to recognise a file. The table is last."""
+
+
+_SCENARIO = frozenset({"links", "flows", "topology", "media", "nodes", "stations", "constellation"})
+_STUDY = frozenset({"scenario", "scenarios", "vary"})
+
+
+class Reader(Protocol):
+    """A module that reads a kind of files."""
+
+    ABOUT: str
+    """The kind, in a few words."""
+
+    def recognises(self, sample: Sample, /) -> bool:
+        """Returns True if the start of a file is certainly of this kind."""
+
+    def read(self, path: Path, options: Options, /) -> Found:
+        """Returns the facts of a path in a file."""
+
+
+OTHERS: tuple[tuple[str, str], ...] = (
+    (r"(?i)^\s*<(?:!doctype html|html)", "is a web page; name the file with the measurement itself"),
+    (r"^HOST: .*Loss%|^Start: \d{4}-", "is a report by mtr; import the output of ping to the same host"),
+    (r"(?i)^traceroute to |^tracing route to ", "is the output of traceroute; import that of ping to the same host"),
+    (r"^\s*SEQ HOST\s+SIZE TTL TIME", "is a ping of RouterOS; import the output of ping on a host"),
+    (r"^Sending \d+, \d+-byte ICMP Echos", "is a ping of Cisco IOS without round trips; import that of a host"),
+    (r"^Source\s+Destination\s+IPV4Address", "is the output of Test-Connection; import that of ping"),
+    (r'Speedtest by Ookla|"download"\s*:\s*\{\s*"bandwidth"', "is a speed test without intervals; use iperf3"),
+    (r"^[1-9] .{67}\s*$", "holds orbits (TLE); name it as file of a [constellation]"),
+    (r"^#!", "is a program; name the file with its output"),
+)  # fmt: skip
+"""The look of files that other commands take, or no command, with a remedy."""
 
 
 def read(path: Path, kind: str | None = None, options: Options | None = None) -> Found:
-    """The facts of a path in a file.
+    """Returns the facts of a path in a file.
 
     Raises
     ------
@@ -54,43 +85,63 @@ def read(path: Path, kind: str | None = None, options: Options | None = None) ->
         If it is not of its kind, or something in it is wrong; the message names the file, the line and a remedy.
     """
     options = Options() if options is None else options
-    kind = kind_of(path) if kind is None else kind
+    kind = kind_of(path, options) if kind is None else kind
     if kind not in KINDS:
         raise InputError(f'no kind "{printable(kind)}" of files; there are {", ".join(KINDS)}')
-    if options.columns and kind != "csv":
-        raise InputError(f"--column names the columns of a table, and {printable(path)} is {KINDS[kind]}")
-    module = importlib.import_module(f"lightlag.imports.{_MODULES.get(kind, kind)}")
-    found: Found = module.read(path, options)
-    return found
+    if (options.columns or options.missing) and kind != "csv":
+        option = "--column names the columns" if options.columns else "--missing names values"
+        raise InputError(f"{option} of a table, and {printable(path)} is {_reader(kind).ABOUT}")
+    return _reader(kind).read(path, options)
 
 
-def kind_of(path: Path) -> str:
-    """The kind of a file, by its contents.
+def _reader(kind: str) -> Reader:
+    return cast(Reader, importlib.import_module(f"lightlag.imports.{KINDS[kind]}"))
+
+
+def kind_of(path: Path, options: Options | None = None) -> str:
+    """Returns the kind of a file, by its contents. A file whose columns are given is a table.
 
     Raises
     ------
     InputError
-        If it cannot be read.
+        If it cannot be read, or no reader recognises it.
     """
-    from lightlag.imports import hypatia_network, motion, texts
-
-    if hypatia_network.is_network(path):
-        return "hypatia-network"
-    if texts.head(path, 4) in _MAGIC:
-        return "capture"
-    text = texts.start(path)
-    lines = [line for line in text.splitlines() if line.strip()][:50]
-    if text.lstrip()[:1] == "{":
-        return "irtt" if '"irtt' in text or '"round_trips"' in text or '"send_call"' in text else "iperf3"
-    movements = (("ns2", motion.is_script), ("sumo", motion.is_vehicles), ("bonnmotion", motion.is_bonnmotion))
-    for kind, fits in (*movements, *texts.SIGNS):
-        if fits(lines):
+    sample = Sample(path)
+    for kind in KINDS:
+        if _reader(kind).recognises(sample):
             return kind
-    return "csv"
+    if options is not None and options.columns:
+        return "csv"
+    raise _unrecognised(path, sample)
+
+
+def _unrecognised(path: Path, sample: Sample) -> InputError:
+    """Returns an error that names what the file is, or the formats that can be read."""
+    from lightlag.imports import texts
+
+    text = texts.text(path)
+    if _is_document(text, _SCENARIO):
+        reason = 'is a scenario already; run it with "lightlag run"'
+    elif _is_document(text, _STUDY):
+        reason = 'is a study; run it with "lightlag study run"'
+    else:
+        remedies = (remedy for line in sample.lines for pattern, remedy in OTHERS if re.search(pattern, line))
+        known = "; ".join(dict.fromkeys(_reader(kind).ABOUT for kind in KINDS))
+        reason = next(remedies, f"is not recognised; import reads {known}; name the format with --from")
+    return InputError(f"{printable(path)}: {reason}")
+
+
+def _is_document(text: str, keys: frozenset[str]) -> bool:
+    """Whether a text is TOML or JSON with any of these keys."""
+    try:
+        document = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and not keys.isdisjoint(document)
 
 
 def to_scenario(
     path: Path, *, kind: str | None = None, name: str | None = None, options: Options | None = None
 ) -> Page:
-    """A scenario of a measurement: its text and the files beside it."""
+    """Returns a scenario of a measurement: its text and the files beside it."""
     return write(path, read(path, kind, options), name, Options() if options is None else options)

@@ -8,10 +8,19 @@ from typing import Any
 from lightlag.errors import InputError
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options
+from lightlag.imports.sample import Sample
 
-__all__ = ["read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "a pcap or pcapng file"
+_MAGIC = tuple(bytes.fromhex(word) for word in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
 
 _HEADERS = 52
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for the first bytes of pcap and pcapng."""
+    return sample.magic.startswith(_MAGIC)
 
 
 def read(path: Path, options: Options) -> Found:

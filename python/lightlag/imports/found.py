@@ -17,13 +17,15 @@ class Options:
     """The facts that the user adds to a file."""
 
     rate: str | None = None
-    """The rate of the link, where the file has none."""
+    """Rate of the link, where the file has none."""
     delay: str | None = None
-    """The delay of the link, where the file has none."""
-    interval_s: float = 1.0
-    """The time between two probes, where the file does not tell it."""
+    """Delay of the link, where the file has none."""
+    interval_s: float | None = None
+    """Time between two probes; by default as the file says, or 1 s."""
     columns: tuple[str, ...] = ()
     """Columns of a table, as ``rate=rate_mbps:Mbit/s``."""
+    missing: tuple[str, ...] = ()
+    """Values of a table that stand for none, as ``0`` or ``999``."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,16 @@ class Found:
     congestion: tuple[str, str] | None = None
     """The congestion control, and its origin."""
     is_udp: bool = False
+    traffic: Measured | None = None
+    """Rate at which datagrams are sent, in bit/s; by default that of the link."""
     is_backward: bool = False
     """Whether the data flows from the server to the client."""
     mss: Measured | None = None
     motion: Motion | None = None
     written: Written | None = None
     """The rest of the scenario, in the place of a link and a flow."""
+    other: Found | None = None
+    """The opposite direction, where the file has both: its rate, rows, losses and data."""
+    has_flow: bool = True
+    """Whether data was sent in this direction."""
     notes: list[str] = field(default_factory=list)

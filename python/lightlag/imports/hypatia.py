@@ -11,10 +11,22 @@ from pathlib import Path
 
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Measured, Options, Row
+from lightlag.imports.sample import Sample, all_match
 
-__all__ = ["read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "round trips or paths over time, of Hypatia"
 
 _WAY = re.compile(r"^\d+,(?:\d+(?:-\d+)+|Unreachable)$")
+_ROWS = all_match(r"^\d{1,19},\d+(?:\.\d+)?$")
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for rows of whole nanoseconds with a path, or with a round trip in nanoseconds."""
+    if all_match(_WAY.pattern)(sample):
+        return True
+    first = [int(line.split(",")[0]) for line in sample.lines[:2]] if _ROWS(sample) else []
+    return len(first) == 2 and first[1] - first[0] >= 1_000_000 and first[0] <= LONGEST_S * 1e9
 
 
 def read(path: Path, options: Options) -> Found:

@@ -19,8 +19,11 @@ from pathlib import Path
 from lightlag import _toml
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Options, Written
+from lightlag.imports.sample import Sample
 
-__all__ = ["folder_of", "is_network", "read"]
+__all__ = ["ABOUT", "folder_of", "is_network", "read", "recognises"]
+
+ABOUT = "the folder of a network of Hypatia"
 
 ELEMENTS = "tles.txt"
 STATIONS = "ground_stations.txt"
@@ -41,6 +44,11 @@ def is_network(path: Path) -> bool:
     folder = folder_of(path)
     named = path.is_dir() or path.name in (ELEMENTS, STATIONS, ISLS)
     return named and (folder / ELEMENTS).is_file() and (folder / STATIONS).is_file()
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for the folder of a network, or one of its files beside the other."""
+    return is_network(sample.path)
 
 
 def read(path: Path, options: Options) -> Found:

@@ -7,14 +7,23 @@ from typing import Any
 
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options, Side
-from lightlag.imports.ping import delays
+from lightlag.imports.ping import delays, losses
+from lightlag.imports.sample import Sample
 
-__all__ = ["read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "a measurement by irtt as JSON"
 
 _LOST: tuple[tuple[Side, str], ...] = (
     ("forward", "upstream_loss_percent"),
     ("backward", "downstream_loss_percent"),
 )
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for JSON with the keys of irtt."""
+    text = sample.text
+    return text.lstrip().startswith("{") and any(key in text for key in ('"irtt', '"round_trips"', '"send_call"'))
 
 
 def read(path: Path, options: Options) -> Found:
@@ -32,7 +41,7 @@ def read(path: Path, options: Options) -> Found:
         first = sent if first is None else min(first, sent)
         probes.append((sent, texts.number(path, rtt, f"round_trips[{at}].delay.rtt") / 1e9))
     if first is None:
-        texts.fail(path, "no round trip in it was answered; repeat the measurement")
+        texts.fail(path, f"none of {len(trips)} probes was answered: there is no round trip; repeat the measurement")
     found = Found(f"{len(probes)} answers to {len(trips)} probes of irtt.")
     delays(found, [(when - first, rtt) for when, rtt in probes])
     _losses(path, test, found, 1 - len(probes) / len(trips))
@@ -60,7 +69,4 @@ def _losses(path: Path, test: Any, found: Found, share: float) -> None:
             if loss > 0:
                 found.loss[side] = Measured(loss, f"stats.{key}")
     elif share > 0:
-        each = Measured(
-            1 - (1 - share) ** 0.5, f"{share:.3g} of the probes had no answer; the same share of each direction"
-        )
-        found.loss = {"forward": each, "backward": each}
+        losses(found, share)

@@ -6,8 +6,13 @@ from pathlib import Path
 
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Measured, Options
+from lightlag.imports.sample import all_match
 
-__all__ = ["read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "delivery opportunities in milliseconds, of mahimahi"
+
+recognises = all_match(r"^\d+$")
 
 
 def read(path: Path, options: Options) -> Found:

@@ -18,8 +18,11 @@ from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Motion, Options
+from lightlag.imports.sample import Sample
 
-__all__ = ["is_bonnmotion", "is_courses", "is_script", "is_vehicles", "read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "movements of nodes: of ns-2, ns-3, BonnMotion or SUMO"
 
 _SCRIPT = re.compile(r"\$\{?\w+\(\d+\)\}?\s+(?:set\s+[XYZ]_|setdest)\s")
 _COURSE = re.compile(r"^now=\+?([^\s]+?)(ns|us|ms|s)?\s+node=(\d+)\s+pos=([^:\s]+):([^:\s]+):([^:\s]+)(?:\s+vel=\S+)?$")
@@ -59,6 +62,12 @@ def is_bonnmotion(lines: list[str]) -> bool:
         )
         and all(_NUMBER.match(field) for row in rows for field in row)
     )
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for the lines of one of these formats."""
+    lines = sample.lines[:50]
+    return any(fits(lines) for fits in (is_script, is_courses, is_vehicles, is_bonnmotion))
 
 
 def read(path: Path, options: Options) -> Found:

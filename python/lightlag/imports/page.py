@@ -13,7 +13,7 @@ from lightlag import _toml
 from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
 from lightlag.imports import texts
-from lightlag.imports.found import Found, Motion, Options, Row
+from lightlag.imports.found import Found, Measured, Motion, Options, Row, Side
 from lightlag.variables import quantity
 
 __all__ = ["Page", "write"]
@@ -32,22 +32,24 @@ class Page:
     files: dict[str, str]
     """The files beside it, by name."""
 
-    def check(self) -> None:
-        """Reads the scenario as a run does.
+    def check(self) -> list[tuple[str, str, str]]:
+        """Checks the scenario as ``lightlag check`` does; returns name, place and message of each warning.
 
         Raises
         ------
         InputError
             If it cannot be run.
         """
-        from lightlag.scenario.reading import read_scenario
+        from lightlag.scenario import checked
 
         with tempfile.TemporaryDirectory(prefix=".lightlag-import-") as folder:
             scenario = Path(folder) / f"{self.name}.toml"
             for name, text in {scenario.name: self.text, **self.files}.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
             try:
-                read_scenario(str(scenario)).counts()
+                _, read, _ = checked(scenario)
+                read.counts()
+                return read.named_warnings()
             except ScenarioError as error:
                 reasons = "\n".join(f"{place}: {message}" for place, message in error.errors)
                 raise InputError(f"what the file says makes no scenario that runs:\n{reasons}") from None
@@ -99,26 +101,46 @@ def _wired(path: Path, name: str, found: Found, options: Options, files: dict[st
     rate, delay = _rate(path, found, options), _delay(path, found, options)
     yield "[[links]]"
     yield 'between = ["client", "server"]'
-    yield from _said("rate", rate)
+    yield from _rates(found, rate, options)
     yield from _said("delay", delay)
     yield from _said("queue", ("1 bdp", "not measured: a bandwidth-delay product"))
-    has_rows = len(found.rows) > 1
-    if has_rows or found.opportunities is not None:
-        yield f"trace = {_trace(name, found, rate[0], files)}"
-    if found.loss and not (has_rows and any(row.loss is not None for row in found.rows)):
-        yield from _losses(found)
-    sender, receiver = _ORDINARY[found.is_backward]
-    yield ""
-    yield "[[flows]]"
-    yield f'from = "{sender}"'
-    yield f'to = "{receiver}"'
-    yield from _application(found)
+    directions = [found] if found.other is None else [found, found.other]
+    traces = {one.side: _trace(name, one, rate[0], files) for one in directions if _changes(one)}
+    if traces:
+        both = traces.get(None)
+        yield f"trace = {_toml.one_line(traces if both is None else both)}"
+    yield from _losses(found)
+    for one in directions:
+        if not one.has_flow:
+            continue
+        sender, receiver = _ORDINARY[one.is_backward]
+        yield ""
+        yield "[[flows]]"
+        yield f'from = "{sender}"'
+        yield f'to = "{receiver}"'
+        yield from _application(one)
+
+
+def _rates(found: Found, rate: tuple[str, str], options: Options) -> Iterator[str]:
+    """The rate of the link, or of each direction."""
+    if found.other is None or found.other.rate is None or options.rate is not None:
+        yield from _said("rate", rate)
+        return
+    sides = {found.side or "forward": found, found.other.side or "backward": found.other}
+    value = {side: _bits(one.rate.value) for side, one in sorted(sides.items(), reverse=True) if one.rate is not None}
+    origins = "; ".join(dict.fromkeys(one.rate.origin for one in sides.values() if one.rate is not None))
+    yield f"rate = {_toml.one_line(value)}  # {printable(origins)}"
+
+
+def _changes(found: Found) -> bool:
+    return len(found.rows) > 1 or found.opportunities is not None
 
 
 def _application(found: Found) -> Iterator[str]:
-    if found.is_udp and found.rate is not None:
+    if found.is_udp and (sent := found.traffic or found.rate) is not None:
         yield 'transport = "udp"'
-        yield f'traffic = {{ kind = "constant", rate = "{_bits(found.rate.value)}" }}  # {found.rate.origin}'
+        size = "" if found.mss is None else f', size = "{min(found.mss.value, 65_507):.0f} B"'
+        yield f'traffic = {{ kind = "constant", rate = "{_bits(sent.value)}"{size} }}  # {sent.origin}'
         return
     if found.transfer is not None:
         yield from _said("transfer", (f"{found.transfer.value:.0f} B", found.transfer.origin))
@@ -157,25 +179,28 @@ def _delay(path: Path, found: Found, options: Options) -> tuple[str, str]:
 
 
 def _losses(found: Found) -> Iterator[str]:
-    sides = {side: measured.value for side, measured in found.loss.items() if measured.value > 0}
-    origins = "; ".join(dict.fromkeys(measured.origin for measured in found.loss.values()))
+    """The loss of the link, unless its trace has losses."""
+    losses: dict[Side, Measured] = {}
+    for one in (found, *([found.other] if found.other is not None else [])):
+        if not (_changes(one) and any(row.loss is not None for row in one.rows)):
+            losses |= one.loss
+    sides = {side: measured.value for side, measured in losses.items() if measured.value > 0}
+    origins = "; ".join(dict.fromkeys(measured.origin for measured in losses.values() if measured.value > 0))
     if sides:
         both = len(set(sides.values())) == 1 and len(sides) == 2
         value = _toml.one_line(next(iter(sides.values())) if both else sides)
         yield f"loss = {value}  # {printable(origins)}"
 
 
-def _trace(name: str, found: Found, rate: str, files: dict[str, str]) -> str:
-    """The value of the key trace; its file is added."""
-    value: str | dict[str, str]
+def _trace(name: str, found: Found, rate: str, files: dict[str, str]) -> str | dict[str, str]:
+    """The value of the key trace for the direction of these facts; its file is added."""
     if found.opportunities is not None:
         file = f"{name}.opportunities"
         files[file] = found.opportunities
-        value = {"file": file, "format": "mahimahi"}
-    else:
-        value = f"{name}-trace.csv"
-        files[value] = _csv(found.rows, quantity(rate, "bit/s")[0] or 0.0)
-    return _toml.one_line(value if found.side is None else {found.side: value})
+        return {"file": file, "format": "mahimahi"}
+    file = f"{name}-trace.csv" if not files else f"{name}-{found.side}-trace.csv"
+    files[file] = _csv(found.rows, quantity(rate, "bit/s")[0] or 0.0)
+    return file
 
 
 def _csv(rows: list[Row], usual_bps: float) -> str:

@@ -1,67 +1,322 @@
-"""The output of ping, of Linux, BSD, macOS and Windows."""
+"""The output of ping in any language: of Linux, BusyBox, BSD, macOS and Windows, of one run or of several in a row.
+
+An answer is a line with a round trip behind "=" or "<" and a sequence number, a TTL or a hop limit beside it; the words
+between them do not matter. Probes are counted by their sequence numbers, of 16 bits that wrap, and without numbers
+(Windows) by their lines. The summary at the end of a run tells of probes that have no line.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options, Row
+from lightlag.imports.sample import Sample
 
-__all__ = ["delays", "read"]
+__all__ = ["ABOUT", "delays", "losses", "read", "recognises"]
 
-_ANSWER = re.compile(
-    r"(?:(?:icmp_seq|icmp_req|seq)[= ](\d+)\b.*?)?\btime[=<]\s*([\d.,]+)\s*(ms|s|us|µs)?", re.IGNORECASE
+ABOUT = "the output of ping"
+ROUND = 1 << 16
+"""Sequence numbers of ICMP have 16 bits (RFC 792)."""
+MAX_SEQUENCE = 1 << 32
+
+_PAIR = re.compile(
+    r"(?P<key>[^\s=<>:,()\[\]]*)\s*[=<]\s*(?P<value>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)"
+    r"(?:\s?(?:(?P<unit>msec|ms|usec|us|µs|μs|мс|sec|s)|(?P<foreign>[^\s\d,;:.()=<>\[\]/%]{1,6}))"
+    r"(?=[\s,;:.()\]]|$)(?!\s*[=<]))?",
+    re.IGNORECASE,
 )
-_STAMP = re.compile(r"^\[(\d+(?:\.\d+)?)\]")
+_SEQUENCE = re.compile(r"(?:icmp_seq|icmp_req|icmp_seqno|\bseq)\s*[=\s]\s*(\d{1,20})\b", re.IGNORECASE)
+_NO_TIME = re.compile(r"icmp_seq|icmp_req|seq|ttl|hlim|hops?|bytes|size|mtu|id", re.IGNORECASE)
+_EPOCH = re.compile(r"^\[?(\d{9,11}(?:\.\d+)?)\]?\s")
+_DATE = re.compile(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?:?\s")
+_HEADER = re.compile(r"^H?PING6?[\s(].*[\d.]|^PING \S+$|^Ping \S+ \(.*\d")
+_COUNTS_FROM_ZERO = re.compile(r"^HPING|^PING6?\(|:\s+\d+\s", re.IGNORECASE)
+_HOST = re.compile(r"-->\s*(\S+)|^H?PING6?\s+([^\s()]+)", re.IGNORECASE)
+_WINDOWS_HEADER = re.compile(r"^[^=<]*(?<![\d.:\w])\d{1,5}(?![\d.:])[^=<]*[:：]\s*$")
+_STATISTICS = re.compile(r"^-{2,}.*-{2,}\s*$")
+_COUNTS = re.compile(r"^\s*(\d{1,10})\s[^,=]*,\s*(\d{1,10})\s[^,=%]*,.*?%(?:\D*?\b(\d{1,12})\s?ms\b)?")
+_COUNTS_IN_SUMMARY = re.compile(
+    r"^[^\d%=]*(\d{1,10})[^\d%]+(\d{1,10})(?!\d*[.,]?\d*\s?%)[^%]*%(?:\D*?(\d{1,12})\s?[^\s\d])?"
+)
+_WINDOWS_COUNTS = re.compile(r"^[^=]*=\s*(\d{1,10})\D+=\s*(\d{1,10})\D+=\s*(\d{1,10})\b(?!\s*%)")
+_SPREAD = re.compile(r"=\s*([\d.,]+(?:e[+-]?\d+)?)/([\d.,]+)(?:/[\d.,/]+)?\s*(ms|us|s)?\b", re.IGNORECASE)
 _LOST = re.compile(r"timed? ?out|no answer yet|unreachable", re.IGNORECASE)
-_SEQUENCE = re.compile(r"(?:icmp_seq|icmp_req|seq)[= ](\d+)", re.IGNORECASE)
-_SUMMARY = re.compile(r"(\d+) packets transmitted|packets: sent|paket|statistics", re.IGNORECASE)
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "": 1e-3}
+_UNITS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "msec": 1e-3, "мс": 1e-3, "us": 1e-6, "usec": 1e-6, "µs": 1e-6, "μs": 1e-6}
+
+
+@dataclass
+class _Run:
+    """One invocation of ping."""
+
+    host: str | None = None
+    first: int | None = None
+    """Number of the first probe; None where the file starts in the middle."""
+    has_header: bool = False
+    """Whether it starts with the header of a Unix ping."""
+    answers: dict[int, tuple[float | None, float]] = field(default_factory=dict)
+    """Time of day, if there is one, and round trip by number, in seconds."""
+    lost: set[int] = field(default_factory=set)
+    """Numbers of probes that have a line and no answer."""
+    unnumbered: int = 0
+    """Errors of a Unix ping without a number."""
+    has_numbers: bool = False
+    told_sent: int | None = None
+    told_received: int | None = None
+    told_s: float | None = None
+    """Duration of the run by its summary."""
+    told_rtt_s: float | None = None
+    """Minimum round trip by its summary."""
+    lowest: int | None = None
+    highest: int = -1
+    _last: int = 0
+    _round: int = 0
+
+    def number(self, number: int) -> int:
+        """Returns a 16-bit number as one that does not wrap."""
+        if number + ROUND // 2 < self._last:
+            self._round += ROUND
+        elif number > self._last + ROUND // 2 and self._round:
+            # A late answer of the round before.
+            return self._round - ROUND + number
+        self._last = number
+        return self._round + number
+
+    def take(self, number: int, answer: tuple[float | None, float] | None) -> None:
+        """Counts a probe with its answer, or without one so far. A second answer is a duplicate."""
+        self.lowest = number if self.lowest is None else min(self.lowest, number)
+        self.highest = max(self.highest, number)
+        if answer is not None:
+            self.lost.discard(number)
+            self.answers.setdefault(number, answer)
+        elif number not in self.answers:
+            self.lost.add(number)
+
+    @property
+    def start(self) -> int:
+        """Number of the first probe that counts."""
+        seen = 0 if self.lowest is None else self.lowest
+        return seen if self.first is None else min(self.first, seen if self.lowest is not None else self.first)
+
+    @property
+    def sent(self) -> int:
+        """Probes from the first that counts to the last one that was sent."""
+        sent = max(self.highest - self.start + 1, 0) if self.lowest is not None else self.unnumbered
+        if self.told_sent is not None:
+            # Without its header a run of Linux is taken to have started with 1.
+            before = 0 if self.first is not None or not self.has_numbers else max(self.start - 1, 0)
+            sent = max(sent, self.told_sent - before)
+        return sent
+
+    @property
+    def received(self) -> int:
+        """Probes that were answered; with fewer lines than the summary says (ping -q), those of the summary."""
+        if self.told_received is not None and (self.first is not None or not self.answers):
+            # Windows counts an answer of a router, such as "unreachable", as received.
+            return max(len(self.answers), min(self.told_received, self.sent - len(self.lost)))
+        return len(self.answers)
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for the header, an answer or the summary of ping."""
+    lines = sample.lines
+    return any(_HEADER.match(line) is not None or _round_trip(line) is not None for line in lines[:80]) or any(
+        (_STATISTICS.match(line) and "ping" in line.lower()) or _windows_counts(line) for line in lines
+    )
 
 
 def read(path: Path, options: Options) -> Found:
-    """The delay over time, and the share of probes without an answer."""
-    probes: dict[int, tuple[float, float]] = {}
-    sent, first_stamp = 0, None
-    for at, line in texts.lines(path):
-        if _SUMMARY.search(line) and not _ANSWER.search(line):
-            continue
-        answer, stamp = _ANSWER.search(line), _STAMP.match(line)
-        if answer is None or not ("=" in line and ("bytes" in line.lower() or "seq" in line.lower())):
-            if _LOST.search(line) and "---" not in line:
-                told = _SEQUENCE.search(line)
-                sent = max(sent + 1, int(told[1]) + 1) if told and len(told[1]) < 10 else sent + 1
-            continue
-        number = int(answer[1]) if answer[1] else sent
-        if number > 10_000_000:
-            texts.fail(path, f"sequence number {answer[1]} is none of a ping", at)
-        rtt = texts.number(path, answer[2].replace(",", "."), "time", line=at) * _UNITS[(answer[3] or "").lower()]
-        when = number * options.interval_s
-        if stamp:
-            exact = texts.number(path, stamp[1], "the time in front", line=at)
-            first_stamp = exact - rtt if first_stamp is None else first_stamp
-            when = max(exact - rtt - first_stamp, 0.0)
-        sent = max(sent, number + 1)
-        # A second answer to one probe is a duplicate.
-        probes.setdefault(number, (when, rtt))
-    if not probes:
-        texts.fail(path, "no answer in it: no line with time=… ms; is it the output of ping?")
-    # The first probe of Linux has the number 1, that of others 0.
-    first = int(0 not in probes)
-    sent -= first
-    shift = 0.0 if first_stamp is not None else first * options.interval_s
-    found = Found(f"{len(probes)} answers to {max(sent, len(probes))} probes of ping.")
-    delays(found, [(max(when - shift, 0.0), rtt) for when, rtt in probes.values()])
-    share = 1 - len(probes) / max(sent, len(probes))
-    if share > 0:
-        # Both the request and the answer may have been lost.
-        each = 1 - (1 - share) ** 0.5
-        origin = f"{share:.3g} of the probes had no answer; the same share of each direction"
-        found.loss = {"forward": Measured(each, origin), "backward": Measured(each, origin)}
-    if first_stamp is None:
-        found.notes.append(f"The file has no times of day (ping -D): a probe was sent each {options.interval_s:g} s.")
+    """Returns the delay over time, and the fraction of probes without an answer."""
+    runs = [run for run in _runs(path) if run.sent]
+    hosts = list(dict.fromkeys(run.host for run in runs if run.host))
+    if len(hosts) > 1:
+        texts.fail(path, f"has pings of {len(hosts)} hosts, {hosts[0]} and {hosts[1]}; keep those of one")
+    sent, received = sum(run.sent for run in runs), sum(run.received for run in runs)
+    spreads = [run.told_rtt_s for run in runs if run.told_rtt_s is not None]
+    if not any(run.answers for run in runs) and not (received and spreads):
+        if sent:
+            texts.fail(path, f"none of {sent} probes was answered: there is no round trip; ping a host that answers")
+        texts.fail(path, "no answer in it: no line with a round trip such as time=40 ms; is it the output of ping?")
+    found = Found(f"{received} answers to {sent} probes of ping.")
+    probes, has_stamps, interval_s = _times(runs, options)
+    if probes:
+        delays(found, probes)
+    else:
+        least = min(spreads)
+        found.delay = Measured(least / 2, f"half of the minimum RTT in the summary, {least * 1000:g} ms")
+        found.duration_s = max(sent * interval_s, 1.0)
+        found.notes.append("The file has a summary and no answers, so that the delay does not change.")
+    if sent > received:
+        losses(found, 1 - received / sent)
+    if not has_stamps and probes:
+        found.notes.append(f"The file has no times of day (ping -D): a probe was sent each {interval_s:g} s.")
     return found
+
+
+def _runs(path: Path) -> list[_Run]:
+    """The runs in a file; the first is what stands before a header."""
+    runs: list[_Run] = [_Run()]
+    is_over = False
+    for at, raw in texts.short_lines(path):
+        line, run = raw.strip("\ufeff\r"), runs[-1]
+        if _HEADER.match(line):
+            host = _HOST.search(line)
+            # iputils counts from 1 and has no colon before the number of bytes, but for its interface; others from 0.
+            first = 0 if _COUNTS_FROM_ZERO.search(line) and not re.search(r"\d\(\d+\)", line) else 1
+            runs.append(_Run((host[1] or host[2]) if host else None, first, has_header=True))
+            is_over = False
+            continue
+        rtt = _round_trip(line)
+        if rtt is None:
+            if _WINDOWS_HEADER.match(line) and not run.has_numbers and not (run.has_header and not is_over):
+                runs.append(_Run(first=0))
+                is_over = False
+            elif _STATISTICS.match(line) or _read_summary(path, run, line, at, is_over):
+                is_over = True
+            elif not is_over:
+                _read_lost(path, run, line, at)
+            continue
+        if is_over:
+            run = _Run(run.host)
+            runs.append(run)
+            is_over = False
+        if "DUP!" not in line:
+            number = _sequence(path, run, line, at)
+            run.take(run.highest + 1 if number is None else number, (_stamp(line), rtt))
+    return runs
+
+
+def _round_trip(line: str) -> float | None:
+    """The round trip of an answer in seconds; None for every other line."""
+    if "=" not in line and "<" not in line:
+        return None
+    pairs = list(_PAIR.finditer(line))
+    has_mark = _SEQUENCE.search(line) is not None or any(
+        re.fullmatch(r"ttl|hlim", one["key"], re.IGNORECASE) for one in pairs
+    )
+    times = [
+        (one, factor)
+        for one in pairs
+        if not _NO_TIME.fullmatch(one["key"]) and (factor := _factor(one, has_mark)) is not None
+    ]
+    if len(times) != 1:
+        return None
+    pair, factor = times[0]
+    # Windows shows no TTL of IPv6.
+    if not (has_mark or pair["key"].lower() == "time" or line.count(":") > 3):
+        return None
+    rtt = float(pair["value"].replace(",", ".")) * factor
+    return rtt if rtt < ROUND else None
+
+
+def _factor(pair: re.Match[str], has_mark: bool) -> float | None:
+    """Seconds in the unit of a pair; None if it is no time."""
+    if pair["unit"] is not None:
+        return _UNITS[pair["unit"].lower()]
+    if pair["foreign"] is not None and not pair["foreign"].isascii():
+        # Milliseconds in another alphabet, perhaps in a code page that is not known.
+        return 1e-3 if has_mark else None
+    return 1e-3 if pair["key"].lower() == "time" else None
+
+
+def _sequence(path: Path, run: _Run, line: str, at: int) -> int | None:
+    """The number of the probe of a line, which does not wrap; None for a line without one."""
+    told = _SEQUENCE.search(line)
+    if told is None:
+        return None
+    if int(told[1]) >= MAX_SEQUENCE:
+        texts.fail(path, f"sequence number {told[1]} is not below 2^32; remove the line", at)
+    run.has_numbers = True
+    return run.number(int(told[1]))
+
+
+def _read_lost(path: Path, run: _Run, line: str, at: int) -> None:
+    """Counts a line that tells of a probe without an answer."""
+    number = _sequence(path, run, line, at)
+    if number is not None:
+        run.take(number, None)
+        return
+    is_error = _LOST.search(line) is not None
+    if run.has_header or run.has_numbers:
+        # A probe that has no line shows as a gap between numbers.
+        run.unnumbered += is_error
+        return
+    # Windows, perhaps in a language that is not known: a line among answers that is none.
+    among = run.first == 0 or bool(run.answers)
+    if is_error or (among and "=" not in line and len(line.strip()) > 3 and not line.rstrip().endswith((":", "："))):
+        run.take(run.highest + 1, None)
+
+
+def _stamp(line: str) -> float | None:
+    """The time of day in front of a line, in seconds since 1970."""
+    if epoch := _EPOCH.match(line):
+        return float(epoch[1])
+    date = _DATE.match(line)
+    if date is None:
+        return None
+    try:
+        when = datetime.fromisoformat(date[1].replace(",", "."))
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read_summary(path: Path, run: _Run, line: str, at: int, is_over: bool) -> bool:
+    """Takes what a line of a summary tells of a run; returns whether it is one."""
+    if windows := _windows_counts(line):
+        run.told_sent, run.told_received = windows
+    elif counts := _COUNTS.match(line) or (_COUNTS_IN_SUMMARY.match(line) if is_over else None):
+        run.told_sent, run.told_received = int(counts[1]), int(counts[2])
+        run.told_s = int(counts[3]) / 1000 if counts[3] else None
+        if run.told_received > run.told_sent:
+            texts.fail(
+                path,
+                f"{run.told_received} answers to {run.told_sent} probes: the summary contradicts itself; remove it",
+                at,
+            )
+    elif spread := _SPREAD.search(line):
+        least = texts.number(path, spread[1].replace(",", "."), "the minimum round trip", line=at)
+        run.told_rtt_s = least * _UNITS[(spread[3] or "ms").lower()]
+    else:
+        return False
+    if (run.told_sent or 0) >= MAX_SEQUENCE:
+        texts.fail(path, f"{run.told_sent} probes are not below 2^32; remove the summary", at)
+    return True
+
+
+def _windows_counts(line: str) -> tuple[int, int] | None:
+    """The probes and answers of a summary of Windows, whose third number is the rest."""
+    counts = _WINDOWS_COUNTS.match(line)
+    if counts is None or int(counts[1]) == 0 or int(counts[1]) != int(counts[2]) + int(counts[3]):
+        return None
+    return int(counts[1]), int(counts[2])
+
+
+def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, float]], bool, float]:
+    """The answers by time of sending and round trip in seconds, whether the file has the times, and the interval."""
+    interval_s = options.interval_s or _told_interval(runs) or 1.0
+    answers = [answer for run in runs for answer in run.answers.values()]
+    if answers and all(stamp is not None for stamp, _ in answers):
+        sent = [(stamp - rtt, rtt) for stamp, rtt in answers if stamp is not None]
+        start = min(when for when, _ in sent)
+        return [(when - start, rtt) for when, rtt in sent], True, interval_s
+    probes, offset = [], 0
+    for run in runs:
+        start = run.start
+        probes += [((offset + number - start) * interval_s, rtt) for number, (_, rtt) in run.answers.items()]
+        offset += run.sent
+    return probes, False, interval_s
+
+
+def _told_interval(runs: Sequence[_Run]) -> float | None:
+    """The time between two probes by the summaries: that of Linux has the duration of a run."""
+    told = [(run.told_s, run.told_sent - 1) for run in runs if run.told_s and run.told_sent and run.told_sent > 1]
+    count = sum(gaps for _, gaps in told)
+    return None if not count else float(f"{sum(duration for duration, _ in told) / count:.2g}")
 
 
 def delays(found: Found, probes: list[tuple[float, float]]) -> None:
@@ -72,3 +327,11 @@ def delays(found: Found, probes: list[tuple[float, float]]) -> None:
     found.rows = [Row(when, delay_s=rtt / 2) for when, rtt in probes]
     found.duration_s = probes[-1][0] + 1
     found.notes.append("Each delay is half of a round trip: a probe cannot tell the directions apart.")
+
+
+def losses(found: Found, share: float) -> None:
+    """Sets the loss of each direction from the fraction of round trips without an answer."""
+    # Both the request and the answer may have been lost.
+    each = 1 - (1 - share) ** 0.5
+    origin = f"{share:.3g} of the probes had no answer; the same share of each direction"
+    found.loss = {"forward": Measured(each, origin), "backward": Measured(each, origin)}

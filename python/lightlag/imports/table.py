@@ -1,4 +1,9 @@
-"""Tables of measurements: columns of any name, unit and order, separated by anything that tables are separated by."""
+"""Tables of measurements: columns of any name, unit and order, separated by anything that tables are separated by.
+
+A cell without a value keeps the one of the row before. In a column of round trips it is a probe without an answer, as
+is a value below zero; their share becomes a loss of both directions. Loss next to a round trip is loss of the
+round trip.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,17 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from lightlag._text import printable
 from lightlag.errors import InputError
-from lightlag.imports import texts
+from lightlag.imports import ping, texts, times
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Measured, Options, Row
+from lightlag.imports.sample import Sample
 
-__all__ = ["read"]
+__all__ = ["ABOUT", "read", "recognises"]
+
+ABOUT = "a table with times and any of rate, delay, RTT and loss"
 
 _TIMES = {
     "s": 1.0,
@@ -37,9 +44,16 @@ _RATES = {
 _RATES_OF_BYTES = {"B/s": 8.0, "kB/s": 8e3, "KB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9}
 """Units in which the case of a letter decides."""
 _SHARES = {"%": 0.01, "percent": 0.01, "pct": 0.01, "share": 1.0, "1": 1.0}
-_UNITS = {"time": _TIMES, "rate": _RATES, "delay": _TIMES, "rtt": _TIMES, "loss": _SHARES}
+_RATE_KEYS = ("rate", "down", "up")
+_UNITS = {
+    "time": _TIMES | dict.fromkeys(times.FORMS, 1.0),
+    **dict.fromkeys(_RATE_KEYS, _RATES),
+    "delay": _TIMES,
+    "rtt": _TIMES,
+    "loss": _SHARES,
+}
 _USUAL = {"time": "s", "loss": "share"}
-_EXAMPLES = {"time": "ms", "rate": "Mbit/s", "delay": "ms", "rtt": "ms", "loss": "%"}
+_EXAMPLES = {"time": "ms", **dict.fromkeys(_RATE_KEYS, "Mbit/s"), "delay": "ms", "rtt": "ms", "loss": "%"}
 _NAMES = {
     "time": {"time", "t", "timestamp", "ts", "date", "datetime", "elapsed", "seconds", "when", "start"},
     "rate": {
@@ -51,14 +65,27 @@ _NAMES = {
         "bitrate",
         "goodput",
         "speed",
-        "download",
         "datarate",
     },
+    "down": {"down", "dl", "download", "downlink", "downstream", "downloadrate", "dlrate", "rx", "downlinkthroughput"},
+    "up": {"up", "ul", "upload", "uplink", "upstream", "uploadrate", "ulrate", "tx", "uplinkthroughput"},
     "delay": {"delay", "latency", "owd", "onewaydelay"},
-    "rtt": {"rtt", "ping", "roundtrip", "roundtriptime", "srtt"},
-    "loss": {"loss", "lossrate", "plr", "per", "packetloss", "lost"},
+    "rtt": {
+        "rtt",
+        "ping",
+        "roundtrip",
+        "roundtriptime",
+        "srtt",
+        "pinglatency",
+        "poppinglatency",
+        "pingavg",
+        "avgrtt",
+        "rttavg",
+    },
+    "loss": {"loss", "lossrate", "plr", "per", "packetloss", "packetlossrate", "lost", "poppingdroprate", "droprate"},
 }
-_NONE = {"", "-", "nan", "na", "n/a", "null", "none"}
+_NUMBER = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?")
+_NONE = {"", "-", "nan", "na", "n/a", "null", "none", "inf", "timeout", "lost", "*"}
 _SEPARATORS = (",", ";", "\t", "|")
 
 
@@ -70,6 +97,8 @@ class _Column:
     index: int
     name: str
     factor: float
+    unit: str | None = None
+    """The unit as it was given; None for one that was assumed."""
 
 
 @dataclass(frozen=True)
@@ -79,51 +108,139 @@ class _Table:
     rows: list[tuple[int, list[str]]]
     has_comma: bool
     """Whether decimals have a comma."""
+    missing: frozenset[str]
+    """Texts of cells without a value."""
+
+    missing_numbers: frozenset[float]
+
+    def cell(self, fields: list[str], column: _Column) -> str | None:
+        """Returns the text of a cell; None if it holds no value."""
+        text = fields[column.index].strip()
+        if text.lower() in self.missing:
+            return None
+        if self.missing_numbers and column.key != "time" and _is_number(text):
+            return None if float(text.replace(",", ".")) in self.missing_numbers else text
+        return text
+
+
+def recognises(sample: Sample) -> bool:
+    """Returns True for rows of one length with numbers in them, or under a header that names a time and a value."""
+    lines = [line for line in sample.lines if not line.startswith("#")][:20]
+    if not lines:
+        return False
+    separator = _separator(lines)
+    try:
+        rows = [line.split() if separator == " " else next(csv.reader([line], delimiter=separator)) for line in lines]
+    except (csv.Error, StopIteration):
+        return False
+    named = {guess[0] for name in rows[0] if (guess := _guessed(name)) is not None}
+    if "time" in named and (len(named) > 1 or separator != " ") and len(rows[0]) > 1:
+        return True
+    width = len(rows[0])
+    if len(rows) < 2 or width < 2 or sum(len(row) == width for row in rows) < 0.9 * len(rows):
+        return False
+    # Without a name for the time: numbers, under a header or without one.
+    cells = [cell for row in rows[1:] for cell in row]
+    numbers = sum(_is_number(cell) for cell in cells)
+    return numbers == len(cells) or (separator != " " and numbers >= 0.5 * len(cells))
 
 
 def read(path: Path, options: Options) -> Found:
-    """The rows of a table, from its first time on."""
-    table = _table(path)
-    columns = _columns(table, options.columns)
-    time = next(column for column in columns if column.key == "time")
+    """Returns the rows of a table, from its first time on."""
+    table = _table(path, options.missing)
+    columns = {column.key: column for column in _columns(table, options.columns)}
     found = Found(
-        f"A table with {len(table.rows)} rows; " + ", ".join(f"{one.key}: column {one.name}" for one in columns) + "."
+        f"A table with {len(table.rows)} rows; "
+        + ", ".join(f"{key}: column {column.name}" for key, column in columns.items())
+        + "."
     )
-    start = None
-    for at, fields in table.rows:
-        when = _time(table, fields, time, at)
-        start = when if start is None else start
-        row = _row(table, fields, columns, when - start, at)
-        if row.time_s < 0 or (found.rows and row.time_s < found.rows[-1].time_s):
-            texts.fail(path, f"{time.name}: {_cell(fields, time)!r:.40} goes back in time; sort the rows by it", at)
-        if row.time_s > LONGEST_S:
-            texts.fail(
-                path, f"{time.name}: {row.time_s:g} s after the first row is above 480 h; is its unit right?", at
-            )
-        found.rows.append(row)
-    _sum_up(path, found, {column.key: column.name for column in columns})
+    probed = columns.get("rtt") or columns.get("delay")
+    _check_zeros(table, probed)
+    whens = _times(table, columns["time"], found)
+    values = [_values(table, fields, columns, at) for at, fields in table.rows]
+    lost = 0 if probed is None else sum(row[probed.key] is None for row in values)
+    if probed is not None and lost == len(values) and len(columns) == 2:
+        texts.fail(path, f"column {probed.name} has no value, as no probe was answered; name another with --column")
+    found.rows = [_row(when, row, row.get("rate")) for when, row in zip(whens, values, strict=True)]
+    if "down" in columns or "up" in columns:
+        _directions(found, columns, whens, values)
+    _sum_up(path, found, columns)
+    if lost and probed is not None and "loss" not in columns:
+        _lose(found, probed.key, lost / len(values))
     return found
 
 
-def _sum_up(path: Path, found: Found, names: dict[str, str]) -> None:
+def _lose(found: Found, key: str, share: float) -> None:
+    """Sets the loss of each direction from the fraction of probes without an answer."""
+    if key == "rtt":
+        ping.losses(found, share)
+        return
+    each = Measured(share, f"{share:.3g} of the probes did not arrive")
+    found.loss = {"forward": each, "backward": each}
+
+
+def _directions(
+    found: Found, columns: dict[str, _Column], whens: list[float], values: list[dict[str, float | None]]
+) -> None:
+    """Gives each direction the rates of its column: up is from the client to the server. The flow is a download."""
+    both = "down" in columns and "up" in columns
+    key = "down" if "down" in columns else "up"
+    found.is_backward = key == "down"
+    found.side = "backward" if found.is_backward else "forward"
+    found.rows = [_row(when, row, row[key]) for when, row in zip(whens, values, strict=True)]
+    other = Found("", side="forward" if found.is_backward else "backward", has_flow=False)
+    if both:
+        other.rows = [_row(when, row, row["up"]) for when, row in zip(whens, values, strict=True)]
+    else:
+        missing = "up" if key == "down" else "down"
+        found.notes.append(
+            f"The file has the rate of one direction; the other has the largest at all times. Name its column with "
+            f"--column {missing}=NAME:UNIT."
+        )
+        other.rows = [Row(row.time_s, None, row.delay_s, row.loss) for row in found.rows]
+    rates = [row.rate_bps for row in other.rows if row.rate_bps]
+    if rates:
+        other.rate = Measured(max(rates), f"the largest of column {columns['up'].name}")
+    if both or any(row.delay_s is not None or row.loss is not None for row in other.rows):
+        found.other = other
+
+
+def _row(when: float, values: dict[str, float | None], rate: float | None) -> Row:
+    rtt, loss = values.get("rtt"), values.get("loss")
+    delay = values.get("delay") if rtt is None else rtt / 2
+    if loss is not None and "rtt" in values:
+        # Both directions of a round trip may lose a packet.
+        loss = 1 - (1 - loss) ** 0.5
+    return Row(when, rate, delay, loss)
+
+
+def _sum_up(path: Path, found: Found, columns: dict[str, _Column]) -> None:
     rates = [row.rate_bps for row in found.rows if row.rate_bps]
     delays = [row.delay_s for row in found.rows if row.delay_s is not None]
     losses = [row.loss for row in found.rows if row.loss is not None]
-    if not rates and not delays and not losses:
+    if not rates and not delays and not losses and found.other is None:
         texts.fail(path, "no row has a rate, a delay or a loss: the link would never change")
     if rates:
-        found.rate = Measured(max(rates), f"the largest of column {names['rate']}; the trace replaces it")
+        column = next(columns[key] for key in ("rate", "down", "up") if key in columns)
+        found.rate = Measured(max(rates), f"the largest of column {column.name}; the trace replaces it")
+        if found.side is None and "rate" in columns:
+            found.notes.append(
+                "Both directions have this rate; if they differ, name them with --column down=NAME:UNIT and "
+                "up=NAME:UNIT."
+            )
     if delays:
-        halved = "half of " if "rtt" in names else ""
-        column = names.get("rtt", names.get("delay"))
-        found.delay = Measured(delays[0], f"{halved}the first of column {column}; the trace replaces it")
+        halved = "half of " if "rtt" in columns else ""
+        column = columns.get("rtt") or columns["delay"]
+        found.delay = Measured(delays[0], f"{halved}the first of column {column.name}; the trace replaces it")
+    if losses and "rtt" in columns:
+        found.notes.append("The loss is that of round trips: each direction has the share that gives it for both.")
     found.duration_s = found.rows[-1].time_s + 1
 
 
-def _table(path: Path) -> _Table:
+def _table(path: Path, missing: tuple[str, ...]) -> _Table:
     kept = [(at, line) for at, line in texts.lines(path) if not line.lstrip().startswith("#")]
     if not kept:
-        texts.fail(path, "has no rows")
+        texts.fail(path, "has no rows; name a file with measurements in it")
     separator = _separator([line for _, line in kept[:20]])
     rows = list(_split(path, kept, separator))
     header = rows[0][1]
@@ -132,11 +249,13 @@ def _table(path: Path) -> _Table:
     else:
         body = rows[1:]
     if not body:
-        texts.fail(path, "has a header and no rows", rows[0][0])
+        texts.fail(path, "has a header and no rows; name a file with measurements in it", rows[0][0])
     for at, fields in body:
         if len(fields) != len(header):
             texts.fail(path, f"{len(fields)} fields where the header has {len(header)}", at)
-    return _Table(path, [name.strip() for name in header], body, separator != ",")
+    none = frozenset(_NONE | {one.strip().lower() for one in missing if not _is_number(one)})
+    numbers = frozenset(float(one.replace(",", ".")) for one in missing if _is_number(one))
+    return _Table(path, [name.strip() for name in header], body, separator != ",", none, numbers)
 
 
 def _separator(lines: list[str]) -> str:
@@ -167,14 +286,18 @@ def _split(path: Path, lines: list[tuple[int, str]], separator: str) -> Iterator
 def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
     columns = {column.key: column for column in (_given(table, text) for text in given)}
     if len(columns) < len(given):
-        raise InputError("--column: names a key twice; give each of time, rate, delay, rtt and loss once")
+        raise InputError("--column: names a key twice; give each of time, rate, down, up, delay, rtt and loss once")
+    given_indices = {column.index for column in columns.values()}
     for index, name in enumerate(table.header):
-        if (guess := _guessed(name)) is None or guess[0] in columns:
+        if (guess := _guessed(name)) is None or guess[0] in columns or index in given_indices:
             continue
         key, unit = guess
         if unit is None and key not in _USUAL:
             texts.fail(table.path, f'column "{name}" has no unit; write --column {key}={name}:{_EXAMPLES[key]}', 1)
-        columns[key] = _Column(key, index, name, _factor(key, unit or _USUAL[key]) or 1.0)
+        if key in _RATE_KEYS and "rate" in columns and columns["rate"].index in given_indices:
+            # The user named the only rate.
+            continue
+        columns[key] = _Column(key, index, name, _factor(key, unit or _USUAL[key]) or 1.0, unit)
     shown = ", ".join(printable(name) for name in table.header[:12])
     if "time" not in columns:
         texts.fail(table.path, f"no column is a time; there are {shown}; write --column time=NAME:s", 1)
@@ -213,7 +336,7 @@ def _given(table: _Table, text: str) -> _Column:
         raise InputError(
             f'--column {shown}: {printable(table.path)} has no column "{printable(name)}"; there are {shown_names}'
         )
-    return _Column(key, table.header.index(name), name, factor)
+    return _Column(key, table.header.index(name), name, factor, unit)
 
 
 def _factor(key: str, unit: str) -> float | None:
@@ -238,39 +361,119 @@ def _guessed(name: str) -> tuple[str, str | None] | None:
     return None
 
 
-def _cell(fields: list[str], column: _Column) -> str:
-    return fields[column.index].strip()
+def _check_zeros(table: _Table, rtt: _Column | None) -> None:
+    """Fails if round trips of exactly 0 are among others: some programs write them for probes without an answer."""
+    if rtt is None:
+        return
+    cells = [(at, table.cell(fields, rtt)) for at, fields in table.rows]
+    values = [(at, float(text.replace(",", "."))) for at, text in cells if text is not None and _is_number(text)]
+    zeros = [at for at, value in values if value == 0]
+    if zeros and any(value * rtt.factor >= 1e-3 for _, value in values):
+        texts.fail(
+            table.path,
+            f"{rtt.name}: 0 is no round trip among others; for a probe without an answer write --missing 0",
+            zeros[0],
+        )
 
 
-def _time(table: _Table, fields: list[str], column: _Column, at: int) -> float:
-    text = _cell(fields, column)
-    if _is_number(text):
-        return _number(table, text, column, at, least=-1e19) * column.factor
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
+def _times(table: _Table, column: _Column, found: Found) -> list[float]:
+    """Seconds since the first row, of every row."""
+    cells = [(at, table.cell(fields, column)) for at, fields in table.rows]
+    factor = _time_factor(table, column, [text for _, text in cells if text is not None], found)
+    order = {"d/m/y": True, "m/d/y": False}.get(column.unit or "")
+    order = times.day_first([text for _, text in cells if text]) if order is None else order
+    whens: list[float] = []
+    start, added, last = None, 0.0, None
+    for at, text in cells:
+        if text is None:
+            texts.fail(table.path, f"{column.name}: has no time; remove the row or fill it in", at)
+        if factor is not None and _is_number(text) and not (column.unit is None and times.DIGITS.fullmatch(text)):
+            now = _number(table, text, column, at, least=-1e20) * factor
+        else:
+            now = _instant(table, column, text, order, at)
+            if ":" in text and now < 2 * 86_400 and last is not None:
+                added += times.after_midnight(last, now)
+            last = now
+            now += added
+        start = now if start is None else start
+        when = now - start
+        if when < 0 or (whens and when < whens[-1]):
+            texts.fail(table.path, f"{column.name}: {text!r:.40} goes back in time; sort the rows by it", at)
+        if when > LONGEST_S:
+            texts.fail(
+                table.path, f"{column.name}: {when:g} s after the first row is above 480 h; is its unit right?", at
+            )
+        whens.append(when)
+    return whens
+
+
+def _time_factor(table: _Table, column: _Column, texts_: list[str], found: Found) -> float | None:
+    """Seconds in a unit of the numbers of a time column; None if they are no numbers."""
+    numbers = [float(text.replace(",", ".")) for text in texts_[:1] if _is_number(text)]
+    if not numbers:
+        return None
+    epoch = times.epoch_factor(numbers[0] * column.factor)
+    if epoch is None:
+        return column.factor
+    factor, name = epoch
+    if column.unit is not None and column.unit in _TIMES and column.factor >= 1.0:
+        unit = {"nanoseconds": "ns", "microseconds": "us", "milliseconds": "ms"}[name]
+        texts.fail(
+            table.path,
+            f"{column.name}: {numbers[0]:g} s since 1970 is far in the future; for {name} write "
+            f"--column time={column.name}:{unit}",
+        )
+    if column.unit is None:
+        found.notes.append(f"Column {column.name} holds {name} since 1970.")
+        return factor
+    return column.factor
+
+
+def _instant(table: _Table, column: _Column, text: str, is_day_first: bool | None, at: int) -> float:
+    def ask() -> None:
+        texts.fail(
+            table.path,
+            f"{column.name}: {text!r:.40} may start with the day or the month; write "
+            f"--column time={column.name}:d/m/y or :m/d/y",
+            at,
+        )
+
+    found = times.instant(text, is_day_first=is_day_first, ask=ask)
+    if found is None:
         texts.fail(
             table.path, f"{column.name}: {text!r:.40} is neither a number nor a date such as 2026-01-31T12:00:00", at
         )
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    return found
 
 
-def _row(table: _Table, fields: list[str], columns: list[_Column], when: float, at: int) -> Row:
-    values: dict[str, float] = {}
-    for column in columns:
-        text = _cell(fields, column)
-        if column.key == "time" or text.lower() in _NONE:
+def _values(table: _Table, fields: list[str], columns: dict[str, _Column], at: int) -> dict[str, float | None]:
+    """The values of a row in bit/s, seconds and shares; None where it has none."""
+    values: dict[str, float | None] = {}
+    for key, column in columns.items():
+        if key == "time":
             continue
-        values[column.key] = _number(table, text, column, at) * column.factor
-    rate, loss = values.get("rate"), values.get("loss")
-    delay = values["rtt"] / 2 if "rtt" in values else values.get("delay")
-    if rate is not None and rate > FASTEST_BPS:
-        texts.fail(table.path, f"a rate of {rate:g} bit/s is above 1e15, the highest of a link; is its unit right?", at)
-    if delay is not None and delay > LONGEST_S:
-        texts.fail(table.path, f"a delay of {delay:g} s is above 480 h; is its unit right?", at)
+        text = table.cell(fields, column)
+        # A round trip or delay below zero is a probe without an answer.
+        is_probe = key in ("rtt", "delay")
+        value = None if text is None else _number(table, text, column, at, least=-1e18) * column.factor
+        if value is not None and value < 0 and not is_probe:
+            remedy = f"if it stands for no value, write --missing {text}"
+            texts.fail(table.path, f"{column.name}: {value / column.factor:g} is below 0; {remedy}", at)
+        values[key] = None if value is not None and value < 0 else value
+    for key in _RATE_KEYS:
+        rate = values.get(key)
+        if rate is not None and rate > FASTEST_BPS:
+            texts.fail(
+                table.path, f"a rate of {rate:g} bit/s is above 1e15, the highest of a link; is its unit right?", at
+            )
+    for key in ("delay", "rtt"):
+        delay = values.get(key)
+        if delay is not None and delay > LONGEST_S:
+            texts.fail(table.path, f"a delay of {delay:g} s is above 480 h; is its unit right?", at)
+    loss = values.get("loss")
     if loss is not None and loss > 1:
         texts.fail(table.path, f"a loss of {loss:g} is above 1; of percent write --column loss=NAME:%", at)
-    return Row(when, rate, delay, loss)
+    return values
 
 
 def _number(table: _Table, text: str, column: _Column, at: int, least: float = 0.0) -> float:
@@ -279,4 +482,4 @@ def _number(table: _Table, text: str, column: _Column, at: int, least: float = 0
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?", text.strip()) is not None
+    return len(text) <= 100 and _NUMBER.fullmatch(text.strip()) is not None

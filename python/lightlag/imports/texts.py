@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import math
 import re
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from lightlag._input import check_regular
 from lightlag._text import printable
 from lightlag.errors import InputError
 
-__all__ = ["SIGNS", "fail", "head", "lines", "member", "number", "parsed", "start", "text"]
+__all__ = ["fail", "head", "lines", "member", "number", "parsed", "short_lines", "start", "text", "tree", "without_nan"]
 
 MOST_BYTES = 1 << 30
+"""Bytes of a measurement at most, after decompression."""
+MAX_LINE = 1000
+"""Characters of a line that a tool prints; what is longer is none of its lines."""
 _START = 20_000
 
-_PING = re.compile(r"(?:icmp_seq|icmp_req|seq)[= ]\d+.*?time[=<]|bytes=\d+ time[=<]|^PING |^Pinging ", re.IGNORECASE)
-_NS3 = re.compile(r"^now=\S+ node=\d+ pos=")
-_HYPATIA = re.compile(r"^\d+,(?:\d+(?:-\d+)+|Unreachable)$")
-_NANOSECONDS = re.compile(r"^\d+,\d+(?:\.\d+)?$")
-
-
-def _any(pattern: re.Pattern[str]) -> Callable[[list[str]], bool]:
-    return lambda lines: any(pattern.search(line.strip()) for line in lines)
-
-
-def _all(pattern: re.Pattern[str]) -> Callable[[list[str]], bool]:
-    return lambda lines: bool(lines) and all(pattern.match(line.strip()) for line in lines)
-
-
-def _steps(lines: list[str]) -> bool:
-    """Rows of whole nanoseconds with a round trip in nanoseconds, without a header."""
-    first = [line.split(",")[0] for line in lines[:2]]
-    return _all(_NANOSECONDS)(lines) and len(first) == 2 and int(first[1]) - int(first[0]) >= 1_000_000
-
-
-SIGNS: tuple[tuple[str, Callable[[list[str]], bool]], ...] = (
-    ("ping", _any(_PING)),
-    ("ns3", _any(_NS3)),
-    ("hypatia", _all(_HYPATIA)),
-    ("hypatia", _steps),
-    ("mahimahi", _all(re.compile(r"^\d+$"))),
-)
-"""Kinds of text files with the look of their first lines."""
+_COMPRESSED: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
+}
+"""Compressed files that are read as they are, by their first bytes."""
+_PACKED = {
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it with zstd -d",
+    b"\x04\x22\x4d\x18": "is compressed by lz4; unpack it with lz4 -d",
+    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV",
+    b"PAR1": "is a Parquet file; write it as CSV, for example with polars: read_parquet(...).write_csv(...)",
+    b"\xd0\xcf\x11\xe0": "is a spreadsheet of Excel; save the sheet as CSV",
+    b"SQLite format 3": "is an SQLite database; write the query as CSV: sqlite3 -header -csv FILE 'select ...'",
+    b"%PDF": "is a PDF; name the file with the measurement itself",
+}
+"""Files that hold no text, by their first bytes, with a remedy."""
 
 
 def fail(path: Path, message: str, line: int | None = None) -> NoReturn:
@@ -55,45 +50,74 @@ def fail(path: Path, message: str, line: int | None = None) -> NoReturn:
 
 
 def head(path: Path, count: int) -> bytes:
-    """The first bytes."""
+    """Returns the first bytes, of a compressed file those of its contents."""
     try:
         # A kind is found and read in several passes.
         check_regular(path)
         with path.open("rb") as file:
-            return file.read(count)
+            magic = file.read(16)
+            file.seek(0)
+            packing = next((name for start_, name in _COMPRESSED.items() if magic.startswith(start_)), None)
+            if packing is not None:
+                return _unpacked(path, *packing, file, count)
+            data = file.read(count)
     except FileNotFoundError:
         fail(path, "no such file; name a measurement")
     except IsADirectoryError:
         fail(path, "is a folder; name a file in it")
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         fail(path, f"cannot be read: {getattr(error, 'strerror', None) or error}")
+    for start_, remedy in _PACKED.items():
+        if magic.startswith(start_):
+            fail(path, remedy)
+    return data
+
+
+def _unpacked(path: Path, name: str, opened: Callable[[IO[bytes]], Any], packed: IO[bytes], count: int) -> bytes:
+    try:
+        with opened(packed) as file:
+            data: bytes = file.read(count)
+            return data
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        fail(path, f"is compressed by {name} and damaged: {error}; compress or copy it again")
 
 
 def start(path: Path) -> str:
-    """The start of a file as text, with characters for what is none."""
-    return _decoded(head(path, _START)) or head(path, _START).decode("utf-8-sig", "replace")
+    """Returns the start of a file as text, without the last line if that is cut."""
+    data = head(path, _START)
+    text_, _, _ = _decoded(data).rpartition("\n") if len(data) == _START else (_decoded(data), "", "")
+    return text_
 
 
 def text(path: Path) -> str:
-    """A whole file as text, by its byte-order mark or as UTF-8."""
+    """Returns a whole file as text: by its byte-order mark, as UTF-8, or as a code page with ASCII in its lower half.
+
+    In the last case letters of other alphabets are not those that were meant; digits, units and separators are.
+    """
     data = head(path, MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         fail(path, f"is larger than {MOST_BYTES >> 30} GiB; cut it into parts")
     if not data.strip():
         fail(path, "is empty; name a file with a measurement in it")
     found = _decoded(data)
-    if found is None:
-        at = len(data.decode("utf-8-sig", "ignore").encode()) if data else 0
-        fail(path, f"is not text in UTF-8 (near byte {at}); save it as UTF-8")
+    if "\0" in found:
+        fail(path, f"is not text: byte {found.index(chr(0))} is 0; name a file that a measuring tool wrote as text")
     return found
 
 
-def _decoded(data: bytes) -> str | None:
-    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace").lstrip("\ufeff")
+    # PowerShell writes two bytes for a character, some programs without a mark in front.
+    for encoding, zero in (("utf-16-le", 1), ("utf-16-be", 0)):
+        if len(data) >= 4 and data[zero:200:2].count(0) == len(data[zero:200:2]):
+            return data.decode(encoding, "replace")
     try:
-        return data.decode("utf-16" if marked else "utf-8-sig").lstrip("\ufeff")
+        return data.decode("utf-8-sig").lstrip("\ufeff")
     except UnicodeDecodeError:
-        return None
+        return data.decode("cp1252", "replace")
 
 
 def lines(path: Path) -> list[tuple[int, str]]:
@@ -104,15 +128,45 @@ def lines(path: Path) -> list[tuple[int, str]]:
     return found
 
 
+def short_lines(path: Path) -> list[tuple[int, str]]:
+    """Returns the lines of a tool's output, as `lines`; long ones, such as those of another program, are left out."""
+    return [(at, line) for at, line in lines(path) if len(line) <= MAX_LINE]
+
+
 def parsed(path: Path) -> Any:
-    """A file of JSON as values."""
+    """Returns a file of JSON as values; text before the first brace is left out."""
+    return tree(path, text(path))
+
+
+def tree(path: Path, text_: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None, line: int = 0) -> Any:
+    """Returns JSON as values. Not-a-number and infinity are None.
+
+    Parameters
+    ----------
+    pairs
+        Makes an object of its keys and values, some of which may be duplicated.
+    line
+        Lines of the file before the text.
+    """
     try:
-        return json.loads(text(path), parse_constant=lambda word: fail(path, f"{word} is not a number of JSON"))
+        return json.loads(without_nan(text_), object_pairs_hook=pairs, parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
         remedy = "is the file complete?" if "delimiter" in error.msg or "Unterminated" in error.msg else "save it again"
-        fail(path, f"not JSON: {error.msg}; {remedy}", error.lineno)
+        fail(path, f"not JSON: {error.msg}; {remedy}", error.lineno + line)
     except RecursionError:
         fail(path, "not JSON that anybody writes: it is nested too deeply")
+    except ValueError as error:
+        # A whole number of more digits than Python reads.
+        fail(path, f"not JSON that a measuring tool writes: {error}")
+
+
+def without_nan(text_: str) -> str:
+    """Returns JSON with null for each "nan", which some programs write and JSON does not have."""
+    return _NO_NUMBER.sub("null", text_)
+
+
+_NO_NUMBER = re.compile(r"(?<=[:,\[ ])-?nan(?=\s*[,}\]])", re.IGNORECASE)
+"""A number that iperf3 could not compute, which JSON does not have."""
 
 
 def member(path: Path, of: Any, *keys: str | int) -> Any:

@@ -1,0 +1,141 @@
+"""Times in tables: numbers with a unit or since 1970, dates of several countries, times of day.
+
+A plain number near the present is a time since 1970, whose magnitude gives its unit: 1.7e9 are seconds, 1.7e12
+milliseconds, 1.7e15 microseconds and 1.7e18 nanoseconds. Nobody measures for 50,000 years.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import mktime_tz, parsedate_tz
+
+__all__ = ["DIGITS", "FORMS", "after_midnight", "day_first", "epoch_factor", "instant"]
+
+_EPOCHS = ((1e17, 1e-9, "nanoseconds"), (1e14, 1e-6, "microseconds"), (1e11, 1e-3, "milliseconds"))
+FORMS = ("d/m/y", "m/d/y")
+"""Orders of day and month, as units of a time column."""
+_DAY_S = 86_400.0
+_CLOCK = re.compile(r"^(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*([AaPp]\.?[Mm]\.?)?$")
+_DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})(?:[ T,]+(.*))?$")
+_YEAR_FIRST = re.compile(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[ T]+(.*))?$")
+DIGITS = re.compile(r"(?:19|20)\d{2}[01]\d[0-3]\d[0-2]\d[0-5]\d[0-5]\d")
+"""A date without separators, 20260131120000."""
+_ZONE = re.compile(r"\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})$", re.IGNORECASE)
+
+
+def epoch_factor(value: float) -> tuple[float, str] | None:
+    """Returns the seconds and the name of the unit of a number since 1970 that cannot be seconds.
+
+    Examples
+    --------
+    >>> epoch_factor(1.7e12), epoch_factor(1.7e9)
+    ((0.001, 'milliseconds'), None)
+    """
+    return next(((factor, name) for least, factor, name in _EPOCHS if abs(value) >= least), None)
+
+
+def day_first(texts: Sequence[str]) -> bool | None:
+    """Returns whether dates with slashes start with the day, by those that are only possible one way; None if none is.
+
+    Examples
+    --------
+    >>> day_first(["31/01/2026"]), day_first(["01/31/2026"]), day_first(["01/02/2026"])
+    (True, False, None)
+    """
+    for text in texts:
+        found = _DATE.match(text.strip())
+        if found is None or found[2] == ".":
+            continue
+        if int(found[1]) > 12:
+            return True
+        if int(found[3]) > 12:
+            return False
+    return None
+
+
+def instant(text: str, *, is_day_first: bool | None, ask: Callable[[], None]) -> float | None:
+    """Returns seconds since 1970, or since midnight for a time of day; None for a text that is neither.
+
+    Parameters
+    ----------
+    is_day_first
+        The order of dates with slashes, if it is known.
+    ask
+        Is called for a date whose order is not known; it raises.
+    """
+    text = text.strip()
+    if (clock := _clock(text)) is not None:
+        return clock
+    zone_text = _ZONE.search(text)
+    try:
+        when = datetime.fromisoformat(text[: zone_text.start()] if zone_text else text)
+        return _since_1970(when, zone_text[1] if zone_text else None)
+    except ValueError:
+        pass
+    if DIGITS.fullmatch(text):
+        return _of_parts(int(text[:4]), int(text[4:6]), int(text[6:8]), f"{text[8:10]}:{text[10:12]}:{text[12:]}")
+    if (parts := parsedate_tz(text)) is not None and parts[0] >= 1970 and re.search("[A-Za-z]{3}", text):
+        try:
+            return float(mktime_tz(parts))
+        except (ValueError, OverflowError):
+            return None
+    if year := _YEAR_FIRST.match(text):
+        return _of_parts(int(year[1]), int(year[2]), int(year[3]), year[4])
+    date = _DATE.match(text)
+    if date is None:
+        return None
+    first, second, year_ = int(date[1]), int(date[3]), int(date[4])
+    if date[2] != "." and is_day_first is None:
+        ask()
+    day, month = (first, second) if date[2] == "." or is_day_first else (second, first)
+    return _of_parts(year_ + 2000 * (year_ < 100), month, day, date[5])
+
+
+def _of_parts(year: int, month: int, day: int, rest: str | None) -> float | None:
+    rest = (rest or "").strip()
+    zone_text = _ZONE.search(rest)
+    clock = _clock(rest[: zone_text.start()] if zone_text else rest) if rest else 0.0
+    if clock is None:
+        return None
+    try:
+        midnight = datetime(year, month, day)
+    except ValueError:
+        return None
+    return _since_1970(midnight, zone_text[1] if zone_text else None) + clock
+
+
+def _clock(text: str) -> float | None:
+    """Seconds since midnight of a time of day."""
+    found = _CLOCK.match(text)
+    if found is None:
+        return None
+    hour, minute = int(found[1]), int(found[2])
+    second = float((found[3] or "0").replace(",", "."))
+    if found[4]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (found[4][0] in "Pp")
+    if hour > 24 or minute > 59 or second >= 61:
+        return None
+    return hour * 3600.0 + minute * 60.0 + second
+
+
+def _since_1970(when: datetime, zone: str | None) -> float:
+    offset = timedelta()
+    if zone and zone[0] in "+-":
+        digits = zone[1:].replace(":", "")
+        offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) * (-1 if zone[0] == "-" else 1)
+    return when.replace(tzinfo=timezone(offset) if offset else UTC).timestamp()
+
+
+def after_midnight(before: float, now: float) -> float:
+    """Returns the days to add to a time of day that follows another one, in seconds.
+
+    Examples
+    --------
+    >>> after_midnight(86_399.0, 1.0), after_midnight(10.0, 11.0)
+    (86400.0, 0.0)
+    """
+    return _DAY_S if now < before - _DAY_S / 2 else 0.0
