@@ -109,23 +109,11 @@ def test_iperf3_gives_rates_the_round_trip_and_the_algorithm(tmp_path: Path) -> 
     # 10 Mbit/s of payload are 10 · 1500 / 1448 with headers.
     assert link["rate"] == "10.3591 Mbit/s"
     assert link["delay"] == "20 ms"
-    assert link["trace"] == {"forward": "wifi-trace.csv"}
+    assert "trace" not in link, "the goodput of the first second still grew"
     assert flow["congestion"] == "bbr"
-    assert page.files["wifi-trace.csv"] == "time_s,rate_bps\n0,5179558.01\n1,10359116\n"
     assert "half of the least RTT, 40 ms" in page.text
-    assert "3 segments were sent again" in page.text
-
-
-def test_a_test_of_udp_has_losses(tmp_path: Path) -> None:
-    lossy = {"start": 0, "end": 1, "bits_per_second": 1e6, "lost_percent": 5.0}
-    text = iperf(
-        start={"test_start": {"protocol": "UDP", "reverse": 1, "blksize": 972}},
-        intervals=[{"sum": lossy}, {"sum": lossy | {"start": 1, "end": 2}}],
-    )
-    page, scenario = made(tmp_path, "udp.json", text, delay="20 ms")
-    assert scenario["flows"][0]["transport"] == "udp"
-    assert scenario["flows"][0]["from"] == "server"
-    assert page.files["udp-trace.csv"].splitlines()[0] == "time_s,rate_bps,loss"
+    assert "3 segments were retransmitted" in page.text
+    assert "Nothing shows that the path was full" in page.text
 
 
 def test_ping_gives_delays_and_losses(tmp_path: Path) -> None:
@@ -165,7 +153,9 @@ TABLES = {
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_tables_of_any_form_are_the_same_link(tmp_path: Path, text: str, encoding: str) -> None:
     page, scenario = made(tmp_path, "log.csv", text.encode(encoding))
-    assert page.files["log-trace.csv"] == "time_s,rate_bps,delay_s,loss\n0,10000000,0.02,0.01\n1,5000000,0.03,0\n"
+    assert (
+        page.files["log-trace.csv"] == "time_s,rate_bps,delay_s,loss\n0,10000000,0.02,0.00501256289\n1,5000000,0.03,0\n"
+    )
     assert scenario["links"][0]["rate"] == "10 Mbit/s"
 
 
@@ -250,15 +240,15 @@ BAD = {
     "no such key": ("x.csv", "time,a\n0,1\n", {"columns": ("speed=a",)}, '"speed" is not one of time, rate'),
     "no delay": ("x.csv", "time,rate_mbps\n0,1\n", {}, 'has no delay; give that of the link, as --delay "20 ms"'),
     "no rate": ("p.txt", PING, {}, 'has no rate; give that of the link, as --rate "20 Mbit/s"'),
-    "no answer": ("p.txt", "PING a\nRequest timeout for icmp_seq 0\n", {}, "no answer in it"),
+    "no answer": ("p.txt", "PING a\nRequest timeout for icmp_seq 0\n", {}, "none of 1 probes was answered"),
     "a failed test": ("i.json", '{"intervals": [], "error": "unable to connect"}', {}, "the test failed: unable to connect"),
     "half a test": ("i.json", iperf()[:200], {}, "line 1: not JSON"),
-    "no interval": ("i.json", "{}", {}, "has no intervals"),
+    "no interval": ("i.json", '{"intervals": []}', {}, "has no intervals"),
     "going back": ("c.up", "5\n3\n", {}, "line 2: the time goes back from 5 to 3"),
     "all at zero": ("c.up", "0\n0\n", {}, "the last time is 0"),
     "a path alone": ("networkx_path_1_to_2.txt", "0,1-7-2\n", {}, "put the file of its round trips beside it"),
     "other Tcl": ("m.tcl", NS2 + "$node_(1) set X_ [expr 2]\n", {}, 'line 6: "$node_(1) set X_ [expr 2]" is no line'),
-    "bytes": ("x.csv", b"time,rate\n\xff\xfe\xfd\n", {}, "is not text in UTF-8"),
+    "bytes": ("x.csv", b"time,rate\n\x00\xff\n", {}, "is not text: byte 10 is 0"),
     "a cut capture": ("x.pcap", bytes.fromhex("d4c3b2a1") + b"\0" * 8, {}, "x.pcap"),
     "columns of no table": ("c.up", "1\n2\n", {"columns": ("rate=a",)}, "--column names the columns of a table"),
     "a rate that is none": ("c.up", "1\n2\n", {"delay": "soon"}, "links[0].delay"),
