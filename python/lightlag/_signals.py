@@ -3,8 +3,8 @@
 The command has one handler. By default it says that nothing was written and ends the process: at that time there is
 nothing to keep, and nothing needs to be put in order. Within :class:`held` it takes note only: loops look at
 :func:`asked`, and its records are kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
-device to remove. The third signal ends the process in any case; files are still whole or not there, because they take
-their names at the end.
+device to remove. The second signal ends the process in any case; files are still whole or not there, because they take
+their names at the end. :mod:`lightlag._watchdog` handles signals while a custom algorithm does not return.
 
 A program that imports lightlag keeps the handlers that it has: there :func:`asked` is never true.
 """
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import FrameType, ModuleType, TracebackType
 
-__all__ = ["IS_COMMAND", "asked", "code", "finish", "has_written", "held", "install", "kept", "raising", "telling"]
+__all__ = ["ENOUGH", "IS_COMMAND", "NUMBERS", "asked", "code", "end_at_once", "finish", "has_written", "held", "install"]
+__all__ += ["kept", "raising", "telling"]
 
-_NUMBERS: tuple[int, ...] = tuple(
+NUMBERS: tuple[int, ...] = tuple(
     getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
 )
-_PATIENCE = 3
-"""So many signals end the process, whatever it does."""
+ENOUGH = 2
+"""Number of signals that ends the process, whatever it does."""
 
 _received: list[int] = []
 _written: list[bool] = []
@@ -40,7 +41,7 @@ _tellers: list[Callable[[], str]] = []
 
 def install() -> None:
     """Handles the signals that end a program, unless somebody set them to be ignored or handles them."""
-    for number in _NUMBERS:
+    for number in NUMBERS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _handle)
     if "polars" not in sys.modules:
@@ -73,7 +74,7 @@ class _AfterPolars:
 
 
 def _take_back() -> None:
-    for number in _NUMBERS:
+    for number in NUMBERS:
         if _signal.getsignal(number) is _handle:
             try:
                 _signal.signal(number, _handle)
@@ -94,7 +95,7 @@ def code() -> int:
 
 def finish() -> None:
     """The work is done and its status is known: signals no longer change it."""
-    for number in _NUMBERS:
+    for number in NUMBERS:
         if _signal.getsignal(number) is _handle:
             _signal.signal(number, _signal.SIG_IGN)
 
@@ -127,10 +128,19 @@ class raising:  # noqa: N801
         _raisers.pop()
 
 
+def end_at_once(number: int) -> None:
+    """Ends the process after a second signal, from any thread."""
+    if not _received:
+        _received.append(number)
+    _exit(
+        "ended at once; runs of a comparison or a study that had finished are kept, the same command continues from there"
+    )
+
+
 def _handle(number: int, frame: FrameType | None) -> None:
     _received.append(number)
-    if len(_received) >= _PATIENCE:
-        _exit("ended at once; a comparison keeps the runs that had finished, the same command continues from there")
+    if len(_received) >= ENOUGH:
+        end_at_once(number)
     if len(_received) == 1 and not _holders:
         _end()
 

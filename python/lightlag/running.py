@@ -18,6 +18,7 @@ from lightlag import _engine, _memory, _progress, _signals
 from lightlag._notebook import is_notebook
 from lightlag._source import Live
 from lightlag._text import printable
+from lightlag._watchdog import GRACE_S, Watchdog, in_engine, interrupt_callbacks, is_interrupt
 from lightlag._writing import check_room
 from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.results import Result
@@ -185,15 +186,16 @@ def run_read(
         check_room(spool or tempfile.gettempdir(), scenario.results_size())
     captures = Path(tempfile.mkdtemp(prefix=".lightlag-captures-", dir=spool)) if scenario.is_captured else None
     try:
-        outcome = _engine.run(scenario, watched, interval_s, captures, threads)
+        with Watchdog():
+            outcome = in_engine(_engine.run, scenario, watched, interval_s, captures, threads)
     except BaseException:
         if captures is not None:
             shutil.rmtree(captures, ignore_errors=True)
         raise
     result = Result(Live(outcome, captures))
-    if outcome.failed is not None:
+    if outcome.failed is not None and not is_interrupt(outcome.failed):
         raise AlgorithmError.of(outcome.failed, result)
-    if outcome.interrupted and not stopped:
+    if outcome.failed is not None or (outcome.interrupted and not stopped):
         raise Interrupted(result)
     return result
 
@@ -399,8 +401,10 @@ def _run_all(
         return not is_over()
 
     def work(run: Run) -> Outcome | None:
-        result = None if is_over() else _engine.run(run.scenario(), goes_on, 0.05)
+        result = None if is_over() else in_engine(_engine.run, run.scenario(), goes_on, 0.05)
         if result is not None and result.failed is not None:
+            if is_interrupt(result.failed):
+                return None
             raise AlgorithmError.of(result.failed, run=f"{run.congestion}, seed {run.seed}, ")
         if result is None or result.interrupted:
             return None
@@ -413,7 +417,7 @@ def _run_all(
             if journal is not None:
                 journal.add(key, outcome)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with Watchdog(), ThreadPoolExecutor(jobs) as pool:
         pending: dict[Future[Outcome | None], str] = {}
         keyed = ((run.key, run) for run in plan.runs())
         left = iter([(key, run) for key, run in keyed if key not in outcomes])
@@ -434,7 +438,8 @@ def _run_all(
             return True
         except KeyboardInterrupt:
             stop.set()
-            wait(pending)
+            while wait(pending, GRACE_S).not_done:
+                interrupt_callbacks()
             for future, key in pending.items():
                 file(key, future.result())
             return False

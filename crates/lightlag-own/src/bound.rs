@@ -129,7 +129,7 @@ impl<B: Body> Bound<B> {
 #[cold]
 fn mistake(cwnd: f64, ssthresh: f64, pacing_rate: f64, fault: i64) -> String {
     if fault != 0 {
-        return format!("failed with the code {fault}");
+        return records::failure(fault);
     }
     let (name, value, right) = if cwnd.is_nan() || cwnd <= 0.0 || cwnd > LARGEST {
         ("cwnd", cwnd, "segments above 0, up to 1e12")

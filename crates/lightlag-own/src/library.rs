@@ -3,6 +3,7 @@
 // A library is opened and its function is called.
 #![allow(unsafe_code)]
 
+use crate::elf;
 use crate::native::Native;
 use crate::queue::NativeQueue;
 use crate::response::NativeResponse;
@@ -91,6 +92,7 @@ fn open_in<M: Outside + ?Sized, T>(
         return Err(failed("is not a regular file".to_owned()));
     }
     let bytes = std::fs::read(file).map_err(unreadable)?;
+    elf::check(&bytes).map_err(failed)?;
     let code = digest(&bytes);
     let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
     match opened.get(file) {

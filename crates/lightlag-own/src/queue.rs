@@ -81,7 +81,7 @@ impl<B: Body> Bound<B> {
             (0, verdict::DROP) => Ok(Answer::Drop),
             (0, verdict::MARK) => Ok(Answer::Mark),
             (0, other) => Err(refusal(&other.to_string())),
-            (fault, _) => Err(format!("failed with the code {fault}")),
+            (fault, _) => Err(records::failure(fault)),
         });
         answer.unwrap_or_else(|message| {
             self.fail(question.now, hook, &message);

@@ -49,11 +49,22 @@ impl Recipe {
             // SAFETY: by the contract above the record has this size; it may lie at any address.
             unsafe { std::ptr::copy_nonoverlapping(head.initial.cast::<u8>(), initial.as_mut_ptr().cast(), size) };
         }
-        let mut parameters = Vec::new();
+        // Each parameter has eight bytes of the record, behind lightlag's.
+        let most = ((size - least) / 8) as u64;
+        if head.parameter_count > most || (head.parameters.is_null() && head.parameter_count > 0) {
+            return Err(format!(
+                "has {} parameters, and its record of {size} B has room for {most}; check parameter_count, parameters and size",
+                head.parameter_count
+            ));
+        }
+        let mut parameters: Vec<OwnParameter> = Vec::new();
         let mut places = Vec::new();
         for number in 0..head.parameter_count as usize {
             // SAFETY: by the contract above there are so many, with such texts.
             let (parameter, place) = unsafe { read_parameter(&*head.parameters.add(number), least, &initial)? };
+            if parameters.iter().any(|other| other.name == parameter.name) || places.contains(&place) {
+                return Err(format!("has the parameter {:?} twice, or two at one place of the record", parameter.name));
+            }
             parameters.push(parameter);
             places.push(place);
         }
@@ -81,6 +92,9 @@ impl Recipe {
 unsafe fn read_parameter(given: &Parameter, least: usize, initial: &[u64]) -> Result<(OwnParameter, usize), String> {
     // SAFETY: by the contract above.
     let [key, unit, meaning] = unsafe { [text(given.name)?, text(given.unit)?, text(given.meaning)?] };
+    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Err(format!("has a parameter with the name {key:?}; give it letters, digits and _"));
+    }
     let place = given.offset as usize / 8;
     if !given.offset.is_multiple_of(8) || place < least / 8 || place >= initial.len() {
         return Err(format!("has the parameter {key} at byte {} of {}", given.offset, 8 * initial.len()));
@@ -92,6 +106,9 @@ unsafe fn read_parameter(given: &Parameter, least: usize, initial: &[u64]) -> Re
         other => return Err(format!("has the parameter {key} of the type {other}; there are 0, 1 and 2")),
     };
     let (least, most) = (given.least, given.most);
+    if least > most || least.is_nan() || most.is_nan() {
+        return Err(format!("has the parameter {key} from {least} to {most}, which no value is"));
+    }
     if !(least..=most).contains(&default) {
         return Err(format!("has the parameter {key} with the default {default}, out of {least} to {most}"));
     }

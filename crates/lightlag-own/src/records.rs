@@ -138,3 +138,14 @@ pub(crate) fn nanos(duration: Duration) -> i64 {
 fn least(min_rtt: Duration) -> i64 {
     if min_rtt == Duration::MAX { 0 } else { nanos(min_rtt) }
 }
+/// Describes the fault that an algorithm left in its record: a code of its own above zero, or below zero the line of its file
+/// that raised an exception.
+#[cold]
+pub(crate) fn failure(fault: i64) -> String {
+    if fault < 0 {
+        format!("an exception in line {}, such as a division by zero", fault.unsigned_abs())
+    } else {
+        format!("failed with the code {fault}")
+    }
+}
+

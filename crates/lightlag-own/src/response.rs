@@ -56,7 +56,7 @@ impl<B: Body> Bound<B> {
     fn check(&self) -> Result<(), String> {
         match self.body.head().fault {
             0 => Ok(()),
-            fault => Err(format!("failed with the code {fault}")),
+            fault => Err(records::failure(fault)),
         }
     }
 

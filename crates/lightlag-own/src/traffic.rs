@@ -49,7 +49,7 @@ impl<B: Body> Bound<B> {
         self.body.next_message(&Sent { now_ns, messages: question.messages as i64, bytes: question.bytes as i64 })?;
         let Source { wait_ns, size, fault, .. } = self.body.source();
         if fault != 0 {
-            return Err(format!("failed with the code {fault}"));
+            return Err(records::failure(fault));
         }
         let Ok(wait) = u64::try_from(wait_ns) else {
             return Err(format!("left wait_ns at {wait_ns}; it must be 0 or more"));

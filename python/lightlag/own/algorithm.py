@@ -25,6 +25,7 @@ from lightlag.own.base import (
     Traffic,
 )
 from lightlag.own.files import code_of
+from lightlag.own.hooks import check_hooks
 
 OwnClass = (
     type[CongestionControl]
@@ -169,12 +170,12 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
         return _router(cls, name, file, code)
     if issubclass(cls, SkyRouter):
         return _sky_router(cls, name, file, code)
+    hooks = check_hooks(cls, HOOKS, "event")
     for hook in REQUIRED:
-        if not callable(getattr(cls, hook, None)):
+        if hook not in hooks:
             raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
     given = [_given(cls, field) for field in parameters(cls)]
     needs = 1 * bool(cls.uses_rate) + 2 * bool(cls.paces) + 4 * bool(cls.own_recovery)
-    hooks = [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
 
@@ -187,7 +188,7 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
 
 
 def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    hooks = [hook for hook in QUEUE_HOOKS if callable(getattr(cls, hook, None))]
+    hooks = check_hooks(cls, QUEUE_HOOKS, "packet")
     if not hooks:
         raise InputError(f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet)")
     given = _beside(cls, "queue", ("limit", "discipline"))
@@ -203,9 +204,9 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
 
 
 def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not callable(getattr(cls, "on_loss", None)):
+    hooks = check_hooks(cls, RESPONSE_HOOKS, "loss")
+    if "on_loss" not in hooks:
         raise InputError(f"{cls.__name__}: has no method on_loss(self, loss)")
-    hooks = [hook for hook in RESPONSE_HOOKS if callable(getattr(cls, hook, None))]
     given = _beside(cls, "loss response", ("response",))
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
@@ -219,7 +220,7 @@ def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -
 
 
 def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not callable(getattr(cls, "next_message", None)):
+    if not check_hooks(cls, TRAFFIC_HOOKS, "sent"):
         raise InputError(f"{cls.__name__}: has no method next_message(self, sent)")
     given = _beside(cls, "traffic", ("kind", "stop"))
     if getattr(cls, COMPILED, False):
@@ -232,16 +233,16 @@ def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _eng
 
 
 def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not callable(getattr(cls, "next_hop", None)):
+    hooks = check_hooks(cls, ROUTER_HOOKS, "packet")
+    if "next_hop" not in hooks:
         raise InputError(f"{cls.__name__}: has no method next_hop(self, packet)")
     if getattr(cls, COMPILED, False):
         raise InputError(f"{cls.__name__}: a router asks for messages and positions; leave @compiled out")
-    hooks = [hook for hook in ROUTER_HOOKS if callable(getattr(cls, hook, None))]
     return _engine.plain_router(name, file, code, cls, _beside(cls, "router", ("protocol",)), hooks)
 
 
 def _sky_router(cls: type[SkyRouter], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not callable(getattr(cls, "next_hops", None)):
+    if not check_hooks(cls, ("next_hops",), "sky"):
         raise InputError(f"{cls.__name__}: has no method next_hops(self, sky)")
     if getattr(cls, COMPILED, False):
         raise InputError(f"{cls.__name__}: a router of constellations gets arrays; leave @compiled out")

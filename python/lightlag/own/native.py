@@ -7,6 +7,8 @@ happened. The engine calls it through its address, without the interpreter.
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +17,8 @@ from typing import Any
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.own import base
+from lightlag.own.hooks import place_of
+from lightlag.own.lines import with_lines
 
 CONTROL = {
     **dict.fromkeys(("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh"), "f8"),
@@ -109,23 +113,31 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
 def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
     """A method as a function of C, which takes two addresses."""
     given = np.dtype([(name, "f8" if name in _RATIONAL else "i8") for name in FIELDS[hook]])
-    method = nb.njit(error_model="numpy")(getattr(cls, hook))
+    function = getattr(cls, hook)
+    # As in Python, a division by zero raises an exception.
+    method = nb.njit(error_model="python")(with_lines(function))
     carray = nb.carray
 
     def tell(own: Any, what: Any) -> None:
         control = carray(own, 1)[0]
         try:
             method(control, carray(what, 1)[0])
+            if control.fault < 0:
+                control.fault = 0
         except Exception:
-            control.fault = 1
+            if control.fault >= 0:
+                control.fault = 1
 
     def ask(own: Any, what: Any) -> int:
         control = carray(own, 1)[0]
         answer = 0
         try:
             answer = method(control, carray(what, 1)[0])
+            if control.fault < 0:
+                control.fault = 0
         except Exception:
-            control.fault = 1
+            if control.fault >= 0:
+                control.fault = 1
         return answer
 
     types = nb.types
@@ -134,15 +146,40 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
     try:
         signature = (types.int64 if answers else types.void)(*pointers)
         entry = nb.cfunc(signature, error_model="numpy")(ask if answers else tell)
-    except nb.core.errors.NumbaError as error:
-        reason = next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__)
+    except Exception as error:
+        # numba reports some mistakes by exceptions of its parts, such as a KeyError of a record.
         raise InputError(
-            f"{cls.__name__}.{hook}: numba cannot compile it: {printable(reason)}; change the method, or leave "
-            "@compiled out"
+            f"{_place(function, error)}: {cls.__name__}.{hook}: numba cannot compile it: {_reason(error)}; change the "
+            "method, or leave @compiled out"
         ) from error
     if answers and not isinstance(found := method.nopython_signatures[0].return_type, (types.Integer, types.Boolean)):
-        raise InputError(f"{cls.__name__}.{hook}: returns {found}; it must return {ANSWERS[hook]}")
+        raise InputError(f"{place_of(function)}: {cls.__name__}.{hook}: returns {found}; it must return {ANSWERS[hook]}")
     return entry
+
+
+def _place(function: Any, error: Exception) -> str:
+    """The file and the line that an error of numba names, or those of the method."""
+    file = function.__code__.co_filename
+    lines = re.findall(rf'File "{re.escape(file)}", line (\d+)', str(error))
+    if not lines and isinstance(error, KeyError):
+        lines = _lines_of(function, str(error.args[0]) if error.args else "")
+    return f"{printable(file)}:{lines[-1]}" if lines else place_of(function)
+
+
+def _lines_of(function: Any, field: str) -> list[str]:
+    """The first line of a method that names a field of its record."""
+    try:
+        source, first = inspect.getsourcelines(function)
+    except OSError:
+        return []
+    named = [first + at for at, line in enumerate(source) if re.search(rf"\.{re.escape(field)}\b", line)]
+    return [str(line) for line in named[:1]]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it has no field {error.args[0] if error.args else ''}; declare it, as NAME: float = lightlag.state(0.0)"
+    return printable(next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__))
 
 
 def _says_why(line: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lightlag import _engine, _memory
 from lightlag._source import Live
+from lightlag._watchdog import in_engine, is_interrupt
 from lightlag.errors import AlgorithmError, InputError, ScenarioError
 from lightlag.outcome import Outcome
 from lightlag.results import Result
@@ -106,7 +107,9 @@ def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | No
         for name, digest in task.files.items():
             if hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest() != digest:
                 return failed(f"{name}: is not the file that the study was planned with")
-        run = _engine.run(_engine.parse(task.text, "json", [("seed", str(task.seed))]), watched, LOOK_S)
+        run = in_engine(_engine.run, _engine.parse(task.text, "json", [("seed", str(task.seed))]), watched, LOOK_S)
+        if run.failed is not None and is_interrupt(run.failed):
+            return None
         if run.failed is not None:
             return failed(AlgorithmError.of(run.failed))
         if overdue:
