@@ -139,7 +139,7 @@ def run(
     and so on. Ctrl-C ends the run and keeps the records up to then.
     """
     from lightlag import _progress
-    from lightlag.running import check_repeats, run_read, threads_of, with_congestion
+    from lightlag.running import check_repeats, read_with_congestion, run_read, threads_of
     from lightlag.scenario import read_scenario
     from lightlag.scenario.reading import inputs as inputs_of
 
@@ -147,10 +147,11 @@ def run(
     earlier = repeated.run(file)
     changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
     changes += [] if acks is None else [("record.acks", "true")]
-    scenario = read_scenario(file, changes)
-    if congestion is not None:
+    if congestion is None:
+        scenario = read_scenario(file, changes)
+    else:
         compared.check_is_one(congestion, file)
-        scenario = with_congestion(scenario, congestion)
+        scenario = read_with_congestion(file, changes, congestion)
     default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
     folder = out if out is not None or as_json else destinations.unused(default, force=force)
     inputs = inputs_of(file, scenario) if acks or force else []
@@ -272,6 +273,7 @@ def compare(
     --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
     from lightlag.scenario import check as check_scenario
+    from lightlag.variables import split_parameters
 
     changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
@@ -288,7 +290,8 @@ def compare(
         folder = out
     if not quiet:
         for file in files if earlier is None else ():
-            _warn(check_scenario(file, changes)[1])
+            # Parameters belong to the algorithms that are compared, not to that of the scenario.
+            _warn(check_scenario(file, split_parameters(changes)[0])[1])
         for note in compared.before(plan):
             say(note, file=sys.stderr)
     compared.goes_on(plan, folder, force)

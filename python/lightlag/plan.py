@@ -16,7 +16,17 @@ from lightlag.errors import InputError, ScenarioError, scenario_error
 from lightlag.journal import key_of
 from lightlag.outcome import Outcome
 from lightlag.scenario import ScenarioLike, congestion_names, load_scenario
-from lightlag.variables import Competitor, Competitors, Variable, Vary, competitors, variables
+from lightlag.variables import (
+    CHOICE,
+    Competitor,
+    Competitors,
+    Variable,
+    Vary,
+    competitors,
+    name_of,
+    split_parameters,
+    variables,
+)
 
 __all__ = ["Cell", "Plan", "Run", "cells_of", "design_of", "digest_of", "files_of", "make", "read_bases"]
 
@@ -113,9 +123,9 @@ def make(
     InputError
         If there is nothing to compare, or something twice.
     """
-    bases = read_bases(scenario, sets)
-    varied = variables(vary)
-    design = design_of(bases, congestion, varied, replications)
+    changes, parameters = split_parameters(sets)
+    bases = read_bases(scenario, changes)
+    design = design_of(bases, congestion, variables(vary), replications, parameters=parameters)
     _check_size(design, bases)
     return Plan(design, tuple(cells_of(design, bases)))
 
@@ -146,11 +156,14 @@ def design_of(
     replications: int,
     chosen: Sequence[Point] | None = None,
     seed: int | None = None,
+    parameters: Sequence[tuple[str, str]] = (),
 ) -> Design:
     """The design over scenarios, which vary like a key if there are several.
 
     Parameters
     ----------
+    parameters
+        Names and values of parameters of every algorithm.
     chosen
         The points, if they are not every combination of the values.
     """
@@ -158,7 +171,7 @@ def design_of(
         varied = [Variable("scenario", (), tuple(bases)), *varied]
         chosen = None if chosen is None else [(name, *point) for name in bases for point in chosen]
     first = next(iter(bases.values()))
-    rivals = _competitors(bases, congestion, varied)
+    rivals = [one.with_parameters(parameters) for one in _competitors(bases, congestion, varied, parameters)]
     points = None if chosen is None else tuple(chosen)
     start = int(first["seed"]) if seed is None else seed
     others = tuple(bases.values())[1:]
@@ -203,9 +216,21 @@ def _named(scenarios: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _competitors(
-    bases: Mapping[str, dict[str, Any]], given: Competitors | None, varied: list[Variable]
+    bases: Mapping[str, dict[str, Any]],
+    given: Competitors | None,
+    varied: list[Variable],
+    parameters: Sequence[tuple[str, str]],
 ) -> list[Competitor]:
     fixed = [name for name, base in bases.items() if _all_flows_choose(base)]
+    names = [name for name, _ in parameters]
+    names += [name for one in varied for value in one.values[:1] for name, _ in one.parameters(value)]
+    if names and fixed:
+        raise InputError(
+            f"{CHOICE}.{names[0]}: every flow names its own congestion control; write flows.0.congestion.{names[0]} "
+            "for the first flow"
+        )
+    if names and given is None:
+        return _default_algorithms(bases, names[0])
     if given is None and fixed and varied:
         # The flows say what they run: what varies is compared.
         return [Competitor("as given", (), tuple(_own_algorithms(bases)))]
@@ -219,6 +244,18 @@ def _competitors(
     if not found:
         raise InputError("no algorithm to compare; name at least 1")
     return found
+
+
+def _default_algorithms(bases: Mapping[str, dict[str, Any]], parameter: str) -> list[Competitor]:
+    """The one algorithm that the scenarios choose by default, whose parameter is to change."""
+    choices = [((base.get("defaults") or {}).get("tcp") or {}).get("congestion") for base in bases.values()]
+    choice = choices[0]
+    if choice is None or any(other != choice for other in choices):
+        raise InputError(
+            f"{CHOICE}.{parameter}: is a parameter of an algorithm, and the scenario names none; name it with "
+            "congestion (-c)"
+        )
+    return competitors({choice if isinstance(choice, str) else name_of(choice): choice})
 
 
 def _own_algorithms(bases: Mapping[str, dict[str, Any]]) -> Iterator[str]:
@@ -263,8 +300,10 @@ def cells_of(design: Design, bases: Mapping[str, dict[str, Any]]) -> Iterator[Ce
         text = _changed(json.dumps(base), _changes(design, point), design, point)
         text = _with_rtt(text, design, point)
         in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
-        for one in design.competitors:
-            cell = json.loads(_changed(text, one.changes(in_turn=in_turn), design, point))
+        parameters = _parameters(design, point)
+        for one in (rival.with_parameters(parameters) for rival in design.competitors):
+            rival = one.label if parameters else None
+            cell = json.loads(_changed(text, one.changes(in_turn=in_turn), design, point, rival))
             if not _has_flows(cell):
                 where = _where(design, point) or cell["name"]
                 raise InputError(f"{where}: there is no flow to compare; write [[flows]], or topology.flows of a swarm")
@@ -276,6 +315,12 @@ def _changes(design: Design, point: Point) -> list[tuple[str, str]]:
     pairs = zip(design.variables, point, strict=True)
     varied = itertools.chain.from_iterable(variable.changes(value) for variable, value in pairs)
     return [*varied, ("record.queueing", "true")]
+
+
+def _parameters(design: Design, point: Point) -> list[tuple[str, str]]:
+    """The parameters of the algorithms at a point."""
+    pairs = zip(design.variables, point, strict=True)
+    return [parameter for variable, value in pairs for parameter in variable.parameters(value)]
 
 
 def _with_rtt(text: str, design: Design, point: Point) -> str:
@@ -292,12 +337,12 @@ def _with_rtt(text: str, design: Design, point: Point) -> str:
     return text
 
 
-def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: Point) -> str:
-    """The scenario with changes; errors name the point."""
+def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: Point, rival: str | None = None) -> str:
+    """The scenario with changes; errors name the point, and the algorithm if its parameters are part of that."""
     try:
         return _engine.parse(text, "json", changes).json()
     except ScenarioError as error:
-        if not (where := _where(design, point)):
+        if not (where := ", ".join(filter(None, (rival, _where(design, point))))):
             raise
         raise scenario_error(error.errors, f"with {where}") from None
 

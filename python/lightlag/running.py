@@ -105,9 +105,8 @@ def run(
     if congestion is not None:
         # Known before the scenario is read, which may name them.
         known = _known(congestion)
-    read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
-    if congestion is not None:
-        read = with_congestion(read, known)
+    changes = changes_of(sets, duration=duration, seed=seed)
+    read = read_scenario(scenario, changes) if congestion is None else read_with_congestion(scenario, changes, known)
     _memory.check_network(read)
     _memory.check_tables(read)
     with _shown(progress, _progress.of_run, read.name) as told:
@@ -144,12 +143,19 @@ def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
         )
 
 
-def with_congestion(scenario: _engine.Scenario, congestion: Any) -> _engine.Scenario:
-    """The scenario with this congestion control in its defaults; of several the flows take one in turn."""
-    from lightlag.variables import Competitor
+def read_with_congestion(
+    scenario: ScenarioLike, changes: Sequence[tuple[str, str]], congestion: Any
+) -> _engine.Scenario:
+    """The scenario with this congestion control in its defaults; of several the flows take one in turn.
 
+    Changes below ``defaults.tcp.congestion`` are parameters of these algorithms.
+    """
+    from lightlag.variables import Competitor, split_parameters
+
+    others, parameters = split_parameters(changes)
     one = congestion if isinstance(congestion, Competitor) else _known(congestion)
-    text = scenario.json()
+    one = one.with_parameters(parameters)
+    text = read_scenario(scenario, others).json()
     in_turn = bool((json.loads(text).get("defaults") or {}).get("congestion"))
     return _engine.parse(text, "json", one.changes(in_turn=in_turn))
 

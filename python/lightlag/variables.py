@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,8 +30,10 @@ __all__ = [
     "file_of",
     "meaning",
     "name_of",
+    "parameter_of",
     "quantity",
     "split",
+    "split_parameters",
     "text_of",
     "variables",
 ]
@@ -43,6 +45,8 @@ Competitors: TypeAlias = Sequence[Congestion] | Mapping[str, Congestion | Sequen
 
 _TAKEN = {"congestion", "seed", "measure", "mean", "half_width", "identical", "runs", "flow", "timeouts", "result_hash"}
 _TAKEN_NUMBERS = {"goodput_bps", "completion_s", "queueing_mean_s", "queueing_p95_s", "simulated_s", "min_rtt_s"}
+CHOICE = "defaults.tcp.congestion"
+"""The key that a competitor sets; its parameters are keys below."""
 RTT = "rtt"
 """The key that stands for the round trip of the path."""
 _LAST_WORDS_ALONE_SAY_LITTLE = {
@@ -116,8 +120,15 @@ class Variable:
     """As text; of scenarios their names."""
 
     def changes(self, value: str) -> list[tuple[str, str]]:
-        """The changes of a value to the scenario, except for the round trip, which depends on the other values."""
-        return [] if self.is_rtt else [(key, value) for key in self.keys]
+        """The changes of a value to the scenario.
+
+        The round trip depends on the other values, and parameters of the algorithm belong to the competitors.
+        """
+        return [] if self.is_rtt else [(key, value) for key in self.keys if parameter_of(key) is None]
+
+    def parameters(self, value: str) -> list[tuple[str, str]]:
+        """The parameters of the compared algorithms that a value changes: their names and values."""
+        return [(name, value) for key in self.keys if (name := parameter_of(key)) is not None]
 
     @property
     def is_rtt(self) -> bool:
@@ -318,8 +329,11 @@ def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
             raise InputError(
                 "the seed varies anyway: give the number of seeds with replications (-n), and the first one with seed"
             )
-        if key in ("defaults.tcp.congestion", "defaults.congestion"):
+        if key in (CHOICE, "defaults.congestion") or parameter_of(key) in ("algorithm", "python", "plugin"):
             raise InputError(f"{key}: name the algorithms to compare with congestion (-c), not as a variable")
+        if key.startswith("defaults.congestion."):
+            last = key.rpartition(".")[2]
+            raise InputError(f"{key}: the compared algorithms replace this list; vary {CHOICE}.{last} instead")
 
 
 def _labels(given: list[tuple[str | None, tuple[str, ...]]]) -> list[str]:
@@ -377,8 +391,55 @@ class Competitor:
         if not self.choices:
             return []
         if len(self.choices) == 1 and not in_turn:
-            return [("defaults.tcp.congestion", self.choices[0])]
+            return [(CHOICE, self.choices[0])]
         return [("defaults.congestion", f"[{', '.join(self.choices)}]")]
+
+    def with_parameters(self, parameters: Sequence[tuple[str, str]]) -> Competitor:
+        """The same algorithms with parameters in their tables, under the same label.
+
+        Parameters
+        ----------
+        parameters
+            Names and values as text; an empty value removes a parameter.
+        """
+        if not parameters or not self.choices:
+            return self
+        return replace(self, choices=tuple(_with_parameters(choice, parameters) for choice in self.choices))
+
+
+def parameter_of(key: str) -> str | None:
+    """The parameter of the default congestion control that a key names; None for other keys.
+
+    Examples
+    --------
+    >>> parameter_of("defaults.tcp.congestion.beta"), parameter_of("links.0.loss")
+    ('beta', None)
+    """
+    name = key.removeprefix(f"{CHOICE}.")
+    return None if name == key else name
+
+
+def split_parameters(changes: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Changes to a scenario without those to parameters of its default congestion control, and these by their names."""
+    named = [(parameter_of(key), key, value) for key, value in changes]
+    others = [(key, value) for name, key, value in named if name is None]
+    return others, [(name, value) for name, _, value in named if name is not None]
+
+
+def _with_parameters(choice: str, parameters: Sequence[tuple[str, str]]) -> str:
+    import tomllib
+
+    given = tomllib.loads(f"choice = {choice}")["choice"]
+    table: dict[str, Any] = dict(given) if isinstance(given, dict) else {"algorithm": given}
+    for name, text in parameters:
+        try:
+            table[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            # Text without quotes, such as 5 ms.
+            table[name] = text
+        if not text:
+            del table[name]
+    return toml_value(table)
 
 
 def competitors(given: Competitors) -> list[Competitor]:

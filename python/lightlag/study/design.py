@@ -26,7 +26,7 @@ from lightlag.scenario.reading import is_results
 from lightlag.study.axes import Axis, axes_of, points_of, variables_of
 from lightlag.study.exclusion import left_of, rules_of
 from lightlag.study.target import Target
-from lightlag.variables import Competitors, Variable, quantity, text_of
+from lightlag.variables import Competitors, Variable, quantity, split_parameters, text_of
 
 if TYPE_CHECKING:
     from lightlag.study.folder import StudyResults
@@ -359,12 +359,15 @@ class Study:
     def _made(self) -> Plan:
         scenarios = [self._placed(one) for one in self._scenarios]
         changes = [*self._sets, *([] if self.has_curves else [("record.trace", "off")])]
+        changes, parameters = split_parameters(changes)
         bases = read_bases(scenarios, changes)
         count = len(bases) * math.prod(len(axis.rows) for axis in self.axes)
         if count > MOST_CELLS:
             raise InputError(f"axes: {count:,} points are more than {MOST_CELLS:,}; vary less")
         points = tuple(points_of(self.axes))
-        design = design_of(bases, self._congestion, list(self.variables), self.replications, points, self._seed)
+        design = design_of(
+            bases, self._congestion, list(self.variables), self.replications, points, self._seed, parameters
+        )
         if design.seed + self.replications - 1 > LAST_SEED:
             raise InputError(f"seed: {self.replications:,} seeds from {design.seed} on exceed {LAST_SEED}")
         left, wanted = left_of(design, self._exclude)
