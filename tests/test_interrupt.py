@@ -252,6 +252,39 @@ def test_a_program_that_imports_lightlag_keeps_its_handlers() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+PROGRAM = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# Its handler restarts calls that a signal ends.
+import polars
+import lightlag as ll
+class Late(ll.CongestionControl):
+    def on_ack(self, ack):
+        # The main thread waits for runs by now.
+        if not sent and ack.now_ns > 1000e9:
+            sent.append(ack)
+            os.kill(os.getpid(), signal.SIGINT)
+    def on_congestion(self, event):
+        pass
+sent = []
+net = ll.Network("long")
+net.link("a", "b", rate="1 Mbit/s", delay="20 ms")
+net.flow("a", "b", congestion=Late)
+try:
+    vary = {"duration": ["1 s", "50000 s"]}
+    ll.compare(net, vary=vary, replications=1, jobs=2, sets={"record.trace": "off"})
+except KeyboardInterrupt as error:
+    print(len(error.result.outcomes))
+"""
+
+
+def test_ctrl_c_in_a_program_does_not_wait_for_a_run_of_a_comparison(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
+
+
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     program = (
         "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); sys.argv = ['lightlag']; import lightlag;"

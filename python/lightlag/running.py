@@ -37,6 +37,9 @@ __all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run"
 MOST_THREADS = 1024
 """Threads of a run at most."""
 
+LOOK_S = 0.2
+"""Seconds between two looks for a signal while runs are made."""
+
 Progress = Callable[[float, float, int], object]
 """Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
 
@@ -436,7 +439,8 @@ def _run_all(
                     pending[pool.submit(work, run)] = key
                 if not pending:
                     break
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
+                # In a program polars restarts calls that a signal ends: without a time Ctrl-C would wait for a run.
+                done, _ = wait(pending, LOOK_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     file(pending.pop(future), future.result())
                     if progress is not None:
