@@ -348,6 +348,15 @@ def test_files_with_mistakes_are_named(tmp_path: Path) -> None:
         ll.run(pair({"python": f"{tmp_path}/number.py:Mine"}), duration="1 s")
 
 
+@pytest.mark.parametrize("share", [0.01, 0.25, 0.5, 0.999])
+def test_a_library_that_is_cut_off_is_refused(share: float, cc: Any, tmp_path: Path) -> None:
+    whole = Path(cc()["plugin"]).read_bytes()
+    torn = tmp_path / "torn.so"
+    torn.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(ll.ScenarioError, match=r"torn\.so: is cut off after"):
+        ll.run(pair({"plugin": str(torn)}), duration="1 s")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
@@ -359,6 +368,7 @@ def test_files_with_mistakes_are_named(tmp_path: Path) -> None:
         ("LIGHTLAG_NUMBER, 0.1", "9, 0.1", "parameter beta of the type 9"),
         (".beta = 0.5", ".beta = 5", "the default 5, out of 0.1 to 0.99"),
         (".parameter_count = 1,", ".parameter_count = 1, .needs = 64,", "needs 0x40"),
+        (".parameter_count = 1,", ".parameter_count = 1ull << 60,", "check parameter_count"),
         ("lightlag_congestion_control", "another_name", "has no function lightlag_congestion_control"),
         ("{ return &table; }", "{ return NULL; }", "returns no table"),
     ],
