@@ -58,7 +58,10 @@ class AlgorithmError(RuntimeError):
     @classmethod
     def of(cls, failed: tuple[str, float, str], result: Result | None = None, run: str = "") -> AlgorithmError:
         """The error of a failure as the engine tells it: the flow or link, simulated seconds, and what went wrong."""
+        from lightlag.own.native import located
+
         part, at_s, message = failed
+        message = located(message)
         return cls(f"{run}{printable(part)}, at {at_s:.6f} s: {message}", result)
 
 

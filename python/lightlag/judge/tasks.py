@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from lightlag import _engine, _signals
 from lightlag._text import printable
+from lightlag._watchdog import Watchdog
 from lightlag.errors import InputError
 from lightlag.judge.invariants import broken
 from lightlag.results import Result
@@ -179,7 +180,7 @@ def measure_all(tasks: Sequence[Task], jobs: int, done: Callable[[], object]) ->
         done()
         return measured
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with Watchdog(), ThreadPoolExecutor(jobs) as pool:
         try:
             found = list(pool.map(work, tasks))
         except KeyboardInterrupt:

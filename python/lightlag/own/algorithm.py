@@ -170,7 +170,7 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
         return _router(cls, name, file, code)
     if issubclass(cls, SkyRouter):
         return _sky_router(cls, name, file, code)
-    hooks = check_hooks(cls, HOOKS, "event")
+    hooks = check_hooks(cls, HOOKS)
     for hook in REQUIRED:
         if hook not in hooks:
             raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
@@ -188,7 +188,7 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
 
 
 def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    hooks = check_hooks(cls, QUEUE_HOOKS, "packet")
+    hooks = check_hooks(cls, QUEUE_HOOKS)
     if not hooks:
         raise InputError(f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet)")
     given = _beside(cls, "queue", ("limit", "discipline"))
@@ -204,7 +204,7 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
 
 
 def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    hooks = check_hooks(cls, RESPONSE_HOOKS, "loss")
+    hooks = check_hooks(cls, RESPONSE_HOOKS)
     if "on_loss" not in hooks:
         raise InputError(f"{cls.__name__}: has no method on_loss(self, loss)")
     given = _beside(cls, "loss response", ("response",))
@@ -220,7 +220,7 @@ def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -
 
 
 def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not check_hooks(cls, TRAFFIC_HOOKS, "sent"):
+    if not check_hooks(cls, TRAFFIC_HOOKS):
         raise InputError(f"{cls.__name__}: has no method next_message(self, sent)")
     given = _beside(cls, "traffic", ("kind", "stop"))
     if getattr(cls, COMPILED, False):
@@ -233,7 +233,7 @@ def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _eng
 
 
 def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    hooks = check_hooks(cls, ROUTER_HOOKS, "packet")
+    hooks = check_hooks(cls, ROUTER_HOOKS)
     if "next_hop" not in hooks:
         raise InputError(f"{cls.__name__}: has no method next_hop(self, packet)")
     if getattr(cls, COMPILED, False):
@@ -242,7 +242,7 @@ def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engin
 
 
 def _sky_router(cls: type[SkyRouter], name: str, file: str | None, code: str) -> _engine.Algorithm:
-    if not check_hooks(cls, ("next_hops",), "sky"):
+    if not check_hooks(cls, ("next_hops",)):
         raise InputError(f"{cls.__name__}: has no method next_hops(self, sky)")
     if getattr(cls, COMPILED, False):
         raise InputError(f"{cls.__name__}: a router of constellations gets arrays; leave @compiled out")

@@ -13,15 +13,33 @@ from lightlag.errors import InputError
 __all__ = ["check_hooks", "place_of"]
 
 
-def check_hooks(cls: type, known: Iterable[str], form: str) -> list[str]:
+ARGUMENTS = {
+    "on_start": "start",
+    "on_ack": "ack",
+    "on_congestion": "event",
+    "on_undo": "moment",
+    "on_idle": "idle",
+    "on_recovered": "moment",
+    "on_enqueue": "packet",
+    "on_dequeue": "packet",
+    "on_loss": "loss",
+    "next_message": "sent",
+    "next_hop": "packet",
+    "on_message": "message",
+    "on_timer": "moment",
+    "on_broken": "broken",
+    "next_hops": "sky",
+}
+"""The usual name of the argument of each method."""
+
+
+def check_hooks(cls: type, known: Iterable[str]) -> list[str]:
     """Returns the known methods that a class has.
 
     Parameters
     ----------
     known
         The methods that the engine may call.
-    form
-        The name of their argument, as an error writes it: ``def on_ack(self, ack)`` for ``"ack"``.
 
     Raises
     ------
@@ -32,7 +50,7 @@ def check_hooks(cls: type, known: Iterable[str], form: str) -> list[str]:
     known = list(known)
     found = [hook for hook in known if getattr(cls, hook, None) is not None]
     for hook in found:
-        _check(cls, hook, form)
+        _check(cls, hook)
     _check_names(cls, known)
     return found
 
@@ -43,9 +61,9 @@ def place_of(thing: Any) -> str:
     return "" if code is None else f"{printable(code.co_filename)}:{code.co_firstlineno}"
 
 
-def _check(cls: type, hook: str, form: str) -> None:
+def _check(cls: type, hook: str) -> None:
     raw = inspect.getattr_static(cls, hook)
-    right = f"write def {hook}(self, {form})"
+    right = f"write def {hook}(self, {ARGUMENTS[hook]})"
     if isinstance(raw, property):
         _fail(cls, hook, raw.fget, f"is a property, which cannot be called; {right}")
     if isinstance(raw, (staticmethod, classmethod)):

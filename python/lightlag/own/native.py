@@ -102,12 +102,34 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     for field in fields:
         initial[field.name] = default_of(field)
     kept = [_hook(nb, np, cls, hook, record) for hook in hooks]
+    _FILES[cls.__name__.lower()] = _FILES[getattr(cls, "name", "") or cls.__name__] = _file_of(cls, hooks)
     return Native(
         initial.tobytes(),
         {name: int(place) for name, (_, place) in record.fields.items()},
         {hook: int(entry.address) for hook, entry in zip(hooks, kept, strict=True)},
         kept,
     )
+
+
+_FILES: dict[str, str] = {}
+"""Files of compiled classes by the names of their algorithms."""
+
+
+def _file_of(cls: type, hooks: Sequence[str]) -> str:
+    return str(getattr(cls, hooks[0]).__code__.co_filename) if hooks else ""
+
+
+def located(message: str) -> str:
+    """Returns the failure of an algorithm with the file next to the line, for a compiled class of this process.
+
+    Examples
+    --------
+    >>> located("other: on_ack: an exception in line 5")
+    'other: on_ack: an exception in line 5'
+    """
+    name = message.split(":", maxsplit=1)[0]
+    file = _FILES.get(name)
+    return message if file is None else message.replace("an exception in line ", f"an exception in {printable(file)}:", 1)
 
 
 def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:

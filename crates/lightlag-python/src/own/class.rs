@@ -3,6 +3,7 @@
 use super::origin;
 use lightlag_core::own::{Facts, OwnKind, OwnParameter};
 use pyo3::PyClass;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,6 +56,16 @@ where
         let answer = object.bind(py).as_any().call_method1(hook, (record,)).and_then(|answer| take(&answer));
         answer.map_err(|error| trace(py, &error))
     })
+}
+
+/// Fails for a coroutine or a generator, whose code nobody runs; other values that a method returns are ignored.
+#[cold]
+pub(super) fn check_ran(answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    if answer.hasattr("send")? && answer.hasattr("throw")? {
+        let kind = answer.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("it returned a {kind}, whose code never runs; write def without yield")));
+    }
+    Ok(())
 }
 
 /// The traceback of an exception.

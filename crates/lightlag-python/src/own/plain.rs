@@ -1,7 +1,7 @@
 //! A class whose methods the interpreter runs.
 
 use super::base::{self, CongestionControl};
-use super::class::{Class, Given, call};
+use super::class::{Class, Given, call, check_ran};
 use super::{Algorithm, Made};
 use lightlag_control::congestion::own::{Facts, Maker, Outside};
 use lightlag_control::congestion::{self, Needs, Start};
@@ -80,7 +80,7 @@ impl Connection {
         T: for<'py> IntoPyObject<'py>,
     {
         let object = self.object.as_ref().map_err(Clone::clone)?;
-        call(object, hook, record(), |_| Ok(()))
+        call(object, hook, record(), |answer| if answer.is_none() { Ok(()) } else { check_ran(answer) })
     }
 }
 
