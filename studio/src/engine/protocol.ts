@@ -170,7 +170,6 @@ export interface Side {
   retransmitted_segments: number;
   spurious_retransmissions: number;
   goodput_bps?: number | null;
-  rtt?: { min_s: number } | null;
   handshake?: { mss?: number | null } | null;
 }
 
@@ -180,7 +179,7 @@ export interface Connection {
   client: string;
   server: string;
   duration_s: number;
-  initial_rtt_s?: number | null;
+  min_rtt_s?: number | null;
   forward: Side;
   backward: Side;
 }

@@ -1,4 +1,7 @@
-/** The path of the connection with the most data in a capture, as a scenario: the same that `lightlag import` writes. */
+/**
+ * The path of the connection with the most data in a capture, as a scenario: what `lightlag import` writes, but with the
+ * goodput as a lower bound of the rate.
+ */
 
 import type { Connection, Findings } from "../engine/protocol.ts";
 
@@ -20,14 +23,13 @@ export function scenarioOf(file: string, findings: Findings): string {
   const { forward, backward } = connection;
   const isBackward = backward.unique_bytes > forward.unique_bytes;
   const [side, other] = isBackward ? [backward, forward] : [forward, backward];
-  const times = [connection.initial_rtt_s, side.rtt?.min_s].filter((time): time is number => Boolean(time));
+  const rtt = connection.min_rtt_s;
   if (!side.goodput_bps) {
     throw new Error("has no connection with enough data for a rate");
   }
-  if (times.length === 0) {
+  if (!rtt) {
     throw new Error("has no round trip that could be measured");
   }
-  const rtt = Math.min(...times);
   const payload = side.payload_bytes / Math.max(side.data_segments, 1);
   const rate = side.goodput_bps * (1 + HEADERS / payload);
   const { client, server, number } = connection;
