@@ -186,6 +186,8 @@ export interface Connection {
 
 /** The findings that the engine has about a capture. */
 export interface Findings {
+  /** The rate at which the data of the largest connection came through. */
+  rate_bps?: number | null;
   connections: Connection[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * The path of the connection with the most data in a capture, as a scenario: what `lightlag import` writes, but with the
- * goodput as a lower bound of the rate.
- */
+/** The path of the connection with the most data in a capture, as a scenario: the same that `lightlag import` writes. */
 
 import type { Connection, Findings } from "../engine/protocol.ts";
 
@@ -24,14 +21,15 @@ export function scenarioOf(file: string, findings: Findings): string {
   const isBackward = backward.unique_bytes > forward.unique_bytes;
   const [side, other] = isBackward ? [backward, forward] : [forward, backward];
   const rtt = connection.min_rtt_s;
-  if (!side.goodput_bps) {
+  const goodput = side.goodput_bps;
+  if (!(findings.rate_bps || goodput)) {
     throw new Error("has no connection with enough data for a rate");
   }
   if (!rtt) {
     throw new Error("has no round trip that could be measured");
   }
   const payload = side.payload_bytes / Math.max(side.data_segments, 1);
-  const rate = side.goodput_bps * (1 + HEADERS / payload);
+  const rate = findings.rate_bps || (goodput ?? 0) * (1 + HEADERS / payload);
   const { client, server, number } = connection;
   const lines = comment(`Connection ${number} of a capture: ${client} to ${server}. From ${file}.`);
   const again = side.retransmitted_segments - side.spurious_retransmissions;
@@ -45,7 +43,9 @@ export function scenarioOf(file: string, findings: Findings): string {
     );
   }
   lines.push("", `name = "${named(file)}"`, `duration = "${seconds(Math.max(2 * connection.duration_s, 10))}"`, "");
-  const from = `its goodput, with ${HEADERS} B of headers for each ${payload.toFixed(0)} B: a lower bound`;
+  const from = findings.rate_bps
+    ? "at which ten segments in a row came through"
+    : `its goodput, with ${HEADERS} B of headers for each ${payload.toFixed(0)} B: a lower bound`;
   lines.push(
     "[[links]]",
     'between = ["client", "server"]',
