@@ -138,9 +138,13 @@ pub(super) fn msdu(protocol: Protocol, bytes: Bytes<'_>) -> Result<Msdu<'_>, Sto
         Protocol::Radiotap => after_radiotap(bytes)?,
         _ => (bytes.bytes, false),
     };
+    // Frames of control are shorter than the header of data.
+    match body.first().map(|first| first >> 2 & 3) {
+        Some(0) => return Err(Stop::named("802.11 management")),
+        Some(1) => return Err(Stop::named("802.11 control")),
+        _ => {}
+    }
     Msdu::find(body, padded).map_err(|error| match error {
-        FrameError::Unknown { kind: 0, .. } => Stop::named("802.11 management"),
-        FrameError::Unknown { kind: 1, .. } => Stop::named("802.11 control"),
         FrameError::Unknown { .. } => Stop::named("802.11 without data"),
         FrameError::Unread("encrypted") => Stop::named("encrypted 802.11"),
         FrameError::Unread("an A-MSDU") => Stop::named("802.11 with several packets (A-MSDU)"),
