@@ -668,7 +668,7 @@ def skies() -> Iterator[Case]:
         rest = list(LINES)
         for name, wrong in (
             ("too long", line + "0"),
-            ("too short", line[:-1]),
+            ("too short", line[:60]),
             ("another checksum", line[:-1] + str((int(line[-1]) + 1) % 10)),
             ("a letter as checksum", line[:-1] + "x"),
             ("a tab", line[:8] + "\t" + line[9:]),

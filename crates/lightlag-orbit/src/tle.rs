@@ -221,7 +221,10 @@ fn alpha_5(field: &str) -> Option<u64> {
 fn elements(name: Option<String>, first: &Line, second: &Line) -> Result<sgp4::Elements, ElementsError> {
     let (number, other) = (first.catalogue_number()?, second.catalogue_number()?);
     if number != other {
-        return error(first.at, format!("is of number {number}, and the second line of number {other}"));
+        return error(
+            first.at,
+            format!("is of number {number}, and the second line of number {other}; copy both lines of one set"),
+        );
     }
     if first.field(&(63..=63)) == EXTENDED {
         return error(first.at, "column 63 is 4: elements of SGP4-XP, which other orbits follow; take those of SGP4");
