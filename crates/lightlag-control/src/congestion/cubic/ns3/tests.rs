@@ -24,10 +24,10 @@ fn the_end_of_the_repair_counts_its_segments_for_later_increments() {
     let repair = Ack { newly_acked: 90 * SEGMENT, phase: Phase::Recovery, ..ack(at(100), Duration::from_millis(100)) };
     cubic.on_ack(&repair);
     cubic.on_recovered(at(100));
-    assert_eq!((cubic.window.segments(), cubic.count), (70.0, 90.0));
-    // K = ∛(30/0.4) = 4.217 s. After 2 s the target is 100 - ⌊0.4·2.117³⌋ = 97, ⌊70/27⌋ = 2; after that each ACK has
-    // enough.
-    for window in [71.0, 72.0, 73.0] {
+    // K = ∛(30/0.4) = 4.217 s. The target is 100 - ⌊0.4·4.117³⌋ = 73: ⌊70/3⌋ of the 90 are used.
+    assert_eq!((cubic.window.segments(), cubic.count), (71.0, 67.0));
+    // After 2 s it is 100 - ⌊0.4·2.117³⌋ = 97, ⌊71/26⌋ = 2; from then on each ACK has enough.
+    for window in [72.0, 73.0, 74.0] {
         cubic.on_ack(&ack(at(2100), Duration::from_millis(100)));
         assert_eq!(cubic.window.segments(), window);
     }

@@ -4,7 +4,7 @@ use crate::congestion::{Cause, Window};
 
 /// A module after this many ACKs at 100 segments, with a base of 100 ms.
 fn after(acks: u64, rtt: u64) -> (Module26, Sender) {
-    let begin = Start { rtt: Some(Duration::from_millis(100)), ..start(100) };
+    let begin = Start { rtt: Some(Duration::from_millis(100)), ssthresh: Some(50), ..start(100) };
     let mut module = Module26::new(&Config::default(), &begin);
     let mut sender = Sender::at(Window::new(&begin));
     for i in 0..acks {
