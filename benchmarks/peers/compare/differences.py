@@ -29,15 +29,6 @@ class Difference:
 
 DIFFERENCES = [
     Difference(
-        "ns-2",
-        "bic",
-        "whole ACKs",
-        "BIC of Linux 2.6 counts whole ACKs: an increment takes one ACK more than its rule says. To count as it does "
-        "with delayed ACKs our slow start has to count segments, too, and overshoots further.",
-        lambda cell: cell.loss > 0,
-        ours_is_more=True,
-    ),
-    Difference(
         "ns-3",
         "newreno",
         "half the pipe",

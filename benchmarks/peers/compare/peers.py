@@ -59,6 +59,8 @@ NS3 = Peer(
         "hybla": "TcpHybla",
         "highspeed": "TcpHighSpeed",
         "vegas": "TcpVegas",
+        "veno": "TcpVeno",
+        "htcp": "TcpHtcp",
         "bbr": "TcpBbr",
     },
 )

@@ -44,30 +44,9 @@ HEADERS = {"ns-3": "2 B", "ns-2": "12 B"}
 """ns-3's link has PPP headers; ns-2's segments are counted with the timestamps that its profile does not carry."""
 
 SWITCHES: dict[tuple[str, str], Switch] = {
-    ("ns-3", "newreno"): Switch("grows by one segment's share an ACK, not a segment", tcp={"growth": "per_ack"}),
-    ("ns-3", "cubic"): Switch(
-        "has no Reno-friendly region in 3.37; HyStart is off on both sides",
-        congestion={"reno_friendly": False, "slow_start": "standard"},
-    ),
+    ("ns-3", "cubic"): Switch("runs here without HyStart", congestion={"slow_start": "standard"}),
     ("ns-3", "highspeed"): Switch(
         "reads the table of RFC 3649 an entry ahead, as Linux", congestion={"response": "linux"}
-    ),
-    ("ns-3", "vegas"): Switch("follows Linux, not the paper", congestion={"variant": "linux"}),
-    ("ns-2", "cubic"): Switch(
-        "ships CUBIC of Linux 2.6; its first slow start does not end at 100 segments",
-        congestion={"variant": "linux-2.6", "initial_ssthresh": 0},
-    ),
-    ("ns-2", "hybla"): Switch(
-        "ships Hybla of Linux 2.6, in whole segments, an increment an ACK", congestion={"variant": "linux-2.6"}
-    ),
-    ("ns-2", "highspeed"): Switch(
-        "reads the table of RFC 3649 an entry ahead, as Linux", congestion={"response": "linux"}
-    ),
-    ("ns-2", "htcp"): Switch("counts the segments that an ACK acknowledges", tcp={"growth": "per_segment"}),
-    ("ns-2", "bic"): Switch(
-        "ships BIC of Linux 2.6, which multiplies the growth by its estimate of segments an ACK",
-        congestion={"variant": "linux"},
-        tcp={"growth": "per_segment"},
     ),
 }
 """By peer and algorithm."""
