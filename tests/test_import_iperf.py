@@ -72,7 +72,7 @@ Connecting to host 192.0.2.2, port 5201
 
 iperf Done.
 """
-FORMS = {
+FORMS: dict[str, Any] = {
     "json": TEN,
     "a warning in front": "Warning: --bidir is experimental\n" + json.dumps(iperf([10e6] * 4), indent=1),
     "events": STREAM,
@@ -259,7 +259,7 @@ BAD = {
     "nothing arrived": (json.dumps(iperf([0.0, 0.0])), "nothing arrived in any interval"),
     "all omitted": (TEN.replace("false", "true"), "all are omitted; shorten --omit"),
     "a rate of no link": (json.dumps(iperf([1e16])), "above 1e15"),
-    "text of two streams": (FORMS["parallel"].replace("SUM", "  9"), "3 streams and no [SUM] rows"),  # type: ignore[union-attr,arg-type]
+    "text of two streams": (FORMS["parallel"].replace("SUM", "  9"), "3 streams and no [SUM] rows"),
     "an interval backwards": (TEN.replace('"end": 1,', '"end": -1,', 1), "end: -1 is below 0"),
 }
 

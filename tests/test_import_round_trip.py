@@ -21,8 +21,7 @@ def measured(
     """A download over a link."""
     net = ll.Network("measured")
     net.link("server", "client", **{"queue": "1 bdp"} | link)
-    settings = {"congestion": congestion, "tcp": tcp}
-    net.flow("server", "client", **{key: value for key, value in settings.items() if value is not None})
+    net.flow("server", "client", congestion=congestion, tcp=tcp)
     return ll.run(net, duration=duration, seed=2)
 
 

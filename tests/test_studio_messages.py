@@ -27,9 +27,35 @@ from studio import sockets as sockets
 
 many = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
-OPS = ("about", "check", "edit", "write", "inspect", "network", "start", "step", "finish", "close", "sky", "flight")
+OPS: tuple[str, ...] = (
+    "about",
+    "check",
+    "edit",
+    "write",
+    "inspect",
+    "network",
+    "start",
+    "step",
+    "finish",
+    "close",
+    "sky",
+    "flight",
+)
 OPS += ("places_at", "courses", "leave")
-KEYS = ("op", "toml", "files", "sets", "path", "value", "scenario", "data", "seed", "packets", "captures", "run")
+KEYS: tuple[str, ...] = (
+    "op",
+    "toml",
+    "files",
+    "sets",
+    "path",
+    "value",
+    "scenario",
+    "data",
+    "seed",
+    "packets",
+    "captures",
+    "run",
+)
 KEYS += ("until_s", "events", "whole", "place", "time_s", "from", "to", "more")
 
 texts = st.sampled_from(
@@ -114,7 +140,7 @@ def test_half_of_a_surrogate_pair_becomes_the_replacement_character() -> None:
 def test_nodes_are_followed_up_to_the_end_of_their_scenario() -> None:
     door = _engine.Door()
     ask = partial(_asked, door=door)
-    opened = head(ask({"op": "flight", "toml": presets.PRESETS["swarm"](duration="10 s").to_toml()}))
+    opened = head(ask({"op": "flight", "toml": presets.swarm(duration="10 s").to_toml()}))
     answers = [ask({"op": "places_at", "place": opened["place"], "time_s": time}) for time in (5, 10, 1e300)]
     first, last, later = (answer[4 + struct.unpack_from("<I", answer)[0] :].lstrip(b"\0") for answer in answers)
     assert first != last == later
@@ -130,9 +156,13 @@ def test_every_task_is_prepared_or_refused(
     (folder / "pair.toml").write_text(PAIR)
     (folder / "study.toml").write_text('scenarios = ["pair.toml"]\ncongestion = ["cubic"]\n')
     keys = sorted({"run": RUN, "compare": COMPARE, "study": STUDY}[op])
-    usual = {"run": {"scenario": PAIR}, "compare": {"scenarios": [PAIR]}, "study": {"study": "0/study.toml"}}[op]
+    usual: dict[str, dict[str, Any]] = {
+        "run": {"scenario": PAIR},
+        "compare": {"scenarios": [PAIR]},
+        "study": {"study": "0/study.toml"},
+    }
     changed = data.draw(st.dictionaries(st.sampled_from(keys), values, max_size=3))
-    request = parsed_message(json.dumps({"id": 1, "op": op, **usual, **changed}))
+    request = parsed_message(json.dumps({"id": 1, "op": op, **usual[op], **changed}))
     with suppress(InputError, ScenarioError, OSError):
         task = prepared(request, Places.of([folder]), None)
         assert json.loads(json.dumps(task, default=str))["op"] == op

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import FrameType, ModuleType, TracebackType
 
-__all__ = ["ENOUGH", "IS_COMMAND", "NUMBERS", "asked", "code", "end_at_once", "finish", "has_written", "held", "install"]
+__all__ = [
+    "ENOUGH",
+    "IS_COMMAND",
+    "NUMBERS",
+    "asked",
+    "code",
+    "end_at_once",
+    "finish",
+    "has_written",
+    "held",
+    "install",
+]
 __all__ += ["kept", "raising", "telling"]
 
 NUMBERS: tuple[int, ...] = tuple(
@@ -132,9 +143,8 @@ def end_at_once(number: int) -> None:
     """Ends the process after a second signal, from any thread."""
     if not _received:
         _received.append(number)
-    _exit(
-        "ended at once; runs of a comparison or a study that had finished are kept, the same command continues from there"
-    )
+    kept = "runs of a comparison or a study that had finished are kept, the same command continues from there"
+    _exit(f"ended at once; {kept}")
 
 
 def _handle(number: int, frame: FrameType | None) -> None:

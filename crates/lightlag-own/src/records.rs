@@ -148,4 +148,3 @@ pub(crate) fn failure(fault: i64) -> String {
         format!("failed with the code {fault}")
     }
 }
-

@@ -73,7 +73,9 @@ def _check(cls: type, hook: str) -> None:
         _fail(cls, hook, None, f"is {printable(repr(raw)):.40} and no method; {right}")
     function = inspect.unwrap(raw)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        _fail(cls, hook, function, f"is async: the engine calls it and nobody awaits it, so that it never runs; {right}")
+        _fail(
+            cls, hook, function, f"is async: the engine calls it and nobody awaits it, so that it never runs; {right}"
+        )
     if inspect.isgeneratorfunction(function):
         _fail(cls, hook, function, "has a yield: calling it runs nothing; take the yield out")
     try:

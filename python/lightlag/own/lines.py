@@ -1,7 +1,7 @@
 """Lines of a method that raise exceptions, for machine code, which keeps no traceback.
 
-A copy of the method stores the number of a line, negative, in the field ``fault`` of its record before each statement of
-it that may raise. After an exception the field says where it was.
+A copy of the method stores the number of a line, negative, in the field ``fault`` of its record before each statement
+that may raise. After an exception the field says where it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RISKY = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 def with_lines(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a copy of a method that keeps its lines; the method itself if its source cannot be had or has a closure."""
+    """Returns a copy of a method that keeps its lines; the method itself if it has no source or a closure."""
     if method.__closure__:
         return method
     try:
@@ -36,7 +36,7 @@ def with_lines(method: Callable[..., Any]) -> Callable[..., Any]:
     found: dict[str, Any] = {}
     exec(compile(tree, method.__code__.co_filename, "exec"), method.__globals__, found)
     copy: Callable[..., Any] = found[function.name]
-    copy.__defaults__ = method.__defaults__  # type: ignore[attr-defined]
+    copy.__defaults__ = method.__defaults__
     copy.__qualname__ = method.__qualname__
     return copy
 

@@ -129,7 +129,9 @@ def located(message: str) -> str:
     """
     name = message.split(":", maxsplit=1)[0]
     file = _FILES.get(name)
-    return message if file is None else message.replace("an exception in line ", f"an exception in {printable(file)}:", 1)
+    return (
+        message if file is None else message.replace("an exception in line ", f"an exception in {printable(file)}:", 1)
+    )
 
 
 def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
@@ -175,7 +177,9 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
             "method, or leave @compiled out"
         ) from error
     if answers and not isinstance(found := method.nopython_signatures[0].return_type, (types.Integer, types.Boolean)):
-        raise InputError(f"{place_of(function)}: {cls.__name__}.{hook}: returns {found}; it must return {ANSWERS[hook]}")
+        raise InputError(
+            f"{place_of(function)}: {cls.__name__}.{hook}: returns {found}; it must return {ANSWERS[hook]}"
+        )
     return entry
 
 
@@ -200,7 +204,9 @@ def _lines_of(function: Any, field: str) -> list[str]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
-        return f"it has no field {error.args[0] if error.args else ''}; declare it, as NAME: float = lightlag.state(0.0)"
+        return (
+            f"it has no field {error.args[0] if error.args else ''}; declare it, as NAME: float = lightlag.state(0.0)"
+        )
     return printable(next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__))
 
 

@@ -63,7 +63,9 @@ where
 pub(super) fn check_ran(answer: &Bound<'_, PyAny>) -> PyResult<()> {
     if answer.hasattr("send")? && answer.hasattr("throw")? {
         let kind = answer.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("it returned a {kind}, whose code never runs; write def without yield")));
+        return Err(PyTypeError::new_err(format!(
+            "it returned a {kind}, whose code never runs; write def without yield"
+        )));
     }
     Ok(())
 }
