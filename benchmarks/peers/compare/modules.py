@@ -95,9 +95,9 @@ def page(pairs: list[Pair], version: str) -> str:
 The congestion modules of Linux 2.6.22 that ns-2 {version} carries, beside ours with `profile = "ns2-linux"` and
 nothing else: the profile chooses the variant `linux-2.6` of each algorithm. The path is
 [that of the satellite](peers-satellite.md) with a bottleneck of {satellite.MEGABITS} Mbit/s, a queue of {queues}
-packets, {SECONDS} s, a first ssthresh of {WINDOW} segments, and the same data packets lost in both. Goodput is in Mbit/s;
-with losses each is the mean of {SEEDS} seeds. The ratio is our goodput over that of ns-2. This page is written by
-`make peers`.
+packets, {SECONDS} s, a first ssthresh of {WINDOW} segments, and the same data packets lost in both. Goodput is in
+Mbit/s; with losses each is the mean of {SEEDS} seeds. The ratio is our goodput over that of ns-2. This page is written
+by `make peers`.
 
 {close} of {len(pairs)} cells are within 10 %.
 """,

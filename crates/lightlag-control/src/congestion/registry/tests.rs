@@ -213,6 +213,52 @@ fn what_is_left_to_the_profile_is_the_kernels_in_profile_linux() {
 }
 
 #[test]
+fn what_is_left_to_the_profile_is_a_simulators_in_its_profile() {
+    let variant = |choice: &Choice| match serde_json::to_value(choice).unwrap() {
+        serde_json::Value::Object(table) => table["variant"].as_str().unwrap().to_owned(),
+        other => other.as_str().unwrap().to_owned(),
+    };
+    for name in
+        ["bic", "cubic", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"]
+    {
+        assert_eq!(variant(&Choice::named(name).in_linux26()), "linux-2.6", "{name}");
+    }
+    for name in ["cubic", "htcp", "vegas", "veno"] {
+        assert_eq!(variant(&Choice::named(name).in_ns3()), "ns3", "{name}");
+    }
+    // ns-2.35 sets no first ssthresh.
+    let cubic = choice(r#"{ "algorithm": "cubic", "variant": "linux-2.6", "initial_ssthresh": 0 }"#);
+    assert_eq!(Choice::named("cubic").in_linux26(), cubic);
+}
+
+#[test]
+fn what_a_scenario_says_of_a_variant_stays_in_a_simulators_profile() {
+    for json in [
+        r#"{ "algorithm": "bic", "variant": "paper" }"#,
+        r#"{ "algorithm": "illinois", "variant": "paper" }"#,
+        r#"{ "algorithm": "highspeed", "response": "table" }"#,
+        r#"{ "algorithm": "veno", "rtt_source": "sample" }"#,
+        r#"{ "algorithm": "westwood", "ack_limit": 2 }"#,
+    ] {
+        assert_eq!(choice(json).in_linux26(), choice(json), "{json}");
+    }
+    let set = choice(r#"{ "algorithm": "bic", "beta": 0.5 }"#).in_linux26();
+    assert_eq!(set, choice(r#"{ "algorithm": "bic", "variant": "linux-2.6", "beta": 0.5 }"#));
+}
+
+#[test]
+fn a_module_refuses_parameters_that_it_does_not_have() {
+    for (json, key) in [
+        (r#"{ "algorithm": "highspeed", "variant": "linux-2.6", "response": "table" }"#, "response"),
+        (r#"{ "algorithm": "veno", "variant": "ns3", "rtt_source": "sample" }"#, "rtt_source"),
+        (r#"{ "algorithm": "westwood", "variant": "linux-2.6", "ack_limit": 2 }"#, "ack_limit"),
+        (r#"{ "algorithm": "cubic", "variant": "ns3", "reno_friendly": true }"#, "reno_friendly"),
+    ] {
+        assert!(refused(json).contains(key), "{json}");
+    }
+}
+
+#[test]
 fn an_algorithm_has_the_capabilities_that_it_needs() {
     for entry in catalog() {
         let choice = Choice::named(entry.name);
