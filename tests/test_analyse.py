@@ -74,7 +74,7 @@ def test_goodput_leaves_out_an_incomplete_interval_and_continues_after_the_last_
 def test_goodput_of_no_rows_is_empty() -> None:
     trace = pl.DataFrame(schema={"time_s": pl.Float64, "flow": pl.String, "arrived_bytes": pl.UInt64})
     assert analyse.goodput(trace, 1.0).columns == ["time_s", "flow", "goodput_bps"]
-    with pytest.raises(ValueError, match="not positive"):
+    with pytest.raises(ValueError, match="not a positive number"):
         analyse.goodput(trace, 0.0)
 
 

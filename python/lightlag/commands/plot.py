@@ -166,6 +166,8 @@ def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: 
     from lightlag.plot import FIGURES, facets
 
     metric = ",".join(metrics)
+    if len(metrics) == 1 and metric not in {*FIGURES, *moving.PICTURES}:
+        raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
     path = target.path(metric)
     if moving.is_moving(path):
         if len(found) > 1:
@@ -176,7 +178,5 @@ def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: 
     elif len(metrics) > 1 or (apart and len(found) > 1):
         target.save(facets(found, metrics, apart=apart), path)
     else:
-        if metric not in FIGURES:
-            raise InputError(f'no figure of "{metric}"; there are {", ".join(FIGURES)}')
         target.save(FIGURES[metric](found), path)
     say_written(path)
