@@ -128,6 +128,21 @@ fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
     if keys.iter().any(|key| key.contains("inet2023")) {
         keys.retain(|key| !key.starts_with("slow_start") && key != "reno_friendly = true");
     }
+    // Modules of Linux 2.6 and of ns-3, which two profiles choose, lack these switches; the variants of papers have them.
+    let own =
+        |key: &String| ["rtt_source", "response", "reno_friendly = true"].iter().any(|word| key.starts_with(word));
+    if keys.iter().any(own) {
+        let variants = algorithm.parameters.iter().find(|parameter| parameter.name == "variant");
+        let words = variants.map_or("", |parameter| parameter.range.as_str()).split(" or ");
+        let others = ["\"profile\"", "\"linux-2.6\"", "\"ns3\"", "\"inet2023\""];
+        keys.retain(|key| !key.starts_with("variant"));
+        keys.extend(
+            words
+                .filter(|word| word.starts_with('"') && !others.contains(word))
+                .take(1)
+                .map(|word| format!("variant = {word}")),
+        );
+    }
     format!("{{ {} }}", keys.join(", "))
 }
 
