@@ -151,7 +151,7 @@ def test_handovers_stand_below_window_and_round_trips(oneweb: ll.Result, tmp_pat
     window, delay, below = figure.axes
     assert window.get_title(loc="left") == "Handovers of Dublin->Munich"
     assert window.get_title(loc="right") == "3 changes of the way, 25.5 s without · seed 1"
-    assert (window.get_ylabel(), delay.get_ylabel()) == ("cwnd (segments)", "round trip (ms)")
+    assert (window.get_ylabel(), delay.get_ylabel()) == ("cwnd (segments)", "Round trip (ms)")
     assert [text.get_text() for text in below.get_yticklabels()] == ["at Dublin", "at Munich"]
     assert {axes.get_xlim() for axes in figure.axes} == {(0.0, 140.0)}
     changes = sorted(set(oneweb.paths["time_s"]))[1:]

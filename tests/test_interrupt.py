@@ -86,7 +86,7 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_recorded(tmp_path: Path) -> None:
     done = interrupted("call:watch", 2, ["run", "dumbbell", "--quiet", *LONG], tmp_path)
     says_so(done)
     assert done.stderr.startswith("error: interrupted at ")
-    assert "results/dumbbell; the same command with --force runs it again" in done.stderr
+    assert "results/dumbbell; the same command runs it again" in done.stderr
     result = ll.load(tmp_path / "results" / "dumbbell")
     assert result.interrupted
     assert 0 < result.simulated_s < 400_000
@@ -181,8 +181,8 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
         command = [sys.executable, "-m", "lightlag", *arguments, *more]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    # Others may not take its place.
-    done = again("--set", "duration=99 s")
+    # Others may not take its place: not a named one, and without a name they take the next.
+    done = again("--set", "duration=99 s", "--out", str(folder))
     assert (done.returncode, folder.exists()) == (2, True)
     assert "exists" in done.stderr
     done = again()
@@ -193,7 +193,7 @@ def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> Non
     hashes = {(one.congestion, one.seed): one.result_hash for one in whole.outcomes}
     assert all(hashes[one.congestion, one.seed] == one.result_hash for one in kept.outcomes)
     # Complete results stay.
-    assert again().returncode == 2
+    assert again("--out", str(folder)).returncode == 2
 
 
 def test_an_interrupted_comparison_draws_no_figures(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ PERMISSIVE = {
         "HPND",
         "ISC",
         "MIT",
+        "MIT-0",
         "MIT-CMU",
     ),
     *("PSF-2.0", "Python-2.0", "Unlicense", "Zlib"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 
 _SMALLEST = 1e-9
 """Magnitude below which a number keeps its exponent."""
@@ -24,7 +23,10 @@ def number(value: float, digits: int = 4) -> str:
     text = f"{value:.{digits}g}"
     if "e" not in text or not math.isfinite(value) or abs(value) < _SMALLEST:
         return text
-    return f"{value:,.0f}" if abs(value) >= 1 else f"{Decimal(text):f}"
+    if abs(value) >= 1:
+        return f"{value:,.0f}"
+    mantissa, exponent = text.split("e")
+    return f"{value:.{len(mantissa.lstrip('-').replace('.', '')) - 1 - int(exponent)}f}"
 
 
 def window(segments: float) -> str:
@@ -81,7 +83,7 @@ def size(count: float, like: float | None = None) -> str:
 
 def _with_unit(value: float, like: float | None, unit: str) -> str:
     factor, prefix = factor_of(value if like is None else like)
-    if 0 < abs(value) < factor / 100:
+    if 0 < abs(value) < factor / 1000:
         factor, prefix = factor_of(value)
     return f"{number(value / factor)} {prefix}{unit}"
 

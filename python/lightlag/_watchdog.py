@@ -70,7 +70,7 @@ def interrupt_callbacks() -> int:
 
 def is_interrupt(failed: tuple[str, float, str]) -> bool:
     """Returns True if the failure of an algorithm, as the engine reports it, is a KeyboardInterrupt."""
-    return "KeyboardInterrupt" in failed[2].splitlines()
+    return any(line.rstrip(": ").endswith("KeyboardInterrupt") for line in failed[2].splitlines())
 
 
 def _raise_in_callback(_: int, frame: FrameType | None) -> None:

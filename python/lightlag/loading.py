@@ -34,6 +34,11 @@ def load(folder: str | os.PathLike[str]) -> Any:
     from lightlag.study.folder import open_study
 
     path = Path(folder)
-    if (path / "curves.jsonl").is_file():
+    try:
+        is_comparison, is_study = (path / "curves.jsonl").is_file(), (path / "runs").is_dir()
+    except (OSError, ValueError):
+        # A name that no file can have: the reader of runs names the fault.
+        is_comparison = is_study = False
+    if is_comparison:
         return load_comparison(path)
-    return open_study(path) if (path / "runs").is_dir() else load_run(path)
+    return open_study(path) if is_study else load_run(path)

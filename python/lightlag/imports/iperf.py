@@ -10,7 +10,7 @@ from typing import Any
 
 from lightlag.imports import texts
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Options, Side
-from lightlag.imports.iperf_test import Direction, Interval, Test, path_of
+from lightlag.imports.iperf_report import Direction, Interval, Report, path_of
 from lightlag.imports.sample import Sample
 
 __all__ = ["ABOUT", "read", "recognises"]
@@ -81,11 +81,11 @@ def _is_server_first(path: Path, test: Any) -> bool:
     return texts.member(path, test, "intervals", 0, "sum", "sender") is True
 
 
-def _setup(path: Path, test: dict[str, Any]) -> Test:
+def _setup(path: Path, test: dict[str, Any]) -> Report:
     """What a test says of itself."""
     setup, end = texts.member(path, test, "start", "test_start"), texts.member(path, test, "end")
     version = texts.member(path, test, "start", "version")
-    found = Test(version if isinstance(version, str) else "iperf3", texts.member(path, setup, "protocol") == "UDP")
+    found = Report(version if isinstance(version, str) else "iperf3", texts.member(path, setup, "protocol") == "UDP")
     found.payload = _payload(path, test, setup, found.is_udp)
     name = texts.member(path, end, "sender_tcp_congestion")
     found.congestion = name if isinstance(name, str) and name else None
@@ -145,7 +145,7 @@ def _payload(path: Path, test: Any, setup: Any, is_udp: bool) -> float | None:
     return texts.number(path, value, "the payload of a packet", least=1) if value else None
 
 
-def _direction(path: Path, test: dict[str, Any], found: Test, side: Side, suffix: str) -> None:
+def _direction(path: Path, test: dict[str, Any], found: Report, side: Side, suffix: str) -> None:
     key, end = f"sum{suffix}", texts.member(path, test, "end")
     received = texts.member(path, test, "server_output_json", "intervals") if not suffix and side == "forward" else None
     has_server = found.is_udp and bool(received)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lightlag.imports import texts
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Options, Side
-from lightlag.imports.iperf_test import Direction, Interval, Test, path_of
+from lightlag.imports.iperf_report import Direction, Interval, Report, path_of
 from lightlag.imports.sample import Sample
 
 __all__ = ["ABOUT", "read", "recognises"]
@@ -47,7 +47,7 @@ def read(path: Path, options: Options) -> Found:
     lines = tests[-1]
     rows = list(_rows(path, lines))
     whole = "\n".join(line for _, line in lines)
-    test = Test("iperf", _UDP.search(whole) is not None, tests=len(tests))
+    test = Report("iperf", _UDP.search(whole) is not None, tests=len(tests))
     reverse = _REVERSE.search(whole) is not None
     has_sum = any(row.id == "SUM" for row in rows)
     streams = {row.id for row in rows if row.id != "SUM"}

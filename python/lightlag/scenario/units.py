@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+import math
 from collections.abc import Callable
 
 from lightlag._quantities import number, rate, size
@@ -48,6 +48,6 @@ def check_units(place: str, **given: object) -> None:
     """
     for name, value in given.items():
         for one in (value.forward, value.backward) if isinstance(value, Directions) else (value,):
-            if isinstance(one, numbers.Real):
+            if isinstance(one, (int, float)) and math.isfinite(one):
                 suggested = _SUGGESTED[name](float(one))
                 raise InputError(f'{place}: {name}: {one!r} has no unit; write "{suggested}"')

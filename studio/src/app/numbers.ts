@@ -94,10 +94,10 @@ export function factorOf(value: number): [factor: number, prefix: string] {
   return [1000 ** at, PREFIXES[at] ?? ""];
 }
 
-/** A value with a prefix and its unit: those of `like`, unless the value would have fewer than two digits in them. */
+/** A value with a prefix and its unit: those of `like`, unless the value is below a thousandth of them. */
 export function withUnit(value: number, unit: string, like = value): string {
   const [columnFactor, columnPrefix] = factorOf(like);
-  const isSmall = value !== 0 && Math.abs(value) < columnFactor / 100;
+  const isSmall = value !== 0 && Math.abs(value) < columnFactor / 1000;
   const [factor, prefix] = isSmall ? factorOf(value) : [columnFactor, columnPrefix];
   return `${number(value / factor)} ${prefix}${unit}`;
 }

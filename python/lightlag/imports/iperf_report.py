@@ -24,7 +24,7 @@ from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options, Row, Side
 from lightlag.variables import quantity
 
-__all__ = ["Direction", "Interval", "Test", "path_of"]
+__all__ = ["Direction", "Interval", "Report", "path_of"]
 
 TCP_HEADERS, UDP_HEADERS = 52, 28
 """Bytes around a payload: IPv4, TCP with timestamps; IPv4, UDP."""
@@ -82,7 +82,7 @@ class Direction:
 
 
 @dataclass
-class Test:
+class Report:
     """A test."""
 
     program: str
@@ -102,7 +102,7 @@ class Test:
     """Tests in the file, of which this is the last one with data."""
 
 
-def path_of(path: Path, test: Test, options: Options) -> Found:
+def path_of(path: Path, test: Report, options: Options) -> Found:
     """Returns the path of a test.
 
     Raises
@@ -131,7 +131,7 @@ def path_of(path: Path, test: Test, options: Options) -> Found:
     return found
 
 
-def _notes(test: Test) -> list[str]:
+def _notes(test: Report) -> list[str]:
     notes = []
     if test.tests > 1:
         notes.append(f"The file has {test.tests} tests; this is the last one with data.")
@@ -144,7 +144,7 @@ def _notes(test: Test) -> list[str]:
     return notes
 
 
-def _direction(test: Test, side: Side, options: Options) -> Found:
+def _direction(test: Report, side: Side, options: Options) -> Found:
     direction = test.directions[side]
     start = min(one.start_s for one in direction.intervals)
     found = Found("", side=side, is_backward=side == "backward", is_udp=test.is_udp)
@@ -169,7 +169,7 @@ def _direction(test: Test, side: Side, options: Options) -> Found:
     return found
 
 
-def _rtt(test: Test, options: Options) -> float:
+def _rtt(test: Report, options: Options) -> float:
     """The RTT of a test in seconds: as measured, of the delay that the user gave, or the usual one."""
     given = None if options.delay is None else quantity(options.delay, "s")[0]
     return test.min_rtt_s or 2 * (given or 0.0) or _USUAL_RTT_S
