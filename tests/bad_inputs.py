@@ -489,7 +489,7 @@ def flags() -> Iterator[Case]:
         yield usage(wrong)
     for command, more in (("list", "queues"), ("explain", "bbr"), ("schema", "x"), ("run", "geo")):
         yield usage(*COMMANDS[command], more)
-    for name in ("flowers", "", "Queues", "queue", "congestions"):
+    for name in ("flowers", "", "Queues", "queuing", "congestions"):
         yield Case(f"list {name}", ("list", name), parts=("congestion, queues, profiles, scenarios, papers",))
     for name in ("carrot", "", "cubicc", "CUBIC!", "pair.toml"):
         yield Case(f"explain {name}", ("explain", name), parts=(name,))

@@ -161,7 +161,7 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {
         *pages.COPIES.values(),
-        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "json")),
+        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "glossary", "json")),
     }
 
 

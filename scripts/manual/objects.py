@@ -144,6 +144,7 @@ OBJECTS: dict[str, dict[str, str]] = {
     },
     "lightlag orbit SCENARIO --json": {
         "satellites": "number of satellites",
+        "links": "number of links between satellites",
         "start": "time at which the scenario starts, UTC",
         "from, to": "stations of the way",
         "seconds": "seconds that were looked at",

@@ -33,11 +33,11 @@ def report(
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
+    result = read_result(folder)
     path = folder / "report.html" if out is None else out
     # Links lead from the page to its neighbours.
     is_beside = not is_stream(path) and path.parent.resolve() == folder.resolve()
     beside = folder if is_beside else None
-    result = read_result(folder)
     check_file(path, force=force, inputs=[folder])
     if isinstance(result, Result):
         page = result.report(beside)

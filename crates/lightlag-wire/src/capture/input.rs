@@ -81,6 +81,10 @@ impl<R: Read> Read for Source<R> {
             // A compressed file that is cut ends where its last whole part ends.
             Self::Gzip(source) => match source.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+                // flate2 names only the damage.
+                Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => {
+                    Err(io::Error::new(error.kind(), format!("the gzip file is damaged ({error}); copy it again")))
+                }
                 read => read,
             },
             Self::Empty => Ok(0),

@@ -32,6 +32,15 @@ fn a_packed_file_that_is_cut_gives_what_was_whole() {
 }
 
 #[test]
+fn a_packed_file_that_is_damaged_is_named() {
+    let mut bytes = packed(&written());
+    // A block of the type that is reserved (RFC 1951 §3.2.3), after a header of 10 bytes.
+    bytes[10] = 0x07;
+    let error = read(&bytes).2.unwrap().to_string();
+    assert!(error.contains("the gzip file is damaged (") && error.ends_with("; copy it again"), "{error}");
+}
+
+#[test]
 fn the_form_of_kuznetzov_has_more_numbers_in_front_of_a_packet() {
     let record = [&[0; 8][..], &[0x45; 20]].concat();
     let bytes = Bytes::new(false).classic(0xa1b2_cd34, 101).u32(1).u32(2).u32(20).u32(20).put(&record).bytes;
