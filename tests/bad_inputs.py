@@ -566,7 +566,15 @@ MEASUREMENTS = {
     "course.mob": ("now=+0ns node=0 pos=0:0:0 vel=0:0:0\n", ("now=+0ns node=1 pos=5:0:0 vel=0:0:0",)),
 }
 """Files of measurements: what stands first, and lines that may be wrong."""
-WRONG_LINES = ("x,y,z,w", "1,2,3,4,5,6", "-5,-1,-1,-1", "nan,nan,nan,nan", "1e400,1,1,1", '$ns_ at soon "$node_(1) setdest 1 1 1"', "now=1")
+WRONG_LINES = (
+    "x,y,z,w",
+    "1,2,3,4,5,6",
+    "-5,-1,-1,-1",
+    "nan,nan,nan,nan",
+    "1e400,1,1,1",
+    '$ns_ at soon "$node_(1) setdest 1 1 1"',
+    "now=1",
+)
 
 
 def imported() -> Iterator[Case]:
