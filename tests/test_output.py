@@ -200,3 +200,15 @@ def test_the_current_folder_is_not_replaced(lightlag: Lightlag, results: Path) -
     done = lightlag("run", "../pair.toml", "-q", "-f", "-o", "../one", cwd=results)
     assert done.returncode == 2
     assert "is the folder that you are in" in done.stderr
+
+
+def test_standard_output_and_error_stay_in_order_in_one_pipe(shell: Shell) -> None:
+    code = """if True:
+        import sys
+        from lightlag._printing import streams
+        with streams():
+            for number in range(6):
+                print(number, file=[sys.stdout, sys.stderr][number % 2])
+    """
+    done = shell(f"{sys.executable} -c '{code}' 2>&1 | cat")
+    assert done.stdout.split() == ["0", "1", "2", "3", "4", "5"]

@@ -54,9 +54,13 @@ class Printer(io.TextIOWrapper):
     """A text stream that notes the first failure to write instead of raising it."""
 
     failure: OSError | None = None
+    before: Printer | None = None
+    """A stream that is flushed before a text of this one is written, so that the two stay in order in one pipe."""
 
     def write(self, text: str) -> int:
         """Writes a text, or discards it if an earlier one could not be written."""
+        if self.before is not None:
+            self.before.flush()
         try:
             return super().write(text)
         except OSError as error:
@@ -89,7 +93,8 @@ class streams:  # noqa: N801
     def __enter__(self) -> None:
         _open_closed()
         self._output = sys.stdout = _printer(1, sys.stdout)
-        sys.stderr = _printer(2, sys.stderr)
+        sys.stderr = printer = _printer(2, sys.stderr)
+        printer.before = self._output
         if sys.stdin is None:
             sys.stdin = open(0, closefd=False)
 
@@ -127,7 +132,8 @@ def _printer(number: int, stream: object) -> Printer:
     if not isinstance(stream, io.TextIOWrapper):
         raw = io.FileIO(number, "w", closefd=False)
         return Printer(io.BufferedWriter(raw), encoding="utf-8", errors=REPLACED, line_buffering=number == 2)
-    encoding, is_by_line = stream.encoding, stream.line_buffering
+    # Errors and warnings appear at once, also in a pipe or a file.
+    encoding, is_by_line = stream.encoding, stream.line_buffering or number == 2
     errors = REPLACED if stream.errors in ("strict", "surrogateescape") else stream.errors
     with suppress(OSError):
         stream.flush()
