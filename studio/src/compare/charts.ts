@@ -207,7 +207,11 @@ export function windows({ contenders }: Comparison, seed: number): LinePanel[] {
   return contenders.map(({ name, outcomes }, at) => {
     const run = runs[at];
     const series = run ? windowLines(run, at, most) : [];
-    const highest = Math.max(0, ...series.flatMap(({ y }) => y.map((value) => value ?? 0)));
+    // Of the curves as they are: those of the chart are rounded.
+    const highest = (run?.curves.windows ?? []).reduce(
+      (most, { y }) => y.reduce((peak, value) => (Number.isNaN(value) ? peak : Math.max(peak, value)), most),
+      0,
+    );
     const said = run?.curves.windows.length ? `, seed ${run.seed}` : "";
     const top = usualTop(series);
     const above = top === undefined ? "" : `, up to ${Math.round(highest).toLocaleString("en")}`;

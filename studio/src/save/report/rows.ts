@@ -89,7 +89,14 @@ function signalCells({ signals }: Sender): Row {
   return { signals: `${received + local} of ${sent + local} heeded` };
 }
 
-const DROPPED = ["dropped_queue", "dropped_aqm", "dropped_error", "dropped_outage", "dropped_acks", "dropped_route"] as const;
+const DROPPED = [
+  "dropped_queue",
+  "dropped_aqm",
+  "dropped_error",
+  "dropped_outage",
+  "dropped_acks",
+  "dropped_route",
+] as const;
 /** Columns that plain links never fill are shown only if some link fills them. */
 const RARE = [
   ["dropped_outage", "dropped (outage)"],
