@@ -1,7 +1,7 @@
 //! The sender of TCP-Linux, the agent of ns-2 that carries congestion modules of Linux 2.6.22, with windows in whole
 //! segments.
 //!
-//! A variant `linux-2.6` is a [`Module`]: its increase above ssthresh, its ssthresh, its least window in recovery. The
+//! A variant `linux-2.6` is a `Module`: its increase above ssthresh, its ssthresh, its least window in recovery. The
 //! rest is the same for all (`LinuxTcpAgent`, `tcp_slow_start`):
 //!
 //! - each ACK of new data outside of fast recovery counts as one; slow start applies up to ssthresh and at it;

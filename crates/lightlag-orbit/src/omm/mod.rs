@@ -1,5 +1,5 @@
 //! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM): the form for catalogue numbers of more than five digits. They are
-//! written as JSON, as CSV, as lines of keywords ([`kvn`]) or as XML ([`xml`]).
+//! written as JSON, as CSV, as lines of keywords (`kvn`) or as XML (`xml`).
 
 mod kvn;
 mod xml;
