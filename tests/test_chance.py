@@ -17,7 +17,7 @@ SEEDS = (1, 2)
 
 
 def outcomes(scenario: dict[str, Any], seeds: Iterable[int] = SEEDS) -> set[str]:
-    """What a scenario gives with several seeds: the hash of a run has its seed in it."""
+    """The results of a scenario with several seeds, without the hash of the run, which has the seed in it."""
     summaries = (ll.run(scenario, seed=seed).summary for seed in seeds)
     return {json.dumps([summary["flows"], summary["links"], summary["packet_hops"]]) for summary in summaries}
 

@@ -48,7 +48,7 @@ def connected(server: Server, text: str = "") -> socket.socket:
 
 
 def ends(connection: socket.socket) -> bytes:
-    """What the server sends until it ends the connection."""
+    """The bytes that the server sends until it ends the connection."""
     found = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(1 << 16):

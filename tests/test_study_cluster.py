@@ -359,7 +359,7 @@ def listening(processes: list[int]) -> set[int]:
 
 
 def answered(port: int, *, tls: bool) -> bytes:
-    """What a port answers to somebody without a certificate."""
+    """The answer of a port to a client without a certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with contextlib.ExitStack() as stack:

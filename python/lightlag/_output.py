@@ -144,7 +144,7 @@ def say_written(path: Path) -> None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What a path leads to; None for a new file and for standard output."""
+    """The status of the file that a path leads to; None for a new file and for standard output."""
     if "\0" in str(path):
         raise FolderError(f"{printable(path)}: is not the name of a file; name one without a zero byte")
     if path == STDOUT:

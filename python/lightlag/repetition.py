@@ -45,7 +45,7 @@ _BUFFER = (64, 65_535 << 14)
 _INITIAL_WINDOW = 1_000
 _RATE = (1.0, 1e15)
 _LONGEST_S = 480 * 3600.0
-"""What a scenario allows: bytes, segments, bit/s, seconds."""
+"""Limits that a scenario allows: bytes, segments, bit/s, seconds."""
 _LINUX = (60_000, 65_536)
 _LINUX_BUFFER = 80_896
 """The first windows of Linux, and the first size of a buffer that the scenario takes by default for them."""

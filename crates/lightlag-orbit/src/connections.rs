@@ -1,4 +1,4 @@
-//! Which stations have a path to each other at a moment, over any number of satellites and of stations that relay.
+//! The pairs of stations that have a path to each other at a moment, over any number of satellites and of stations that relay.
 
 use crate::sky::Sky;
 use lightlag_core::Instant;

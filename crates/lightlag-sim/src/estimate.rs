@@ -107,7 +107,7 @@ fn rows(scenario: &Scenario, network: &Network, loads: &[Load]) -> Rows {
     }
 }
 
-/// Samples of a table in this time.
+/// The number of samples of a table in a time.
 fn samples(scenario: &Scenario, time: Duration) -> f64 {
     (time.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64
 }

@@ -75,7 +75,7 @@ pub fn parse_tunnel(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
     parse_any(packet.bytes, form)
 }
 
-/// What a packet may look like.
+/// Forms that a packet may have.
 #[derive(Clone, Copy, Default)]
 struct Form {
     /// Bytes on the wire of a captured packet, which may be cut or have no length.

@@ -16,7 +16,7 @@
 //! Losses in a slow start that fills the queue come by the hundred, one of two packets, in the second in which the round
 //! trip is longest (`overflow`). They belong to the queue, not to numbers: another sender fills it with other packets.
 //!
-//! What an application exchanges before it starts to send (`opening`) is left out, because it shows neither the window
+//! Messages that an application exchanges before it starts to send (`opening`) are left out, because they show neither the window
 //! nor the path.
 
 mod opening;

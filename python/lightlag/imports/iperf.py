@@ -82,7 +82,7 @@ def _is_server_first(path: Path, test: Any) -> bool:
 
 
 def _setup(path: Path, test: dict[str, Any]) -> Report:
-    """What a test says of itself."""
+    """The settings that a test reports."""
     setup, end = texts.member(path, test, "start", "test_start"), texts.member(path, test, "end")
     version = texts.member(path, test, "start", "version")
     found = Report(version if isinstance(version, str) else "iperf3", texts.member(path, setup, "protocol") == "UDP")

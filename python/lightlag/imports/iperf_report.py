@@ -51,7 +51,7 @@ _USUAL_RTT_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What a test reports of an interval."""
+    """The report of one interval of a test."""
 
     start_s: float
     end_s: float

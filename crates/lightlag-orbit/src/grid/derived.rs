@@ -182,7 +182,7 @@ fn linked(places: Vec<Place>, cos: f64) -> Option<(Vec<Vec<Place>>, Vec<Isl>)> {
     for plane in &planes {
         for (at, place) in plane.iter().enumerate() {
             let next = &plane[(at + 1) % plane.len()];
-            // Behind a gap of the plane nobody is in sight, now or later.
+            // Across a gap of the plane no satellite is in sight, now or later.
             if sees_above_the_air(place.position, next.position) {
                 links.push(Isl { ends: [place.number, next.number], crosses: false });
             }

@@ -58,7 +58,7 @@ where
     })
 }
 
-/// Fails for a coroutine or a generator, whose code nobody runs; other values that a method returns are ignored.
+/// Fails for a coroutine or a generator, whose code never runs; other values that a method returns are ignored.
 #[cold]
 pub(super) fn check_ran(answer: &Bound<'_, PyAny>) -> PyResult<()> {
     if answer.hasattr("send")? && answer.hasattr("throw")? {

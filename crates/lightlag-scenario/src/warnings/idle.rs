@@ -1,6 +1,7 @@
 //! Keys of TCP that have no effect beside others.
 //!
-//! What contradicts itself is refused when the options are resolved; this is about the rest. Only keys that a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
+//! Options that contradict each other are refused when they are resolved, and are no subject of these warnings. Only keys that
+//! a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
 
 use super::{Found, Kind, Warning};
 use crate::network::{Flow, Network};

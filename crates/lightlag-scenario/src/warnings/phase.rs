@@ -1,6 +1,6 @@
 //! Runs that lock into a phase: nothing is random, and one flow meets a short queue.
 //!
-//! Which packet finds the queue full then depends on the exact order of arrivals, round after round (Floyd and Jacobson, *On Traffic
+//! The packet that finds the queue full then depends on the exact order of arrivals, round after round (Floyd and Jacobson, *On Traffic
 //! Phase Effects in Packet-Switched Gateways*, 1992). Such a run is right for its numbers and says little of a path with any noise.
 
 use super::{Found, Kind, Warning, bytes, percent, seconds};

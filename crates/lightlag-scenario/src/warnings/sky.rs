@@ -10,7 +10,7 @@ use lightlag_orbit::Selection;
 /// Element Sets: Practice and Use*, IAC-12-A6.6.11).
 const OLD: f64 = 14.0 * DAY;
 const DAY: f64 = 86_400.0;
-/// Times at which it is looked for a path, from the start to the end of the run.
+/// The number of times, from the start to the end of a run, at which a path is searched for.
 const LOOKS: u64 = 25;
 /// The equatorial radius, metres.
 const RADIUS: f64 = 6_378_137.0;

@@ -10,7 +10,7 @@ const NEAR_SENDER: f64 = 0.7;
 /// The share below which it was taken at the receiver.
 const NEAR_RECEIVER: f64 = 0.3;
 
-/// What the round-trip times of a connection show.
+/// The end at which a capture was taken, and the round-trip times of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Seen {
     pub vantage: Option<Vantage>,
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     pub min_rtt_s: Option<f64>,
 }
 
-/// What two directions and the round trip of the handshake show.
+/// Finds both from the two directions and the round trip of the handshake.
 pub(crate) fn from(forward: &Direction, backward: &Direction, initial_rtt_s: Option<f64>) -> Seen {
     let forward_sends = forward.counts.unique_bytes >= backward.counts.unique_bytes;
     let (own, other) = if forward_sends { (forward, backward) } else { (backward, forward) };

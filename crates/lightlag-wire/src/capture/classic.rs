@@ -18,7 +18,7 @@ pub struct Classic {
     pub link: LinkType,
 }
 
-/// What the first bytes of a file say about the rest.
+/// The form of the rest of a file, by its first bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
     order: Order,

@@ -103,7 +103,7 @@ pub enum CaptureError {
     Foreign {
         /// The form.
         what: &'static str,
-        /// What makes a capture of it.
+        /// The program or option that makes a capture of it.
         fix: &'static str,
     },
     /// No packet has a link type that is read. The first one:

@@ -1,4 +1,4 @@
-//! What an application exchanges before it starts to send: the cookie of iperf3, the greeting of a mail server, the
+//! Messages that an application exchanges before it starts to send: the cookie of iperf3, the greeting of a mail server, the
 //! keys of TLS.
 //!
 //! Data belongs to the opening if it is short and not full, was acknowledged before more was sent, and much more

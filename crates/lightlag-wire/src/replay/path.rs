@@ -34,7 +34,7 @@ pub struct Path {
     pub full_packet: u32,
 }
 
-/// What a walk through the packets of a connection gives for its path.
+/// Properties of a path, as found in one walk through the packets of a connection.
 pub(super) struct Times<'a> {
     /// Bytes that have arrived by a time.
     pub delivered: &'a [(Instant, u64)],

@@ -14,7 +14,7 @@ use super::super::linux26::{Module, Sender, clock};
 use super::{Ack, Cause, Config, Congestion};
 use crate::congestion::Phase;
 
-/// The count is kept for so many jiffies while the window is unchanged: HZ/32.
+/// Jiffies for which the count is kept while the window is unchanged: HZ/32.
 const HOLD: f64 = 31.0;
 /// The most ACKs for a segment before the first loss.
 const SEARCH: f64 = 20.0;

@@ -16,11 +16,11 @@ use lightlag_core::Instant;
 
 /// One, in the fixed-point numbers α and β.
 const ONE: f64 = 128.0;
-/// Epochs of so many RTTmin have a throughput and a largest RTT.
+/// The length of an epoch, in RTTmin, from which its throughput and its largest RTT count.
 const SETTLED: f64 = 3.0;
 /// The most by which RTTmax rises at a time, in jiffies.
 const MAX_RISE: f64 = 20.0;
-/// RTTmin in jiffies up to which β is the least.
+/// The RTTmin, in jiffies, up to which β is 0.5.
 const SHORT: f64 = 10.0;
 
 /// The module.

@@ -57,7 +57,7 @@ pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// What a "cooked" capture of Linux holds, by the type of the device and the protocol.
+/// The contents of a "cooked" capture of Linux, by the type of the device and the protocol.
 fn cooked(device: u16, protocol: u16, bytes: Bytes<'_>) -> Step<'_> {
     const RADIOTAP: u16 = 803;
     const NETLINK: u16 = 824;

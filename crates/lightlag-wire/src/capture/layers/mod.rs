@@ -95,7 +95,7 @@ pub(super) enum Protocol {
     Link(LinkType),
     /// From the destination's MAC address on.
     Ethernet,
-    /// What follows a type of Ethernet.
+    /// The layer that follows a type of Ethernet.
     EtherType(u16),
     /// LLC of 802.2.
     Llc,
