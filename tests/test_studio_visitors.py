@@ -103,6 +103,7 @@ def test_a_connection_without_progress_ends(served: Callable[[str], Server], tex
     server = served(HASTY)
     with connected(server, text) as one:
         ends(one)
+        gets_in(server)
 
 
 def sends(connection: socket.socket, part: bytes) -> None:
@@ -117,8 +118,10 @@ def sends(connection: socket.socket, part: bytes) -> None:
 
 
 def test_bytes_that_drip_are_no_progress(served: Callable[[str], Server]) -> None:
-    with connected(served(HASTY), HEAD) as one:
+    server = served(HASTY)
+    with connected(server, HEAD) as one:
         sends(one, b"X: y\r\n")
+        gets_in(server)
 
 
 def test_the_owner_may_be_idle(served: Callable[[str], Server]) -> None:
