@@ -136,12 +136,24 @@ impl Rack {
     }
 }
 
+impl Recovery {
+    /// Looks for losses in the present phase. Returns whether a retransmission was lost again.
+    fn mark_overdue(&mut self, board: &mut Scoreboard, news: &News<'_>) -> bool {
+        let phase = self.phase;
+        let Finder::Time(rack) = &mut self.finder else { return false };
+        rack.mark(phase, board, news)
+    }
+}
+
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     let Finder::Time(rack) = &mut recovery.finder else { return Verdict::default() };
     rack.take(news.now, news.delivery);
     rack.adapt(board, news.dsack.is_some());
-    let lost_again = rack.mark(recovery.phase, board, news);
-    let ended = recovery.end_if_repaired(board);
+    // In Linux the episode is over before RACK looks for losses, so that the reordering window applies to data that left
+    // during it (`tcp_try_undo_recovery` before `tcp_identify_packet_loss`).
+    let ended_before = recovery.is_kernel() && recovery.end_if_repaired(board);
+    let lost_again = recovery.mark_overdue(board, news);
+    let ended = ended_before || recovery.end_if_repaired(board);
     let verdict = if recovery.is_kernel() && lost_again && recovery.phase == Phase::Loss {
         begin(recovery, board)
     } else {
@@ -152,9 +164,8 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
 
 /// The reordering timer fired (§6.3).
 pub(super) fn on_timer(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-    let Finder::Time(rack) = &mut recovery.finder else { return Verdict::default() };
     let lost_before = board.lost_bytes();
-    rack.mark(recovery.phase, board, news);
+    recovery.mark_overdue(board, news);
     if recovery.is_kernel() && recovery.phase == Phase::Loss && board.lost_bytes() > lost_before {
         return begin(recovery, board);
     }
