@@ -170,7 +170,7 @@ impl Sender {
             self.reduce(&news(), newly_lost > 0);
         }
         if newly_acked > 0 {
-            self.tail.stale = true;
+            (self.tail.stale, self.tail.left) = (true, false);
         }
         if self.board.is_empty() {
             self.tail.stop();

@@ -40,7 +40,7 @@ impl Sender {
         debug_assert!(followed, "nothing is out of order");
         self.recovery.limit_deflation(&self.board, self.cwnd);
         self.restart_timer(now, config);
-        self.tail.stale = true;
+        (self.tail.stale, self.tail.left) = (true, false);
         if self.board.is_empty() {
             self.tail.stop();
         }

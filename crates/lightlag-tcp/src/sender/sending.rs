@@ -283,7 +283,7 @@ impl Sender {
             self.timer = Timer::Retransmission;
             self.deadline = now + self.rtt.rto(&config.rto);
         }
-        self.tail.stale = true;
+        (self.tail.stale, self.tail.left) = (true, true);
         chunk
     }
 

@@ -29,11 +29,21 @@ pub(super) struct Tail {
     /// Data left or was acknowledged cumulatively, so the timer must be set again. News of SACK alone does not change
     /// it (§7.2).
     pub(super) stale: bool,
+    /// New data left since the last cumulative acknowledgement.
+    pub(super) left: bool,
 }
 
 impl Tail {
     pub(super) fn new() -> Self {
-        Self { probe: 0, timer: Instant::MAX, step: Step::default(), repeated: false, due: false, stale: false }
+        Self {
+            probe: 0,
+            timer: Instant::MAX,
+            step: Step::default(),
+            repeated: false,
+            due: false,
+            stale: false,
+            left: false,
+        }
     }
 
     /// Whether a probe is under way.
@@ -73,7 +83,19 @@ impl Sender {
             return;
         }
         // Not later than the timeout, which the probe then replaces.
-        self.tail.timer = (now + self.tail_wait(config)).min(self.deadline);
+        self.tail.timer = (now + self.tail_wait(config).min(self.timeout_after(now, config))).min(self.deadline);
+    }
+
+    /// Time from `now`, at which the probe is scheduled, to the timeout that bounds it. In Linux the timeout counts from
+    /// the head's transmission once new data has left, unless it is over (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`).
+    #[inline(always)]
+    pub(super) fn timeout_after(&self, now: Instant, config: &Config) -> Duration {
+        let rto = self.rtt.rto(&config.rto);
+        if !self.tail.left || config.timer_granularity != TimerGranularity::Linux {
+            return rto;
+        }
+        let left = self.board.head_sent().map_or(Duration::ZERO, |sent| (sent + rto).max(now).since(now));
+        if left.is_zero() { Duration::MAX } else { left }
     }
 
     #[inline(always)]

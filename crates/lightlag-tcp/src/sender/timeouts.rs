@@ -42,7 +42,7 @@ impl Sender {
     fn put_off_timers(&mut self, now: Instant, config: &Config) {
         if self.tail.timer <= now {
             // If the timeout comes first, the probe waits as long as that, by the same ticks.
-            let wait = self.tail_wait(config).min(self.rtt.rto(&config.rto));
+            let wait = self.tail_wait(config).min(self.timeout_after(self.last_sent, config));
             timer::put_off(&mut self.tail.timer, &mut self.tail.step, now, wait);
         }
         if self.deadline <= now {
