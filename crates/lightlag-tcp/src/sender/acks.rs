@@ -110,7 +110,8 @@ impl Sender {
         self.resend_head |= verdict.resend_head;
         // The peer's keep-alive probes would postpone the timeout for ever.
         let restarts = config.rto.every_ack && config.keep_alive.is_none() && !self.board.is_empty();
-        if newly_acked > 0 && !verdict.keep_timer || restarts {
+        if newly_acked > 0 && !verdict.keep_timer || restarts || self.reports_older(&delivery, newly_acked, rtt, config)
+        {
             self.restart_timer(now, config);
         }
         if self.special.validation().is_some() {
@@ -175,6 +176,17 @@ impl Sender {
         if self.board.is_empty() {
             self.tail.stop();
         }
+    }
+
+    /// Whether an ACK only reports, and by a new sample data that left before the head last did: it restarts the
+    /// retransmission timer in Linux, as the head may still arrive (`tcp_clean_rtx_queue`).
+    #[inline(always)]
+    fn reports_older(&self, delivery: &Delivery, newly_acked: u64, rtt: Option<Duration>, config: &Config) -> bool {
+        newly_acked == 0
+            && rtt.is_some()
+            && config.reductions == Reductions::Linux
+            && self.recovery.is_selective()
+            && delivery.sent.is_some_and(|(oldest, _)| self.board.head_sent().is_some_and(|sent| oldest < sent))
     }
 
     /// Advances the cumulative acknowledgement to `ack`, when duplicate ACKs have counted as SACKs.
