@@ -271,7 +271,7 @@ impl Connection {
     /// The clock reached [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.predicts = false;
-        self.begin_event();
+        self.begin_timer();
         if self.linger <= now {
             self.linger_ended(now);
         }

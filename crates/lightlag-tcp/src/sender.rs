@@ -104,6 +104,8 @@ pub(crate) struct Sender {
     cwnd_limited: bool,
     nagle: bool,
     minshall: bool,
+    /// New data waits for an ACK, a write or the end of pacing.
+    put_off: bool,
     persisting: persist::Persisting,
     /// Timeouts in a row without progress.
     retries: u8,
@@ -206,6 +208,7 @@ impl Sender {
             cwnd_limited: false,
             nagle: config.nagle,
             minshall: config.minshall,
+            put_off: false,
             retries: 0,
             initial_window: segments(config.initial_window),
             round_flight: 0,
@@ -427,6 +430,12 @@ impl Sender {
 
     /// Starts an event: as many segments may leave as the burst limit allows.
     pub(crate) fn begin_event(&mut self, config: &Config) {
+        self.begin_timer(config);
+        self.put_off = false;
+    }
+
+    /// Starts the event of a timer: new data that was put off still waits.
+    pub(crate) fn begin_timer(&mut self, config: &Config) {
         self.burst_left = config.burst_limit.unwrap_or(u32::MAX);
     }
 

@@ -44,6 +44,13 @@ impl Connection {
         }
     }
 
+    /// Starts the event of a timer.
+    pub(super) fn begin_timer(&mut self) {
+        if let Some(sender) = self.sending.awake_mut() {
+            sender.begin_timer(&self.config);
+        }
+    }
+
     /// First offset not acknowledged, and that of the next new byte.
     #[inline(always)]
     pub(super) fn edges(&self) -> (u64, u64) {

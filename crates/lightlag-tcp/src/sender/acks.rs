@@ -225,6 +225,8 @@ impl Sender {
             snack: None,
         };
         let verdict = self.recovery.on_timer(&mut self.board, &news);
+        // Linux, tcp_rack_reo_timeout: only repairs leave.
+        self.put_off = config.tso;
         if verdict.began.is_some() {
             self.excused = self.blames_corruption(now, Cause::Loss, self.board.head_sent(), config);
         }

@@ -10,6 +10,10 @@
 //! - if less than a third of the window is free, and
 //! - if that ACK, by the oldest segment in flight and SRTT, comes within 1 ms and half a round trip.
 //!
+//! It is tried again only with the next ACK or write, or when pacing ends, whatever else happens in between
+//! (`tcp_data_snd_check`, `tcp_push`, `tcp_tsq_write`). The reordering timer sends only repairs
+//! (`tcp_rack_reo_timeout`); new data waits then, too.
+//!
 //! Its segments leave back to back, the last with PSH. Linux's cuts at the end of a buffer are not modelled.
 
 use super::Sender;
@@ -46,6 +50,12 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {
         end == self.written || end == self.burst_end() && self.burst_start < start
+    }
+
+    /// Whether new data waits, although this much room is in the window. Starts a burst otherwise.
+    pub(super) fn puts_off(&mut self, now: Instant, room: u64) -> bool {
+        self.put_off = self.put_off || self.begin_burst(now, room);
+        self.put_off
     }
 
     /// Starts a burst into a window with this much room. Returns whether it has to wait instead.

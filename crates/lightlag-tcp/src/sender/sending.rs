@@ -182,7 +182,7 @@ impl Sender {
             return Ok(Choice::Again(number));
         }
         let blocked = match self.next_new(room) {
-            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.begin_burst(now, room) => {
+            Ok(chunk) if config.tso && chunk.len > 0 && !self.in_burst() && self.puts_off(now, room) => {
                 return Ok(Choice::Wait);
             }
             Ok(chunk) => return Ok(Choice::New(chunk)),

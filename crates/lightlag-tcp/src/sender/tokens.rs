@@ -64,6 +64,7 @@ impl Sender {
     /// Wakes a sender that waits for tokens.
     pub(crate) fn wake(&mut self, now: Instant) {
         if let Some(pacer) = self.special.used_pacer() {
+            self.put_off &= pacer.timer > now;
             pacer.wake(now);
         }
     }
