@@ -107,6 +107,7 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
     let loss = recovery.phase == Phase::Loss;
     let sack = recovery.uses_sack();
     let point = recovery.point;
+    let patient = sack || recovery.is_kernel();
     let episode = &mut recovery.episode;
     if !episode.active {
         return false;
@@ -130,12 +131,13 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
     {
         return true;
     }
-    loss && signs.frto && episode.passes_test(board, news, sack, point)
+    loss && signs.frto && episode.passes_test(board, news, sack, patient, point)
 }
 
 impl Episode {
-    /// RFC 5682 §2.1, with SACK §3.1.
-    fn passes_test(&mut self, board: &Scoreboard, news: &News<'_>, sack: bool, point: u64) -> bool {
+    /// RFC 5682 §2.1, with SACK §3.1. `patient`: ACKs that do not advance may come before the first that does (as with
+    /// SACK, and in Linux without it: `tcp_process_loss`).
+    fn passes_test(&mut self, board: &Scoreboard, news: &News<'_>, sack: bool, patient: bool, point: u64) -> bool {
         let advanced = news.newly_acked > 0;
         let step = self.test;
         if step == Test::Off {
@@ -146,7 +148,7 @@ impl Episode {
         }
         self.test = match step {
             Test::Head if advanced && board.una() < point => Test::New,
-            Test::Head if !advanced && sack => Test::Head,
+            Test::Head if !advanced && patient => Test::Head,
             Test::New if !advanced && !news.duplicate => Test::New,
             Test::Beside if !news.duplicate => Test::Beside,
             _ => Test::Off,
