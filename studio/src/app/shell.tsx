@@ -2,15 +2,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { focusContent, keepFocus } from "./focus.ts";
 import { Lazy } from "./lazy.tsx";
 import { title } from "./state.ts";
-import { type Theme, theme } from "./theme.ts";
+import { isDark, toggleTheme } from "./theme.ts";
 import { Told } from "./told.tsx";
 import { open, tools, view, views } from "./views.ts";
-
-const THEMES: [Theme, string, string][] = [
-  ["system", "◐", "as the system"],
-  ["light", "☀", "light"],
-  ["dark", "☾", "dark"],
-];
 
 /** The header and the view that is open. */
 export function Shell() {
@@ -35,7 +29,7 @@ export function Shell() {
             lightlag <span class="quiet">studio</span>
           </span>
         </span>
-        <h1 class="title" title="The scenario's name">
+        <h1 class="title" title={title.value}>
           {title}
         </h1>
         <nav aria-label="Views">
@@ -68,20 +62,18 @@ export function Shell() {
   );
 }
 
+/** Changes between light and dark: each click changes what is seen. */
 function ThemeButton() {
-  const at = THEMES.findIndex(([name]) => name === theme.value);
-  const [, sign, says] = THEMES[at] ?? ["system", "◐", "as the system"];
+  const [now, next] = isDark() ? ["dark", "light"] : ["light", "dark"];
   return (
     <button
       type="button"
       class="icon"
-      aria-label={`Colours: ${says}. Change`}
-      title={`Colours: ${says}`}
-      onClick={() => {
-        theme.value = THEMES[(at + 1) % THEMES.length]?.[0] ?? "system";
-      }}
+      aria-label={`Colours: ${now}. Change to ${next}`}
+      title={`Change to ${next} colours`}
+      onClick={toggleTheme}
     >
-      {sign}
+      <span aria-hidden="true">{now === "dark" ? "☾" : "☀"}</span>
     </button>
   );
 }

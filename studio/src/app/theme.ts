@@ -19,6 +19,12 @@ export function isDark(): boolean {
   return theme.value === "dark" || (theme.value === "system" && systemIsDark.value);
 }
 
+/** Changes between light and dark. The theme that the system has is stored as "system", so the page follows the system. */
+export function toggleTheme(): void {
+  const wantsDark = !isDark();
+  theme.value = wantsDark === systemIsDark.value ? "system" : wantsDark ? "dark" : "light";
+}
+
 /** Keeps the document's theme as it is chosen. */
 export function applyTheme(): void {
   effect(() => {

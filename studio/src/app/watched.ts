@@ -14,6 +14,8 @@ export interface Watched {
   readonly round: ReadonlySignal<number>;
   /** Seconds of the run that are over. */
   readonly now: ReadonlySignal<number>;
+  /** Its queues so far. */
+  readonly queues: ReadonlySignal<{ link: number; now: number; most: number; dropped: number }[]>;
   /** Tells the rows of each step; the answer ends that. */
   onStep(listener: (step: { tables: Tables }) => void): () => void;
 }

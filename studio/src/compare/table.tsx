@@ -1,6 +1,7 @@
 /** The table by variant, and the differences of runs of the same seed. */
 
 import { useSignal } from "@preact/signals";
+import { Name } from "../app/name.tsx";
 import type { Comparison } from "./comparison.ts";
 import { Mark } from "./marks.tsx";
 import { type Measure, show } from "./measures.ts";
@@ -31,7 +32,7 @@ export function Table({ comparison, planned }: { comparison: Comparison; planned
           {contenders.map((contender, at) => (
             <tr key={contender.name}>
               <th scope="row">
-                <Mark at={at} /> {contender.name}
+                <Mark at={at} /> <Name of={contender.name} />
               </th>
               {columns.map((measure) => (
                 <td class="n" key={measure.title}>
@@ -98,7 +99,9 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   return (
     <section class="differences" aria-labelledby="differences">
       <header>
-        <h2 id="differences">Differences to {first.name}, seed by seed</h2>
+        <h2 id="differences">
+          Differences to <Name of={first.name} />, seed by seed
+        </h2>
         <select
           aria-label="Measure"
           value={measure.title}
@@ -129,7 +132,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
             {rows.map(({ name, at, pairs, gap }) => (
               <tr key={name}>
                 <th scope="row">
-                  <Mark at={at} /> {name}
+                  <Mark at={at} /> <Name of={name} />
                 </th>
                 <td class="n">{pairs.length}</td>
                 <td class="n">

@@ -1,5 +1,6 @@
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Name } from "../app/name.tsx";
 import { live } from "../app/state.ts";
 import { DASHES, isDark, SERIES } from "../app/theme.ts";
 import { Chart } from "./chart.ts";
@@ -205,7 +206,7 @@ function Legend({ figure }: { figure: Figure }) {
       {figure.lines.map((line) => (
         <li key={line.name}>
           <Sample line={line} />
-          {line.name}
+          <Name of={line.name} />
           {time !== undefined && <span class="value">{short(valueAt(line, time))}</span>}
         </li>
       ))}
@@ -270,7 +271,9 @@ function Numbers({ figure }: { figure: Figure }) {
               const found = ends(line, figure.span);
               return (
                 <tr key={line.name}>
-                  <th scope="row">{line.name}</th>
+                  <th scope="row">
+                    <Name of={line.name} />
+                  </th>
                   <td>{short(found?.least ?? Number.NaN)}</td>
                   <td>{short(found?.most ?? Number.NaN)}</td>
                   <td>{short(found?.last ?? Number.NaN)}</td>

@@ -274,7 +274,7 @@ export class Course {
       now_s: this.now,
       state: this.mode === "paused" ? "paused" : "running",
       standings: this.standings(),
-      queues: [...this.store.longest].map(([link, most]) => ({ link, most })),
+      queues: this.store.queues(),
       thinned: this.store.thinned,
       happened: this.happened,
     });

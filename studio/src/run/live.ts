@@ -1,6 +1,6 @@
 /** A run that goes on in a worker of its own. */
 
-import { batch, type Signal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import {
   type Asked,
   decode,
@@ -22,6 +22,7 @@ import type {
   States,
   ToCourse,
 } from "./messages.ts";
+import { queuesOf } from "./queues.ts";
 
 export type Going = "paused" | "running" | "over" | "failed";
 
@@ -66,7 +67,10 @@ export class Live {
   /** Why it failed, and how to go on. */
   readonly fault = signal("");
   readonly standings: Signal<Standing[]> = signal<Standing[]>([]);
-  readonly queues: Signal<QueueSoFar[]> = signal<QueueSoFar[]>([]);
+  /** Its queues so far, as all views show them. */
+  readonly queues: ReadonlySignal<QueueSoFar[]> = computed(() =>
+    queuesOf(this.recorded.value, this.started.links, this.result.value?.summary),
+  );
   /** By how much what is kept is thinned, in words; empty while it is whole. */
   readonly thinned = signal("");
   /** The rows that the last single step recorded, in words; none after any other way to go on. */
@@ -74,6 +78,7 @@ export class Live {
   /** Whether packets are told. */
   hasPackets = false;
 
+  private readonly recorded = signal<QueueSoFar[]>([]);
   private line: CourseLine | undefined;
   private readonly listeners = new Set<(step: Stepped) => void>();
   private readonly waiting = new Map<number, { settle(answer: never): void; refuse(error: Error): void }>();
@@ -134,7 +139,7 @@ export class Live {
       this.result.value = undefined;
       this.fault.value = "";
       this.standings.value = [];
-      this.queues.value = [];
+      this.recorded.value = [];
       this.thinned.value = "";
       this.happened.value = [];
       this.round.value++;
@@ -239,7 +244,7 @@ export class Live {
         batch(() => {
           this.now.value = message.now_s;
           this.standings.value = message.standings;
-          this.queues.value = message.queues;
+          this.recorded.value = message.queues;
           this.thinned.value = message.thinned;
           if (message.happened.length > 0 || this.happened.peek().length > 0) {
             this.happened.value = message.happened;

@@ -1,6 +1,7 @@
 /** What charts show beside lines: bounds, losses, states. */
 
 import type uPlot from "uplot";
+import { fitting } from "../app/fitting.ts";
 import { colour } from "../app/theme.ts";
 import type { Figure } from "./figures.ts";
 
@@ -109,17 +110,9 @@ export function drawStates(plot: uPlot, { states, span, now_s }: Figure, font: s
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     states.forEach(({ name }, row) => {
-      ctx.fillText(fitting(ctx, name, bbox.width), bbox.left, bbox.top + row * all + 0.55 * named);
+      const shown = fitting(name, bbox.width, (text) => ctx.measureText(text).width);
+      ctx.fillText(shown, bbox.left, bbox.top + row * all + 0.55 * named);
     });
   }
   ctx.restore();
-}
-
-/** As much of a name as has room. */
-function fitting(ctx: CanvasRenderingContext2D, name: string, width: number): string {
-  let text = name;
-  while (text.length > 1 && ctx.measureText(text).width > width) {
-    text = `${text.replace(/…$/, "").slice(0, -1)}…`;
-  }
-  return text;
 }

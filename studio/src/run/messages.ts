@@ -52,10 +52,15 @@ export interface Standing {
   state: string;
 }
 
-/** The longest queue of a link so far. */
+/** The queue of a link as far as it is recorded, in packets. */
 export interface QueueSoFar {
   link: number;
+  /** Length in the newest record; NaN where the scenario records no queues. */
+  now: number;
+  /** Maximum length. */
   most: number;
+  /** Packets that were dropped there, ACKs included. */
+  dropped: number;
 }
 
 export interface Result {

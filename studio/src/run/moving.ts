@@ -5,12 +5,13 @@ import { Mover } from "../app/mover.ts";
 import type { Ways } from "../app/ways.ts";
 import type { Asked, Door, Flight, Network, Tables } from "../engine/protocol.ts";
 import { Hops } from "./hops.ts";
+import type { QueueSoFar } from "./messages.ts";
 import { Painter } from "./painter.ts";
-import { above, moved, ofWays, type Plan, wired } from "./plan.ts";
+import { above, linksBetween, moved, ofWays, type Plan, wired } from "./plan.ts";
 import { Queues } from "./queues.ts";
 
-/** Milliseconds between two tellings of the figures. */
-const TOLD = 500;
+/** Milliseconds between two updates of the numbers, in the picture and in the table. */
+const TOLD = 250;
 /** Milliseconds on the longest link below which packets are too fast for the eye, and below which none is drawn. */
 const TOO_FAST = 60;
 const BLUR = 12;
@@ -27,8 +28,11 @@ export interface Figures {
 }
 
 export class Moving {
-  readonly queues = new Queues();
+  private readonly queues = new Queues();
+  /** Lengths of queues as the numbers have them, by link. */
+  private lengths = new Map<number, number>();
   private readonly hops: Hops;
+  private readonly linksOf: (from: number, to: number) => number[];
   private readonly clock = new Clock();
   private readonly painter: Painter;
   private readonly longest: number;
@@ -51,6 +55,7 @@ export class Moving {
     private readonly tell: (figures: Figures) => void,
   ) {
     this.hops = new Hops(network.links);
+    this.linksOf = linksBetween(network);
     this.longest = Math.max(0.01, ...network.links.map(({ delay_s }) => delay_s));
     this.plan = wired(network, this.isTall);
     this.painter = new Painter(canvas, this.plan);
@@ -75,6 +80,11 @@ export class Moving {
   add(tables: Tables): void {
     this.hops.add(tables);
     this.queues.add(tables);
+  }
+
+  /** Takes the queues of the run so far. */
+  take(queues: QueueSoFar[]): void {
+    this.queues.take(queues);
   }
 
   /** Shows another plan. One in a row needs less height. */
@@ -126,12 +136,18 @@ export class Moving {
     this.hops.forget(shown - Math.max(KEPT, 2 * this.longest));
     const crossing = this.longest / this.speed;
     const hasPackets = !this.isStill && crossing > BLUR;
+    const isDue = this.wall - this.told >= TOLD;
+    if (isDue) {
+      this.lengths = new Map(this.queues.busiest().map((link) => [link, this.queues.at(link, shown)]));
+    }
+    const sum = (links: number[], of: (link: number) => number) => links.reduce((all, link) => all + of(link), 0);
     const levels = {
-      at: (links: number[]) => links.reduce((sum, link) => sum + this.queues.at(link, shown), 0),
-      most: (links: number[]) => links.reduce((sum, link) => sum + (this.queues.most.get(link) ?? 0), 0),
+      at: (links: number[]) => sum(links, (link) => this.queues.at(link, shown)),
+      most: (links: number[]) => sum(links, (link) => this.queues.most(link)),
+      number: (links: number[]) => sum(links, (link) => this.lengths.get(link) ?? 0),
     };
     this.painter.paint(shown, wall, hasPackets ? this.hops.kept : [], levels, ways);
-    if (this.wall - this.told >= TOLD) {
+    if (isDue) {
       this.told = this.wall;
       this.tell({ time_s: shown, ...this.painter.drawn, isTooFast: crossing < TOO_FAST, links: this.table(shown) });
     }
@@ -159,6 +175,7 @@ export class Moving {
         nameOf,
         kindOf,
         this.isTall,
+        this.linksOf,
       );
       this.showPlan(plan);
     }
@@ -177,9 +194,9 @@ export class Moving {
       .slice(0, 12)
       .map((link) => ({
         link,
-        queue: this.queues.at(link, shown),
-        most: this.queues.most.get(link) ?? 0,
-        dropped: this.queues.dropped.get(link) ?? 0,
+        queue: this.lengths.get(link) ?? 0,
+        most: this.queues.most(link),
+        dropped: this.queues.dropped(link),
         moving: moving.get(link) ?? 0,
       }));
   }

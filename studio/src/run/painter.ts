@@ -1,9 +1,11 @@
 /** Paints a plan with its queues and packets on a canvas. */
 
+import { fitting } from "../app/fitting.ts";
 import type { Spot } from "../app/layout.ts";
 import { type Box, mark, overlaps, palette, says, shape } from "./brushes.ts";
 import { type Hop, progress } from "./hops.ts";
 import type { Direction, Plan } from "./plan.ts";
+import { counted } from "./queues.ts";
 
 /** As many packets are drawn at once; of more, each other, each third and so on. */
 const MOST = 1_500;
@@ -13,10 +15,15 @@ const APART = 5;
 const FALL = 1_200;
 /** As many packets fall at once. */
 const MOST_FALLING = 60;
+/** Pixels of the longest name of a node. */
+const NAME = 160;
 
+/** Lengths of the queues of links, in packets. */
 export interface Levels {
   at(links: number[]): number;
   most(links: number[]): number;
+  /** The length that the number beside the queue and the table have: it changes more slowly, so that it can be read. */
+  number(links: number[]): number;
 }
 
 interface Falling {
@@ -188,7 +195,7 @@ export class Painter {
     pen.fillStyle = this.palette.ink;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.fillText(held.toLocaleString("en"), text.x, text.y);
+    pen.fillText(counted(levels.number(direction.links)), text.x, text.y);
   }
 
   private packets(pen: CanvasRenderingContext2D, shown: number, wall: number, hops: Hop[]): void {
@@ -282,7 +289,9 @@ export class Painter {
     };
     this.plan.nodes.forEach(({ name }, index) => {
       const { x, y } = this.spots[index] ?? { x: 0, y: 0 };
-      write(name, x, y + (this.isSmall ? 6 : 13), this.palette.ink);
+      const room = Math.min(NAME, this.width - 4);
+      const text = fitting(name, room, (some) => pen.measureText(some).width);
+      write(text, x, y + (this.isSmall ? 6 : 13), this.palette.ink);
     });
     for (const { directions } of this.plan.lines) {
       const [direction] = directions;

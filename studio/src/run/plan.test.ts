@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Network } from "../engine/protocol.ts";
-import { above, moved, ofWays, wired } from "./plan.ts";
+import { above, linksBetween, moved, ofWays, wired } from "./plan.ts";
 
 /** A star: leaves send to a hub, and the hub to a server. */
 function star(leaves: number): Network {
@@ -50,9 +50,25 @@ test("ways over satellites become a plan: shared nodes once", () => {
     (node) => `n${node}`,
     () => "satellite",
     false,
+    (from, to) => [10 * from + to],
   );
+  expect(plan.lines[0]?.directions.map(({ links }) => links)).toEqual([[7], [70]]);
   expect(plan.nodes.map(({ name }) => name)).toEqual(["n0", "n7", "n8", "n1", "n9", "n2"]);
   expect(plan.lines).toHaveLength(5);
+});
+
+test("the queue of a station is that of its link to all satellites", () => {
+  const node = (name: string, kind: string) => ({ name, kind }) as Network["nodes"][number];
+  const link = (from: number, to: number) => ({ name: "", from, to, rate_bps: 1, delay_s: 0 });
+  const network = {
+    nodes: [node("a", "station"), node("b", "station"), node("sky", "router"), node("ground", "router")].concat(
+      [1, 2].map((number) => node(`s${number}`, "satellite")),
+    ),
+    links: [link(0, 2), link(1, 2), link(4, 3), link(5, 3), link(4, 5), link(5, 4)],
+    sky: { first: 4, satellites: 2, stations: [0, 1] },
+  } as unknown as Network;
+  const between = linksBetween(network);
+  expect([between(0, 4), between(4, 5), between(5, 1), between(1, 5), between(0, 1)]).toEqual([[0], [4], [3], [1], []]);
 });
 
 test("radios are seen from above, and move", () => {

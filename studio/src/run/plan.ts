@@ -142,12 +142,28 @@ export function moved(plan: Plan, places: Float32Array): Plan {
   return { ...plan, spots };
 }
 
-/** The plan of ways that change, such as those over satellites: nodes by their numbers in the network. */
+/** Numbers of the links from a node to the next one of a path, where both links to all satellites or to the ground are one. */
+export function linksBetween({ nodes, links, sky }: Network): (from: number, to: number) => number[] {
+  const byStart = new Map<number, { number: number; to: number }[]>();
+  links.forEach(({ from, to }, number) => {
+    byStart.set(from, [...(byStart.get(from) ?? []), { number, to }]);
+  });
+  // The two nodes before the satellites stand for all of them, and for the ground.
+  const shared = (to: number) => (sky === null ? -1 : nodes[to]?.kind === "station" ? sky.first - 1 : sky.first - 2);
+  return (from, to) => {
+    const all = byStart.get(from) ?? [];
+    const own = all.filter((link) => link.to === to);
+    return (own.length > 0 ? own : all.filter((link) => link.to === shared(to))).map(({ number }) => number);
+  };
+}
+
+/** The plan of paths that change, such as those over satellites: nodes by their numbers in the network. */
 export function ofWays(
   ways: number[][],
   nameOf: (node: number) => string,
   kindOf: (node: number) => string,
   isTall: boolean,
+  linksOf: (from: number, to: number) => number[],
 ): Plan {
   const numbers = [...new Set(ways.flat())];
   const nodes = numbers.map((number) => ({ name: nameOf(number), kind: kindOf(number), numbers: [number] }));
@@ -157,7 +173,10 @@ export function ofWays(
     for (let hop = 1; hop < way.length; hop++) {
       const [one, other] = [nodeOf.get(way[hop - 1] ?? -1) ?? 0, nodeOf.get(way[hop] ?? -1) ?? 0];
       const [a, b] = one < other ? [one, other] : [other, one];
-      const direction = (from: number, to: number) => ({ from, to, links: [], rate_bps: 0, delay_s: 0 });
+      const direction = (from: number, to: number) => {
+        const links = linksOf(numbers[from] ?? -1, numbers[to] ?? -1);
+        return { from, to, links, rate_bps: 0, delay_s: 0 };
+      };
       lines.set(`${a} ${b}`, { a, b, directions: [direction(a, b), direction(b, a)] });
     }
   }

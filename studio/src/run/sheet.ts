@@ -1,5 +1,6 @@
 /** A space-time diagram on paper: the same strokes for the canvas and for SVG. */
 
+import { fitting } from "../app/fitting.ts";
 import { colour } from "../app/theme.ts";
 import type { Piece, Stop } from "./drawn.ts";
 import { ticks, type View } from "./stretch.ts";
@@ -13,6 +14,8 @@ export interface Paper {
   line(from: Point, to: Point, look: string, wide: number, dash?: number[]): void;
   cross(at: Point, look: string): void;
   words(text: string, at: Point, look: string, side: "start" | "middle" | "end"): void;
+  /** Pixels of a text. */
+  widthOf(text: string): number;
 }
 
 export interface Point {
@@ -62,7 +65,8 @@ export function drawSheet(paper: Paper, { stops, pieces, nodes, marked }: Conten
     const { y } = place({ time: 0, distance: distance_s });
     paper.line({ x: left, y }, { x: right, y }, colour("line-strong"), 1);
     if (y - last >= 12) {
-      paper.words(nodes[node] ?? "", { x: left - 8, y: y + 4 }, ink, "end");
+      const name = fitting(nodes[node] ?? "", left - 12, (text) => paper.widthOf(text));
+      paper.words(name, { x: left - 8, y: y + 4 }, ink, "end");
       last = y;
     }
   }
@@ -90,6 +94,10 @@ function clipped(a: Point, b: Point, left: number, right: number): [Point, Point
   return [a.x < left ? at(left) : a, b.x > right ? at(right) : b];
 }
 
+const FONT = "12px system-ui, sans-serif";
+/** Pixels of a letter in SVG, whose text nothing measures here: that of the widest common fonts. */
+const LETTER = 7;
+
 /** The canvas as paper. */
 export function onCanvas(pen: CanvasRenderingContext2D): Paper {
   return {
@@ -115,9 +123,13 @@ export function onCanvas(pen: CanvasRenderingContext2D): Paper {
     },
     words(text, { x, y }, look, side) {
       pen.fillStyle = look;
-      pen.font = "12px system-ui, sans-serif";
+      pen.font = FONT;
       pen.textAlign = side === "middle" ? "center" : side;
       pen.fillText(text, x, y);
+    },
+    widthOf(text) {
+      pen.font = FONT;
+      return pen.measureText(text).width;
     },
   };
 }
@@ -140,6 +152,7 @@ export function onSvg({ width, height }: Size, title: string): Paper & { text():
     words(text, { x, y }, look, side) {
       parts.push(`<text x="${n(x)}" y="${n(y)}" fill="${look}" text-anchor="${side}">${escaped(text)}</text>`);
     },
+    widthOf: (text) => LETTER * text.length,
     text: () =>
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
       `font-family="sans-serif" font-size="12" fill="none" role="img"><title>${escaped(title)}</title>` +

@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { Name } from "../app/name.tsx";
 import { grouped, number, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
 import { SERIES } from "../app/theme.ts";
@@ -83,7 +84,7 @@ function Flows({ run }: { run: Live }) {
   const standings = run.standings.value;
   const names = run.started.flows.slice(0, ROWS);
   return (
-    <section class="panel">
+    <section class="panel flows">
       <h2>Flows</h2>
       <div class="scroll">
         <table aria-label="Flows">
@@ -141,12 +142,12 @@ function Choice(props: { name: string; at: number; isFull: boolean; onChange: ()
   const { name, at, isFull, onChange } = props;
   return (
     <th scope="row">
-      <label title={name}>
+      <label>
         <input type="checkbox" checked={at >= 0} disabled={at < 0 && isFull} onChange={onChange} />
         <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
           ■
         </span>
-        <span class="name">{name}</span>
+        <Name of={name} />
       </label>
     </th>
   );
@@ -167,7 +168,7 @@ function Links({ run }: { run: Live }) {
           <thead>
             <tr>
               <th scope="col">Link</th>
-              <th scope="col" title="The longest queue so far, in packets">
+              <th scope="col" title="Maximum length of the queue so far, in packets">
                 Queue
               </th>
               {summary && <th scope="col">Busy</th>}
@@ -186,7 +187,7 @@ function Links({ run }: { run: Live }) {
                     isFull={shown.length >= MOST_LINKS}
                     onChange={() => toggle("link", run, link)}
                   />
-                  <td>{grouped(told?.max_queue_packets ?? most.get(link) ?? 0)}</td>
+                  <td>{grouped(most.get(link) ?? 0)}</td>
                   {summary && <td>{told ? `${number(100 * told.utilisation, 3)} %` : "–"}</td>}
                 </tr>
               );
@@ -194,6 +195,11 @@ function Links({ run }: { run: Live }) {
           </tbody>
         </table>
       </div>
+      {order.length > ROWS && (
+        <p class="quiet">
+          The {ROWS} longest queues of {grouped(order.length)} links.
+        </p>
+      )}
       {run.thinned.value && <p class="quiet">To bound memory, {run.thinned.value}.</p>}
     </section>
   );

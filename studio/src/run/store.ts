@@ -3,7 +3,7 @@
 import type { Table, Tables } from "../engine/protocol.ts";
 import { binWidth, decimated, levelAt, type Points } from "./decimate.ts";
 import { DropRows, PhaseRows } from "./events.ts";
-import type { Losses, LossQuery, Query, States } from "./messages.ts";
+import type { Losses, LossQuery, Query, QueueSoFar, States } from "./messages.ts";
 import { Rows } from "./rows.ts";
 
 /** Rows of a table from which on its resolution is halved. */
@@ -24,8 +24,8 @@ export class Store {
   private readonly halved = { trace: 0, queue: 0 };
   private readonly drops = new DropRows();
   private readonly phases = new Map<number, PhaseRows>();
-  /** Longest queues by link. */
-  readonly longest = new Map<number, number>();
+  /** Links whose queues held or dropped packets. */
+  private readonly byLink = new Map<number, QueueSoFar>();
 
   constructor(private readonly most = MOST) {}
 
@@ -36,11 +36,19 @@ export class Store {
     }
     if (queue?.rows) {
       this.addTo("queue", queue, "link");
-      this.addLongest(queue);
+      this.addQueues(queue);
     }
     if (drops?.rows) {
       this.drops.add(drops);
+      for (const link of drops.columns.link?.values ?? []) {
+        this.queueOf(link).dropped++;
+      }
     }
+  }
+
+  /** The queues that have held or dropped packets so far. */
+  queues(): QueueSoFar[] {
+    return [...this.byLink.values()].map((queue) => ({ ...queue }));
   }
 
   /** By how much tables are thinned, in words; empty while they are whole. */
@@ -175,15 +183,23 @@ export class Store {
     }
   }
 
-  private addLongest({ rows, columns }: Table): void {
+  private addQueues({ rows, columns }: Table): void {
     const { link, packets } = columns;
     for (let row = 0; row < rows; row++) {
       const of = link?.values[row] ?? 0;
-      const count = packets?.values[row] ?? 0;
-      if (count > (this.longest.get(of) ?? 0)) {
-        this.longest.set(of, count);
+      const held = packets?.values[row] ?? 0;
+      if (held > 0 || this.byLink.has(of)) {
+        const queue = this.queueOf(of);
+        queue.now = held;
+        queue.most = Math.max(queue.most, held);
       }
     }
+  }
+
+  private queueOf(link: number): QueueSoFar {
+    const known = this.byLink.get(link) ?? { link, now: 0, most: 0, dropped: 0 };
+    this.byLink.set(link, known);
+    return known;
   }
 }
 

@@ -3,12 +3,15 @@ import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { rate, time } from "../app/layout.ts";
+import { Name } from "../app/name.tsx";
+import { grouped } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
 import type { Names, Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { engine } from "../engine/here.ts";
 import type { Network } from "../engine/protocol.ts";
 import { type Figures, Moving } from "./moving.ts";
+import { counted } from "./queues.ts";
 import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
@@ -35,6 +38,8 @@ export default function Topology({ live }: { live: Watched }) {
       live.onStep(({ tables }) => (moving ? moving.add(tables) : early.push(tables))),
       effect(() => {
         const now = live.now.value;
+        const queues = live.queues.value;
+        moving?.take(queues);
         moving?.at(now);
       }),
       effect(() => {
@@ -58,6 +63,7 @@ export default function Topology({ live }: { live: Watched }) {
         moving.add(tables);
       }
       early = [];
+      moving.take(live.queues.peek());
       moving.at(live.now.peek());
       if (answer.media.length > 0) {
         await moving.follow(own, asked);
@@ -83,7 +89,7 @@ export default function Topology({ live }: { live: Watched }) {
       <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
       {!live.hasPackets && network.value && (
         <p class="moving-says">
-          A run as fast as it goes tells no packets.{" "}
+          Packets are not recorded at full speed.{" "}
           <button type="button" onClick={() => watch(network.value)}>
             Watch its packets
           </button>
@@ -95,7 +101,9 @@ export default function Topology({ live }: { live: Watched }) {
         </p>
       )}
       <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
-      {network.value && figures.value && <Links figures={figures.value} names={names} network={network.value} />}
+      {network.value && figures.value && (
+        <Links figures={figures.value} names={names} network={network.value} hasPackets={live.hasPackets} />
+      )}
     </section>
   );
 }
@@ -138,7 +146,7 @@ function described(network: Network | undefined, figures: Figures | undefined, n
   }
   const [fullest] = [...figures.links].sort((a, b) => b.queue - a.queue);
   const queue = fullest?.queue
-    ? `the longest queue is that of ${names.links[fullest.link]} with ${counted(fullest.queue, "packet")}`
+    ? `the longest queue is at ${names.links[fullest.link]}: ${several(fullest.queue, "packet")}`
     : "no packet waits in a queue";
   return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}. The table below has the others.`;
 }
@@ -151,7 +159,7 @@ function Key({ flows, ...shownNow }: { flows: string[] } & Now) {
       {shown.map((flow, index) => (
         <span key={flow}>
           <span class={`key s${index + 1}`} />
-          {flow}
+          <Name of={flow} />
         </span>
       ))}
       {flows.length > MOST_FLOWS && (
@@ -164,7 +172,7 @@ function Key({ flows, ...shownNow }: { flows: string[] } & Now) {
           <path class="mark-again" d="M48 6h8" />
           <path class="mark-data" d="M49 6h6" />
         </svg>
-        data, ACK, sent again
+        data, ACK, retransmitted
       </span>
       <span class="quiet shown">{says(shownNow)}</span>
     </div>
@@ -183,7 +191,7 @@ function says({ figures, isStill, hasPackets }: Now): string {
   }
   const at = `${figures.time_s.toFixed(2)} s`;
   if (isStill) {
-    return `${at}, without motion, as your system asks: queues are told in numbers`;
+    return `${at}, without motion, as your system asks: see the numbers of the queues`;
   }
   if (!hasPackets) {
     return `${at}: queues only`;
@@ -192,17 +200,27 @@ function says({ figures, isStill, hasPackets }: Now): string {
     return `${at}: too fast to follow a packet; lower the speed`;
   }
   const some = figures.oneOf > 1 ? `, one of ${figures.oneOf}` : "";
-  return `${at}: ${counted(figures.packets, "packet")} drawn${some}`;
+  return `${at}: ${several(figures.packets, "packet")} drawn${some}`;
 }
 
-function counted(number: number, word: string): string {
-  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+function several(number: number, word: string): string {
+  return `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** The links with the fullest queues, in numbers. */
-function Links({ figures, names, network }: { figures: Figures; names: Names; network: Network }) {
+function Links({
+  figures,
+  names,
+  network,
+  hasPackets,
+}: {
+  figures: Figures;
+  names: Names;
+  network: Network;
+  hasPackets: boolean;
+}) {
   if (figures.links.length === 0) {
-    return <p class="quiet">No queue has held a packet so far.</p>;
+    return <p class="moving-under">No queue is recorded to have held a packet so far.</p>;
   }
   return (
     <details class="moving-links" open={figures.links.length < 5}>
@@ -219,9 +237,9 @@ function Links({ figures, names, network }: { figures: Figures; names: Names; ne
               <th scope="col">link direction</th>
               <th scope="col">rate, delay</th>
               <th scope="col">queue</th>
-              <th scope="col">most so far</th>
+              <th scope="col">maximum so far</th>
               <th scope="col">dropped</th>
-              <th scope="col">packets seen there</th>
+              {hasPackets && <th scope="col">packets in view</th>}
             </tr>
           </thead>
           <tbody>
@@ -229,14 +247,16 @@ function Links({ figures, names, network }: { figures: Figures; names: Names; ne
               const about = network.links[link];
               return (
                 <tr key={link}>
-                  <td>{names.links[link]}</td>
+                  <td>
+                    <Name of={names.links[link] ?? ""} />
+                  </td>
                   <td>
                     {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
                   </td>
-                  <td>{queue.toLocaleString("en")}</td>
-                  <td>{most.toLocaleString("en")}</td>
-                  <td>{dropped.toLocaleString("en")}</td>
-                  <td>{moving.toLocaleString("en")}</td>
+                  <td>{counted(queue)}</td>
+                  <td>{grouped(most)}</td>
+                  <td>{grouped(dropped)}</td>
+                  {hasPackets && <td>{moving.toLocaleString("en")}</td>}
                 </tr>
               );
             })}

@@ -2,6 +2,7 @@ import "./run.css";
 import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Lazy } from "../app/lazy.tsx";
+import { Name, Prose } from "../app/name.tsx";
 import { checked, isSound, live } from "../app/state.ts";
 import * as there from "../save/there.ts";
 import { keepChosen } from "./chosen.ts";
@@ -72,20 +73,29 @@ function Faults() {
 
 /** Why is it slow? In words. */
 function Why() {
-  const account = live.value?.result.value?.account;
-  if (!account) {
+  const run = live.value;
+  const account = run?.result.value?.account;
+  if (!run || !account) {
     return null;
   }
+  const { flows, links, nodes } = run.started;
+  const names = [...flows, ...links, ...nodes];
   return (
     <section class="why panel" aria-labelledby="why">
       <h2 id="why">Why is it slow?</h2>
-      <p class="headline">{account.headline}</p>
+      <p class="headline">
+        <Prose text={account.headline} names={names} />
+      </p>
       {account.flows.map(([name, sentences], at) => (
         <details key={name} open={at === 0}>
-          <summary>{name}</summary>
+          <summary>
+            <Name of={name} />
+          </summary>
           <ul>
             {sentences.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <li key={sentence}>
+                <Prose text={sentence} names={names} />
+              </li>
             ))}
           </ul>
         </details>

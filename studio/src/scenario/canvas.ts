@@ -208,6 +208,8 @@ function look(): StylesheetJson {
         width: 18,
         height: 18,
         label: "data(label)",
+        "text-wrap": "ellipsis",
+        "text-max-width": "160px",
         "text-valign": "bottom",
         "text-margin-y": 4,
         "background-color": colour("quiet"),

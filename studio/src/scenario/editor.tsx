@@ -63,7 +63,7 @@ export default function Editor() {
       root,
       state: EditorState.create({ doc: toml.peek(), extensions: extensions() }),
     });
-    const ends = [followText(view), followProblems(view), followJumps(view)];
+    const ends = [followText(view), followProblems(view), followJumps(view), followSize(view)];
     return () => {
       for (const end of ends) {
         end();
@@ -121,6 +121,7 @@ function followText(view: EditorView): () => void {
 
 /** Marks mistakes and warnings where they are. */
 function followProblems(view: EditorView): () => void {
+  let hadErrors = false;
   return effect(() => {
     const { errors = [], warnings = [] } = checked.value ?? {};
     const kinds = new Map(about.value?.warnings);
@@ -135,7 +136,39 @@ function followProblems(view: EditorView): () => void {
       })),
     ];
     view.dispatch(setDiagnostics(view.state, marks));
+    const [first] = errors;
+    if (first?.from !== undefined && !hadErrors && !view.hasFocus) {
+      showLine(view, Math.min(first.from, end), view.scrollDOM.clientHeight / 2);
+    }
+    hadErrors = errors.length > 0;
   });
+}
+
+/** Keeps the line of the cursor in view when the editor gets lower, as it does when errors appear below it. */
+function followSize(view: EditorView): () => void {
+  let before = view.scrollDOM.clientHeight;
+  const watch = new ResizeObserver(() => {
+    const { clientHeight, scrollTop } = view.scrollDOM;
+    const { top, bottom } = view.lineBlockAt(view.state.selection.main.head);
+    const wasInView = bottom > scrollTop && top < scrollTop + before;
+    before = clientHeight;
+    if (view.hasFocus && wasInView) {
+      showLine(view, view.state.selection.main.head, clientHeight - 2 * (bottom - top));
+    }
+  });
+  watch.observe(view.scrollDOM);
+  return () => watch.disconnect();
+}
+
+/** Scrolls the text, and not the page, so that a line is above the bottom of the editor and at most `most` pixels from its top. */
+function showLine(view: EditorView, position: number, most: number): void {
+  const { top } = view.lineBlockAt(position);
+  const { scrollDOM } = view;
+  if (top < scrollDOM.scrollTop) {
+    scrollDOM.scrollTop = top;
+  } else if (top - scrollDOM.scrollTop > most) {
+    scrollDOM.scrollTop = top - Math.max(0, most);
+  }
 }
 
 function range({ from = 0, to }: { from?: number; to?: number }, end: number): { from: number; to: number } {

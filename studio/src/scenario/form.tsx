@@ -1,4 +1,5 @@
 import "./form.css";
+import { Name } from "../app/name.tsx";
 import { NodeNames } from "./controls.tsx";
 import { Row, Table, Value } from "./field.tsx";
 import { tables } from "./network.ts";
@@ -154,7 +155,10 @@ export function Item({ known, field, index, item, isOpen = true }: ItemProps) {
   return (
     <details class="item" open={isOpen}>
       <summary>
-        <code>{name}</code> <span class="gist">{gist(field.key, item)}</span>
+        <code>{name}</code>{" "}
+        <span class="gist">
+          <Name of={gist(field.key, item)} />
+        </span>
         {worst.length > 0 && <span class={isBad ? "dot bad" : "dot warn"}>{isBad ? "error" : "warning"}</span>}
       </summary>
       {shape && isTable(item) && <Table known={known} path={path} shape={shape} value={item} />}

@@ -1,6 +1,7 @@
 /** Nodes, links and flows as lists with buttons: all that drawing does, for the keyboard and the screen reader. */
 
 import { useSignal } from "@preact/signals";
+import { Name } from "../app/name.tsx";
 import { about } from "../app/state.ts";
 import { algorithmSays } from "./complete.ts";
 import { gist, Item } from "./form.tsx";
@@ -71,7 +72,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
             {names.map((name) => (
               <li key={name}>
                 <button type="button" aria-pressed={isChosen(name)} onClick={() => (chosen.value = { node: name })}>
-                  {name}
+                  <Name of={name} />
                 </button>
               </li>
             ))}
@@ -82,7 +83,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
                   aria-pressed={isChosen(id)}
                   onClick={() => (chosen.value = { path: ["links", index] })}
                 >
-                  <code>{id}</code> {from} – {to}
+                  <code>{id}</code> <Name of={`${from} – ${to}`} />
                 </button>
               </li>
             ))}
@@ -98,7 +99,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
               aria-pressed={isChosen(`flows[${index}]`)}
               onClick={() => (chosen.value = { path: ["flows", index] })}
             >
-              <code>flows[{index}]</code> {gist("flows", flow)}
+              <code>flows[{index}]</code> <Name of={gist("flows", flow)} />
             </button>
           </li>
         ))}

@@ -2,6 +2,7 @@ import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
+import { Name, PathOf } from "../app/name.tsx";
 import type { Watched } from "../app/watched.ts";
 import { placeInWords } from "./earth.ts";
 import { SAYS, shownTime, TimeBar } from "./follow.tsx";
@@ -12,7 +13,7 @@ import { NoWebGL } from "./webgl.tsx";
 
 const FOUND = 20;
 
-/** The Earth with the satellites of a scenario, their links, and the ways of flows. */
+/** The Earth with the satellites of a scenario, their links, and the paths of flows. */
 export default function Globe({ live }: { live: Watched }) {
   const shown = useMemo(() => shownTime(live), [live]);
   const id = useId();
@@ -87,29 +88,29 @@ function timeSays(orbits: Orbits | undefined, time_s: number): string {
 /** What the picture shows, in words. */
 function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: string }) {
   const wanted = useSignal("");
-  const { satellites, stations } = orbits.sky;
+  const { satellites, stations, flows } = orbits.sky;
   const word = wanted.value.trim().toLowerCase();
   const found = word ? satellites.map((name, node) => ({ name, node })).filter(({ name }) => name.includes(word)) : [];
   return (
     <div class="space-list">
       <p class="quiet" id={id}>
         {satellites.length.toLocaleString("en")} satellites, {now.isls.toLocaleString("en")} links between them are up;{" "}
-        {now.ways.filter(({ nodes }) => nodes.length > 0).length} of {now.ways.length} flows have a way.
+        {now.ways.filter(({ nodes }) => nodes.length > 0).length} of {now.ways.length} flows have a path.
       </p>
-      <h3>Ways of flows</h3>
+      <h3>Paths of flows</h3>
       <section
         class="scroll"
-        aria-label="Ways of flows"
+        aria-label="Paths of flows"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
         tabIndex={0}
       >
-        <table aria-label="Ways of flows">
+        <table aria-label="Paths of flows">
           <thead>
             <tr>
               <th scope="col">flow</th>
               <th scope="col">since</th>
               <th scope="col">hops</th>
-              <th scope="col">way</th>
+              <th scope="col">path</th>
             </tr>
           </thead>
           <tbody>
@@ -117,18 +118,21 @@ function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: strin
               <tr key={`${index} ${flow}`}>
                 <td>
                   <span class={`key s${(index % 8) + 1}`} />
-                  {flow}
+                  <Name of={flow} />
                 </td>
                 <td>{from_s.toFixed(1)} s</td>
                 <td>{Math.max(0, nodes.length - 1)}</td>
-                <td>
-                  {nodes.length > 0 ? nodes.map((node) => orbits.nameOf(node)).join(" → ") : "none: no way leads there"}
+                <td class="path">
+                  {nodes.length > 0 ? <PathOf nodes={nodes.map((node) => orbits.nameOf(node))} /> : "none"}
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </section>
+      {flows.length > now.ways.length && (
+        <p class="quiet">… and {(flows.length - now.ways.length).toLocaleString("en")} more flows.</p>
+      )}
       <details>
         <summary>Stations and satellites</summary>
         <ul>
@@ -172,7 +176,7 @@ function Face({ orbits, node, name }: { orbits: Orbits; node: number; name: stri
   return (
     <>
       <button type="button" class="plain" onClick={() => orbits.face(node)}>
-        {name}
+        <Name of={name} />
       </button>{" "}
       <span class="quiet">
         {placeInWords(place)}

@@ -7,6 +7,7 @@ import type { Asked, Door, Sky } from "../engine/protocol.ts";
 import { type Course, coursesOf, wayAt } from "./course.ts";
 import { placeInWords, placeOf, RADIUS } from "./earth.ts";
 import { Heaven } from "./heaven.ts";
+import { lookAt } from "./look.ts";
 import { Stage } from "./stage.ts";
 import { Tags } from "./tags.ts";
 
@@ -182,20 +183,18 @@ export class Orbits {
     return new Vector3(x, z, -y).divideScalar(RADIUS);
   }
 
-  /** The first look: at the middle of the stations, from so far that the highest satellite is in view. */
+  /** The first look: at the stations of flows, from so far that all of them and the highest satellite are in view. */
   private reach() {
-    const { satellites, stations } = this.sky;
-    const middle = new Vector3();
-    for (let index = 0; index < stations.length; index++) {
-      middle.add(this.point(satellites.length + index));
-    }
+    const { satellites, stations, flows } = this.sky;
+    const used = new Set(flows.flatMap(({ from, to }) => [from, to]));
+    const shown = used.size > 0 ? [...used] : stations.map((_, index) => index);
     const { places } = this.heaven;
     const highest = Math.max(
       1,
       ...satellites.map((_, node) => Math.hypot(...places.subarray(node * 3, node * 3 + 3)) / RADIUS),
     );
-    const distance = Math.max(2.9, highest * 2.55);
-    const { x, y, z } = middle.lengthSq() > 0.01 ? middle.setLength(distance) : new Vector3(0, 0, distance);
-    return { near: 1.25, far: distance * 3, from: [x, y, z] as [number, number, number] };
+    const points = shown.map((station) => this.point(satellites.length + station));
+    const eye = lookAt(points, Math.max(2.9, highest * 2.55));
+    return { near: 1.25, far: eye.length() * 3, from: eye.toArray() as [number, number, number] };
   }
 }

@@ -2,6 +2,7 @@ import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
+import { Name, PathOf } from "../app/name.tsx";
 import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
@@ -80,24 +81,24 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
       <p class="quiet" id={id}>
         {flock.names.length} nodes with radios;{" "}
         {now.ways.length > 0
-          ? `the ways of ${now.ways.length} of ${flows.length} flows are known so far.`
-          : "the run has told no way of a flow so far: no data has crossed the air."}
+          ? `the paths of ${now.ways.length} of ${flows.length} flows are known so far.`
+          : "no path of a flow is known so far: no data has been received by radio."}
       </p>
       <details open>
-        <summary>Ways of flows</summary>
+        <summary>Paths of flows</summary>
         <section
           class="scroll"
-          aria-label="Ways of flows"
+          aria-label="Paths of flows"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
           tabIndex={0}
         >
-          <table aria-label="Ways of flows">
+          <table aria-label="Paths of flows">
             <thead>
               <tr>
                 <th scope="col">flow</th>
                 <th scope="col">since</th>
                 <th scope="col">hops</th>
-                <th scope="col">way</th>
+                <th scope="col">path</th>
               </tr>
             </thead>
             <tbody>
@@ -105,11 +106,13 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
                 <tr key={flow}>
                   <td>
                     <span class={`key s${(flow % 8) + 1}`} />
-                    {flows[flow]}
+                    <Name of={flows[flow] ?? ""} />
                   </td>
                   <td>{since_s.toFixed(1)} s</td>
                   <td>{nodes.length - 1}</td>
-                  <td>{nodes.join(" → ")}</td>
+                  <td class="path">
+                    <PathOf nodes={nodes} />
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -122,7 +125,7 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
           {flock.names.map((name, node) => (
             <li key={name}>
               <button type="button" class="plain" onClick={() => flock.mark(node)}>
-                {name}
+                <Name of={name} />
               </button>{" "}
               <span class="quiet">{inMetres(flock.placeOf(node))}</span>
             </li>

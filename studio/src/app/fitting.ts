@@ -1,0 +1,19 @@
+/** Names that are painted, and therefore shortened by hand. */
+
+/** As much of a name as has room, with "…" where it is cut. `widthOf` measures a text in the unit of `width`. */
+export function fitting(name: string, width: number, widthOf: (text: string) => number): string {
+  if (widthOf(name) <= width) {
+    return name;
+  }
+  const letters = [...name];
+  let [low, high] = [1, letters.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (widthOf(`${letters.slice(0, middle).join("")}…`) <= width) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return `${letters.slice(0, low).join("")}…`;
+}
