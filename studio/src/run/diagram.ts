@@ -2,6 +2,7 @@
 
 import { pinch } from "../app/pinch.ts";
 import { nearest, type Piece } from "./drawn.ts";
+import { opening } from "./opening.ts";
 import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
 import { held, panned, type View, zoomed } from "./stretch.ts";
 
@@ -43,10 +44,12 @@ export class Diagram {
     this.resize();
   }
 
+  /** Shows packets of a window, at first so near that single packets can be told apart. */
   show(content: Omit<Content, "marked">, whole: View): void {
     this.content = { ...content, marked: undefined };
     this.whole = whole;
-    this.look(whole);
+    const { left, right } = this.scale();
+    this.look(opening(content.pieces, whole, right - left));
   }
 
   /** Zooms in or out about the middle, or about a place of the canvas. */

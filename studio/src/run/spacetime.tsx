@@ -2,23 +2,33 @@ import "../app/key.css";
 import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Prose } from "../app/name.tsx";
+import { number } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
 import type { Watched } from "../app/watched.ts";
 import { engine } from "../engine/here.ts";
 import { download } from "../save/download.ts";
 import { Diagram } from "./diagram.ts";
 import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
+import { firstWindow, roundTripOf } from "./opening.ts";
+import { inView } from "./sheet.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
 
 /** As many packets are listed in words. */
 const LISTED = 50;
+/** As many flows may be chosen. */
+const MOST_FLOWS = 500;
 
 /** The packets of a flow in time and space. */
 export default function SpaceTime({ live }: { live: Watched }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const diagram = useRef<Diagram | undefined>(undefined);
   const choice = useSignal({ flow: 0, from_s: 0, to_s: Math.min(live.started.end_s, 2) });
+  const isChosen = useRef(false);
+  /** How often the window was set here and not in the form, which then starts anew. */
+  const given = useSignal(0);
+  const roundTrip_s = useSignal<number | undefined>(undefined);
   const seen = useSignal<Seen | undefined>(undefined);
   const pieces = useSignal<Piece[]>([]);
   const view = useSignal<View | undefined>(undefined);
@@ -34,6 +44,10 @@ export default function SpaceTime({ live }: { live: Watched }) {
     part.value = 0;
     try {
       const network = await own.ask({ op: "network", ...live.asked });
+      if (!isChosen.current) {
+        choice.value = { flow: 0, ...firstWindow(network, 0, live.started.end_s) };
+        given.value++;
+      }
       const found = await watched(
         own,
         live.asked,
@@ -49,7 +63,9 @@ export default function SpaceTime({ live }: { live: Watched }) {
         const stops = stopsOf(found.hops.kept);
         pieces.value = piecesOf(found.hops.kept, stops);
         seen.value = found;
-        const { from_s, to_s } = choice.peek();
+        const { flow, from_s, to_s } = choice.peek();
+        const ends = network.flows[flow];
+        roundTrip_s.value = ends && roundTripOf(found.hops.kept, ends);
         diagram.current?.show({ stops, pieces: pieces.value, nodes: found.nodes }, { from_s, to_s });
       }
     } catch (error) {
@@ -94,11 +110,13 @@ export default function SpaceTime({ live }: { live: Watched }) {
   return (
     <section class="moving" aria-label="Space-time diagram">
       <Chooser
+        key={given.value}
         flows={live.started.flows}
         end={live.started.end_s}
         choice={choice.value}
         isRunning={part.value !== undefined}
         take={(next) => {
+          isChosen.current = true;
           choice.value = next;
           void run();
         }}
@@ -110,7 +128,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         </span>
         <span>
           <span class="key s2" />
-          sent again
+          retransmitted
         </span>
         <span>
           <span class="key s3" />
@@ -125,7 +143,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
           <button type="button" class="icon" aria-label="Zoom out" onClick={() => diagram.current?.zoom(2)}>
             −
           </button>
-          <button type="button" onClick={() => diagram.current?.all()}>
+          <button type="button" title="Show the whole window (0)" onClick={() => diagram.current?.all()}>
             All
           </button>
           <button
@@ -160,7 +178,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom the diagram
         tabIndex={0}
-        aria-label="Time to the right, the nodes of the way from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below says the same."
+        aria-label="Time to the right, the nodes of the path from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below says the same."
         aria-describedby={id}
         onKeyDown={(event) => {
           if (diagram.current?.key(event.key)) {
@@ -172,12 +190,14 @@ export default function SpaceTime({ live }: { live: Watched }) {
         <canvas ref={canvas} class="diagram" />
       </div>
       {pieces.value.length > 0 && view.value && (
-        <p class="moving-under quiet">
-          In view: {view.value.from_s.toFixed(3)} s to {view.value.to_s.toFixed(3)} s
-        </p>
+        <p class="moving-under">{viewSays(view.value, pieces.value, roundTrip_s.value)}</p>
       )}
       <p class="moving-under">
-        {under.value && seen.value ? inWords(under.value, seen.value) : "Point at a packet to read it."}
+        {under.value && seen.value ? (
+          <Prose text={inWords(under.value, seen.value)} names={ends(under.value, seen.value)} />
+        ) : (
+          "Point at a packet to read it."
+        )}
       </p>
       {seen.value && <Listed seen={seen.value} view={view.value} pieces={pieces.value} />}
     </section>
@@ -219,13 +239,14 @@ function Chooser(props: {
       <label>
         Flow{" "}
         <select name="flow" value={choice.flow}>
-          {flows.slice(0, 500).map((name, index) => (
+          {flows.slice(0, MOST_FLOWS).map((name, index) => (
             <option key={name} value={index}>
               {name}
             </option>
           ))}
         </select>
       </label>
+      {flows.length > MOST_FLOWS && <span class="quiet">the first {MOST_FLOWS} flows</span>}
       <label>
         from <input type="number" name="from" min={0} max={end} step="any" defaultValue={String(choice.from_s)} /> s
       </label>
@@ -250,13 +271,13 @@ function says(seen: Seen | undefined): string {
   }
   const { kept } = seen.hops;
   if (kept.length === 0) {
-    return "No packet of this flow is on its way in this window.";
+    return "No packet of this flow is in transit in this window.";
   }
   const packets = new Set(kept.map(({ packet }) => packet)).size;
   const dropped = kept.filter(({ isDropped }) => isDropped).length;
   const again = new Set(kept.filter((hop) => hop.again).map(({ packet }) => packet)).size;
   const cut = seen.isCut ? "; there were more, choose a shorter window" : "";
-  return `${packets.toLocaleString("en")} packets, ${again} sent again, ${dropped} dropped${cut}`;
+  return `${packets.toLocaleString("en")} packets, ${again} retransmitted, ${dropped} dropped${cut}`;
 }
 
 /** A packet in words: sequence numbers count from the first byte of the flow. */
@@ -271,10 +292,25 @@ function inWords({ hop }: Piece, { nodes, first, hops }: Seen): string {
       ? hop.backward
         ? `ACK ${number(hop.ack, base)}`
         : "control"
-      : `seq ${number(hop.seq, base)}, len ${hop.len} B${hop.again ? ", sent again" : ""}`;
+      : `seq ${number(hop.seq, base)}, len ${hop.len} B${hop.again ? ", retransmitted" : ""}`;
   const wait = hop.depart > hop.start ? `, waits ${((hop.depart - hop.start) * 1e3).toFixed(3)} ms` : "";
   const end = hop.isDropped ? `dropped${hop.cause ? ` (${hop.cause})` : ""}` : "arrives";
   return `${what}: ${from} → ${to}, at ${hop.start.toFixed(6)} s${wait}, ${end} at ${hop.end.toFixed(6)} s`;
+}
+
+function ends({ hop }: Piece, { nodes }: Seen): string[] {
+  return [nodes[hop.from] ?? "", nodes[hop.to] ?? ""];
+}
+
+/** The part in view in words: its time, in round trips too, and how many of all packets it has. */
+function viewSays(view: View, pieces: Piece[], roundTrip_s: number | undefined): string {
+  const count = (some: Piece[]) => new Set(some.map(({ hop }) => hop.packet)).size.toLocaleString("en");
+  const { from_s, to_s } = view;
+  const rounds = roundTrip_s
+    ? ` (${number((to_s - from_s) / roundTrip_s, 2)} round trips of ${number(roundTrip_s * 1e3, 3)} ms)`
+    : "";
+  const packets = `${count(inView(pieces, view))} of ${count(pieces)} packets`;
+  return `In view: ${from_s.toFixed(3)} s to ${to_s.toFixed(3)} s${rounds}, ${packets}. − and All show more.`;
 }
 
 function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: View | undefined }) {
@@ -286,7 +322,9 @@ function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: Vie
       <summary>The packets in view, in words</summary>
       <ol>
         {shown.slice(0, LISTED).map((piece) => (
-          <li key={`${piece.hop.packet} ${piece.hop.start}`}>{inWords(piece, seen)}</li>
+          <li key={`${piece.hop.packet} ${piece.hop.start}`}>
+            <Prose text={inWords(piece, seen)} names={ends(piece, seen)} />
+          </li>
         ))}
       </ol>
       {shown.length > LISTED && (

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import type { Network } from "../engine/protocol.ts";
+import { piecesOf, stopsOf } from "./drawn.ts";
+import type { Hop } from "./hops.ts";
+import { firstWindow, opening, roundTripOf } from "./opening.ts";
+
+/** Flights of ten packets each 100 ms: over a link of 1 ms, then one by one each millisecond over one of 20 ms, and their ACKs. */
+function flights(count: number): Hop[] {
+  const hop = { flow: 0, isTold: true, isDropped: false, isCrossed: false, cause: "", seq: 0, ack: 0, again: false };
+  return Array.from({ length: count }, (_, flight) => 0.1 * flight + 0.5).flatMap((start) =>
+    Array.from({ length: 10 }, (_, at): Hop[] => {
+      const packet = 1000 * start + 2 * at;
+      const depart = start + 0.001 + at * 1e-3;
+      const data = { ...hop, packet, backward: false, len: 1448, start };
+      const ack = { ...hop, packet: packet + 1, link: 2, backward: true, len: 0 };
+      return [
+        { ...data, link: 0, from: 0, to: 1, depart: start + at * 1e-6, end: start + 0.001 },
+        { ...data, link: 1, from: 1, to: 2, start: start + 0.001, depart, end: depart + 0.02 },
+        { ...ack, from: 2, to: 0, start: depart + 0.02, depart: depart + 0.02, end: depart + 0.04 },
+      ];
+    }).flat(),
+  );
+}
+
+describe("the diagram opens", () => {
+  test("so near that data packets of the slowest link are three pixels apart", () => {
+    const hops = flights(20);
+    const whole = { from_s: 0, to_s: 10 };
+    const { from_s, to_s } = opening(piecesOf(hops, stopsOf(hops)), whole, 600);
+    // 600 pixels for 1 ms each three pixels: 200 ms, from just before the first packet.
+    expect(to_s - from_s).toBeCloseTo(0.2, 3);
+    expect(from_s).toBeGreaterThan(0.49);
+    expect(from_s).toBeLessThan(0.5);
+  });
+
+  test("on all of a window that has room for its packets, or has none", () => {
+    const hops = flights(1);
+    const whole = { from_s: 0.45, to_s: 0.6 };
+    expect(opening(piecesOf(hops, stopsOf(hops)), whole, 600)).toEqual(whole);
+    expect(opening([], whole, 600)).toEqual(whole);
+  });
+});
+
+test("the round trip is the shortest one", () => {
+  // There 1 ms and 20 ms, back 20 ms.
+  expect(roundTripOf(flights(2), { from: 0, to: 2 })).toBeCloseTo(0.041);
+  expect(roundTripOf([], { from: 0, to: 2 })).toBeUndefined();
+});
+
+test("a window has two seconds of a flow, or four round trips where that is longer", () => {
+  const link = (from: number, to: number, delay_s: number) => ({ name: "", from, to, rate_bps: 1e6, delay_s });
+  const network = (delay_s: number, start_s = 0, way: number[] | null = [0, 1]) =>
+    ({ flows: [{ way, start_s }], links: [link(0, 1, delay_s), link(1, 0, delay_s)] }) as unknown as Network;
+  expect(firstWindow(network(0.3), 0, 60)).toEqual({ from_s: 0, to_s: 2.4 });
+  expect(firstWindow(network(0.01), 0, 60)).toEqual({ from_s: 0, to_s: 2 });
+  expect(firstWindow(network(250), 0, 5000)).toEqual({ from_s: 0, to_s: 2000 });
+  expect(firstWindow(network(250), 0, 600)).toEqual({ from_s: 0, to_s: 600 });
+  expect(firstWindow(network(0.01, 30), 0, 60)).toEqual({ from_s: 30, to_s: 32 });
+  expect(firstWindow(network(0.3, 0, null), 0, 60)).toEqual({ from_s: 0, to_s: 2 });
+  // A path over satellites has no link from station to station.
+  expect(firstWindow(network(0.3, 0, [5, 6]), 0, 60)).toEqual({ from_s: 0, to_s: 2 });
+});
