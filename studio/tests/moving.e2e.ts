@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingers, GL, Studio, violations } from "./browser.ts";
+import { fingers, GL, openToml, PAIR, Studio, violations } from "./browser.ts";
 
 const SHOTS = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
 
@@ -78,16 +78,108 @@ describe("the network", () => {
     await page.getByRole("button", { name: "Watch its packets" }).click();
     await page.getByText("without motion, as your system asks").waitFor();
     await page.getByText("Queues in numbers").waitFor({ timeout: 40_000 });
-    const most = page.locator(".moving-links td").nth(3);
+    const most = page.locator(".moving-links td").nth(2);
     await expect.poll(async () => Number(await most.textContent())).toBeGreaterThan(0);
     await page.context().close();
   });
 });
 
+describe("queues", () => {
+  /** What the picture writes last beside a queue, and what the table has for it, at each frame of some seconds. */
+  async function frames(page: Page): Promise<[painted: string, listed: string][]> {
+    return page.evaluate(
+      () =>
+        new Promise((done) => {
+          const { prototype } = CanvasRenderingContext2D;
+          const { fillText } = prototype;
+          let painted = "";
+          prototype.fillText = function (...given: Parameters<typeof fillText>) {
+            painted = /^[\d,]+$/.test(given[0]) ? given[0] : painted;
+            fillText.apply(this, given);
+          };
+          const seen: [string, string][] = [];
+          const start = performance.now();
+          const look = () => {
+            seen.push([painted, document.querySelectorAll(".moving-links td")[1]?.textContent ?? ""]);
+            if (performance.now() - start < 4_000) {
+              requestAnimationFrame(look);
+            } else {
+              prototype.fillText = fillText;
+              done(seen.filter(([text]) => text !== ""));
+            }
+          };
+          requestAnimationFrame(look);
+        }),
+    );
+  }
+
+  test.each(["geo", "starlink-550"])("of a fast run of %s are those that it recorded", async (name) => {
+    const { page } = await open(name, "Network");
+    await page.locator(".hash").waitFor({ timeout: 40_000 });
+    const cells = page.locator(".moving-links tbody tr").first().locator("td");
+    await expect.poll(() => cells.count(), { timeout: 40_000 }).toBeGreaterThan(3);
+    const side = page.locator(".side .links tbody tr").first();
+    expect(await cells.nth(0).textContent()).toBe(await side.locator(".name").textContent());
+    expect(await cells.nth(2).textContent()).toBe(await side.locator("td").first().textContent());
+    expect(Number((await cells.nth(2).textContent())?.replace(",", ""))).toBeGreaterThan(100);
+    const shown = await frames(page);
+    expect(new Set(shown.map(([painted, listed]) => `${painted} ${listed}`)).size).toBe(1);
+    expect(shown[0]?.[0]).toBe(shown[0]?.[1]);
+    // The same when the picture is opened after the run.
+    const pictures = page.getByRole("group", { name: "Pictures" });
+    await pictures.getByRole("button", { name: "Network", exact: true }).click();
+    await pictures.getByRole("button", { name: "Network", exact: true }).click();
+    await expect.poll(() => cells.count(), { timeout: 40_000 }).toBeGreaterThan(3);
+    expect(await cells.nth(2).textContent()).toBe(await side.locator("td").first().textContent());
+    expect(await cells.nth(1).textContent()).toBe(shown[0]?.[1]);
+    await page.context().close();
+  });
+
+  test("that change have the same numbers in the picture and in the table", async () => {
+    const { page } = await studio.page();
+    await openToml(page, PAIR);
+    await page.getByRole("link", { name: "Run", exact: true }).click();
+    await page.locator(".hash").waitFor();
+    await page.getByLabel("Speed", { exact: true }).selectOption("1");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name: "Network", exact: true }).click();
+    const most = page.locator(".moving-links tbody td").nth(2);
+    await expect.poll(async () => Number(await most.textContent()), { timeout: 40_000 }).toBeGreaterThan(9);
+    const shown = await frames(page);
+    expect(new Set(shown.map(([painted]) => painted)).size).toBeGreaterThan(3);
+    const apart = shown.map(([painted, listed]) => (painted === listed ? "." : "x")).join("");
+    // The page writes the table a frame after the picture.
+    expect(apart).not.toContain("xxx");
+    await page.context().close();
+  });
+});
+
 describe("space-time", () => {
+  test.each([
+    ["starlink-550", { viewport: { width: 1440, height: 900 } }, 300],
+    ["geo", { viewport: { width: 390, height: 844 } }, 100],
+    ["mars", {}, 1000],
+  ])("of %s opens where packets can be told apart, and shows all on demand", async (name, options, most) => {
+    const { page } = await open(name, "Space-time", options);
+    const view = page.getByText(/^In view: /);
+    await view.waitFor({ timeout: 40_000 });
+    const counts = async () => {
+      const [, part = "", all = ""] = /, ([\d,]+) of ([\d,]+) packets/.exec((await view.textContent()) ?? "") ?? [];
+      return [part, all].map((text) => Number(text.replaceAll(",", "")));
+    };
+    const [part = 0, all = 0] = await counts();
+    expect(part).toBeGreaterThan(4);
+    expect(part).toBeLessThan(most);
+    expect(await view.textContent()).toMatch(/round trips of [\d,.]+ ms/);
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    await expect.poll(counts).toEqual([all, all]);
+    await page.context().close();
+  });
+
   test("shows, zooms, tells and saves the packets of a window", async () => {
     const { page, complaints } = await open("lossy", "Space-time");
-    await page.getByText(/\d+ packets, [1-9]\d* sent again, [1-9]\d* dropped/).waitFor({ timeout: 40_000 });
+    await page.getByText(/\d+ packets, [1-9]\d* retransmitted, [1-9]\d* dropped/).waitFor({ timeout: 40_000 });
+    await page.getByRole("button", { name: "All", exact: true }).click();
     await shot(page, "space-time-lossy");
     await page.getByText("The packets in view, in words").click();
     const words = page.locator(".moving-links li");
@@ -115,7 +207,9 @@ test("two fingers zoom the space-time diagram, and one scrolls the page", async 
     isMobile: true,
   });
   const shown = page.getByText(/^In view: /);
-  await page.getByText("In view: 0.000 s to 2.000 s").waitFor({ timeout: 40_000 });
+  await shown.waitFor({ timeout: 40_000 });
+  await page.getByRole("button", { name: "All", exact: true }).click();
+  await page.getByText("In view: 0.000 s to 2.000 s").waitFor();
   const canvas = page.locator("canvas.diagram");
   await canvas.scrollIntoViewIfNeeded();
   const box = await canvas.boundingBox();
@@ -151,6 +245,30 @@ test("two fingers zoom the space-time diagram, and one scrolls the page", async 
 });
 
 describe("space", () => {
+  test.each([
+    ["starlink-550", ["London", "New York", "Singapore"], {}],
+    ["starlink-550", ["London", "New York", "Singapore"], { viewport: { width: 390, height: 844 } }],
+    ["iridium", ["Anchorage", "Oslo"], {}],
+  ])("the globe of %s opens with all stations in view", async (name, stations, options) => {
+    const { page } = await open(name, "Globe", options);
+    const stage = page.locator(".stage");
+    const tags = stage.locator(".tag:not(.hover)");
+    await expect.poll(() => tags.count(), { timeout: 40_000 }).toBe(stations.length);
+    await expect
+      .poll(() => tags.evaluateAll((all) => all.filter((tag) => tag.checkVisibility()).length))
+      .toBe(stations.length);
+    expect((await tags.allTextContents()).sort()).toEqual(stations);
+    const around = await stage.boundingBox();
+    for (const tag of await tags.all()) {
+      const box = await tag.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(around?.x ?? 0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((around?.x ?? 0) + (around?.width ?? 0));
+      expect(box?.y).toBeGreaterThanOrEqual(around?.y ?? 0);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual((around?.y ?? 0) + (around?.height ?? 0));
+    }
+    await page.context().close();
+  });
+
   test.each([
     ["starlink-550", { colorScheme: "dark" as const }, "1,584 satellites"],
     ["iridium", { viewport: { width: 360, height: 740 } }, "66 satellites"],

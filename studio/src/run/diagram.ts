@@ -2,15 +2,22 @@
 
 import { pinch } from "../app/pinch.ts";
 import { nearest, type Piece } from "./drawn.ts";
-import { opening } from "./opening.ts";
+import { drawnOf, opening, ranksOf } from "./opening.ts";
 import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
 import { held, panned, type View, zoomed } from "./stretch.ts";
 
 const REACH = 8;
 const ZOOM = 1.25;
 
+/** The part in view, how many packets are in it, and how many of them are drawn. */
+export interface Seen {
+  view: View;
+  packets: number;
+  drawn: number;
+}
+
 export class Diagram {
-  private content: Content = { stops: [], pieces: [], nodes: [], marked: undefined };
+  private content: Content = { stops: [], pieces: [], ranks: new Map(), nodes: [], marked: undefined };
   private whole: View = { from_s: 0, to_s: 1 };
   private view: View = { from_s: 0, to_s: 1 };
   private readonly pen: CanvasRenderingContext2D | null;
@@ -21,7 +28,7 @@ export class Diagram {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly tell: (piece: Piece | undefined) => void,
-    private readonly seen: (view: View) => void,
+    private readonly seen: (seen: Seen) => void,
   ) {
     this.pen = canvas.getContext("2d");
     canvas.addEventListener("wheel", this.wheel, { passive: false });
@@ -45,11 +52,10 @@ export class Diagram {
   }
 
   /** Shows packets of a window, at first so near that single packets can be told apart. */
-  show(content: Omit<Content, "marked">, whole: View): void {
-    this.content = { ...content, marked: undefined };
+  show(content: Omit<Content, "marked" | "ranks">, whole: View, roundTrip_s: number | undefined): void {
+    this.content = { ...content, ranks: ranksOf(content.pieces), marked: undefined };
     this.whole = whole;
-    const { left, right } = this.scale();
-    this.look(opening(content.pieces, whole, right - left));
+    this.look(opening(content.pieces, whole, roundTrip_s));
   }
 
   /** Zooms in or out about the middle, or about a place of the canvas. */
@@ -93,6 +99,7 @@ export class Diagram {
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
     this.pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.tellSeen();
     this.paint();
   }
 
@@ -129,8 +136,15 @@ export class Diagram {
 
   private look(view: View): void {
     this.view = view;
-    this.seen(view);
+    this.tellSeen();
     this.paint();
+  }
+
+  private tellSeen(): void {
+    const pieces = inView(this.content.pieces, this.view);
+    const { left, right } = this.scale();
+    const packets = new Set(pieces.map(({ hop }) => hop.packet)).size;
+    this.seen({ view: this.view, packets, drawn: drawnOf(pieces, this.content.ranks, right - left).size });
   }
 
   private readonly wheel = (event: WheelEvent) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Network } from "../engine/protocol.ts";
 import { piecesOf, stopsOf } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
-import { firstWindow, opening, roundTripOf } from "./opening.ts";
+import { drawnOf, firstWindow, opening, ranksOf, roundTripOf } from "./opening.ts";
 
 /** Flights of ten packets each 100 ms: over a link of 1 ms, then one by one each millisecond over one of 20 ms, and their ACKs. */
 function flights(count: number): Hop[] {
@@ -22,22 +22,40 @@ function flights(count: number): Hop[] {
   );
 }
 
-describe("the diagram opens", () => {
-  test("so near that data packets of the slowest link are three pixels apart", () => {
-    const hops = flights(20);
-    const whole = { from_s: 0, to_s: 10 };
-    const { from_s, to_s } = opening(piecesOf(hops, stopsOf(hops)), whole, 600);
-    // 600 pixels for 1 ms each three pixels: 200 ms, from just before the first packet.
-    expect(to_s - from_s).toBeCloseTo(0.2, 3);
-    expect(from_s).toBeGreaterThan(0.49);
-    expect(from_s).toBeLessThan(0.5);
+describe("the diagram", () => {
+  const hops = flights(20);
+  const pieces = piecesOf(hops, stopsOf(hops));
+  const whole = { from_s: 0, to_s: 10 };
+
+  test("opens on the first three round trips with data", () => {
+    const { from_s, to_s } = opening(pieces, whole, 0.04);
+    expect(to_s - from_s).toBeCloseTo(0.12);
+    // A little before the first packet, at 0.5 s.
+    expect(from_s).toBeCloseTo(0.5 - 0.02 * 0.12);
   });
 
-  test("on all of a window that has room for its packets, or has none", () => {
-    const hops = flights(1);
-    const whole = { from_s: 0.45, to_s: 0.6 };
-    expect(opening(piecesOf(hops, stopsOf(hops)), whole, 600)).toEqual(whole);
-    expect(opening([], whole, 600)).toEqual(whole);
+  test("opens on all of a window that is shorter, without data, or whose round trip is not known", () => {
+    const short = { from_s: 0.5, to_s: 0.6 };
+    expect(opening(pieces, short, 0.04)).toEqual(short);
+    expect(opening([], whole, 0.04)).toEqual(whole);
+    expect(opening(pieces, whole, undefined)).toEqual(whole);
+  });
+
+  test("draws all packets for which there is room, and otherwise the same ones wherever the view is", () => {
+    const ranks = ranksOf(pieces);
+    // 200 data packets and 200 ACKs: four pixels for each.
+    expect(drawnOf(pieces, ranks, 800).size).toBe(400);
+    const some = drawnOf(pieces, ranks, 100);
+    expect(some.size).toBe(50);
+    const later = drawnOf(pieces.slice(60), ranks, 100);
+    expect([...later].every((packet) => some.has(packet))).toBe(true);
+  });
+
+  test("draws each packet that is retransmitted or dropped", () => {
+    const marked = pieces.map((piece, at) => (at === 33 ? { ...piece, hop: { ...piece.hop, again: true } } : piece));
+    const packet = pieces[33]?.hop.packet ?? -1;
+    const ranks = ranksOf(marked);
+    expect([drawnOf(pieces, ranks, 8).has(packet), drawnOf(marked, ranks, 8).has(packet)]).toEqual([false, true]);
   });
 });
 

@@ -1,57 +1,64 @@
-/** The part of a space-time diagram that is in view at first: one in which single packets can be told apart. */
+/** What a space-time diagram records and shows at first, and which packets it draws, so that they can be told apart. */
 
 import type { Network } from "../engine/protocol.ts";
 import type { Piece } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
 import { held, type View } from "./stretch.ts";
 
-/** Pixels between two packets one after another. */
-const APART = 3;
-/** Data packets of which the distances count: those at the start of the window. */
-const FIRST = 200;
+/** Round trips that are in view at first. */
+export const ROUNDS = 3;
 /** Seconds and round trips of a flow that are recorded unless a window is chosen. */
-const SECONDS = 2;
-const ROUNDS = 4;
+const RECORDED_S = 2;
+const RECORDED_ROUNDS = 4;
+/** Pixels of the time axis for each packet that is drawn. */
+const APART = 4;
 
-/**
- * The time from the first data packet on in which data packets of the slowest link are at least three pixels apart, in a diagram
- * of that many pixels for the time. All of the window if packets are farther from each other, or if there are no data.
- */
-export function opening(pieces: Piece[], whole: View, pixels: number): View {
-  const data = pieces.filter(
-    ({ kind, hop }) => kind === "goes" && !hop.backward && hop.len > 0 && hop.end > hop.depart,
-  );
-  const start = Math.min(...data.map(({ hop }) => hop.start));
-  const gap = gapOf(data.map(({ hop }) => hop));
-  if (gap === undefined || pixels <= 0) {
+/** The first round trips with data: all of the window if it is shorter, if the round trip is not known, or if there are no data. */
+export function opening(pieces: Piece[], whole: View, roundTrip_s: number | undefined): View {
+  const data = pieces.filter(({ hop }) => isData(hop));
+  if (roundTrip_s === undefined || data.length === 0) {
     return whole;
   }
-  const length = (gap * pixels) / APART;
+  const length = ROUNDS * roundTrip_s;
+  const start = Math.min(...data.map(({ hop }) => hop.start));
   const from_s = Math.max(whole.from_s, start - 0.02 * length);
   return length >= whole.to_s - whole.from_s ? whole : held({ from_s, to_s: from_s + length }, whole);
 }
 
-/** Seconds between two data packets that a link sends one right after the other, of the link that takes the longest. */
-function gapOf(hops: Hop[]): number | undefined {
-  const byLink = new Map<number, number[]>();
-  for (const { link, depart } of hops) {
-    const departures = byLink.get(link) ?? [];
-    byLink.set(link, departures);
-    if (departures.length < FIRST) {
-      departures.push(depart);
+function isData({ backward, len }: Hop): boolean {
+  return !backward && len > 0;
+}
+
+/** The number of each packet in the order in which they were sent, data and others apart. */
+export function ranksOf(pieces: Piece[]): Map<number, number> {
+  const ranks = new Map<number, number>();
+  const next = { data: 0, others: 0 };
+  for (const { hop } of pieces) {
+    if (!ranks.has(hop.packet)) {
+      ranks.set(hop.packet, next[isData(hop) ? "data" : "others"]++);
     }
   }
-  // A link that a path used for a moment has few packets, and tells nothing.
-  const most = Math.max(...[...byLink.values()].map(({ length }) => length));
-  const used = [...byLink.values()].filter(({ length }) => 2 * length >= most);
-  const gaps = used.map((departures) => {
-    const sorted = departures.sort((one, other) => one - other);
-    const between = sorted.slice(1).map((time, index) => time - (sorted[index] ?? 0));
-    // Waits between two flights are among the greater three quarters.
-    return between.filter((gap) => gap > 0).sort((one, other) => one - other)[Math.floor(between.length / 4)];
-  });
-  const known = gaps.filter((gap) => gap !== undefined);
-  return known.length > 0 ? Math.max(...known) : undefined;
+  return ranks;
+}
+
+/**
+ * The packets of some pieces that are drawn where the time axis has that many pixels: all if there is room, otherwise each
+ * second, third and so on, and always those that are retransmitted or dropped. Moving the view keeps the choice.
+ */
+export function drawnOf(pieces: Piece[], ranks: Map<number, number>, pixels: number): Set<number> {
+  const kinds = { data: new Set<number>(), others: new Set<number>() };
+  const always = new Set<number>();
+  for (const { hop } of pieces) {
+    kinds[isData(hop) ? "data" : "others"].add(hop.packet);
+    if (hop.again || hop.isDropped) {
+      always.add(hop.packet);
+    }
+  }
+  const some = (packets: Set<number>) => {
+    const oneOf = Math.max(1, Math.ceil((APART * packets.size) / Math.max(1, pixels)));
+    return [...packets].filter((packet) => (ranks.get(packet) ?? 0) % oneOf === 0);
+  };
+  return new Set([...some(kinds.data), ...some(kinds.others), ...always]);
 }
 
 /** Seconds of the shortest trips of packets to the end of a flow and back, as far as both are known. */
@@ -61,9 +68,9 @@ export function roundTripOf(hops: Hop[], { from, to }: { from: number; to: numbe
   for (const hop of hops) {
     const start = starts.get(hop.packet) ?? hop.start;
     starts.set(hop.packet, start);
-    const way = hop.backward ? "back" : "there";
+    const side = hop.backward ? "back" : "there";
     if (hop.isTold && !hop.isDropped && hop.to === (hop.backward ? from : to)) {
-      shortest[way] = Math.min(shortest[way], hop.end - start);
+      shortest[side] = Math.min(shortest[side], hop.end - start);
     }
   }
   const sum = shortest.there + shortest.back;
@@ -77,7 +84,7 @@ export function firstWindow({ flows, links }: Network, flow: number, end_s: numb
     Math.min(...links.filter((link) => link.from === from && link.to === to).map(({ delay_s }) => delay_s));
   const hops = (way ?? []).slice(1).map((to, at): [number, number] => [way?.[at] ?? -1, to]);
   const trip = hops.reduce((sum, [from, to]) => sum + delay(from, to) + delay(to, from), 0);
-  const length = Math.max(SECONDS, Number.isFinite(trip) ? ROUNDS * trip : 0);
+  const length = Math.max(RECORDED_S, Number.isFinite(trip) ? RECORDED_ROUNDS * trip : 0);
   const from_s = start_s < end_s ? start_s : 0;
-  return { from_s, to_s: Math.min(end_s, from_s + length) };
+  return { from_s, to_s: Math.min(end_s, Number((from_s + length).toPrecision(4))) };
 }

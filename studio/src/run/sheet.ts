@@ -3,6 +3,7 @@
 import { fitting } from "../app/fitting.ts";
 import { colour } from "../app/theme.ts";
 import type { Piece, Stop } from "./drawn.ts";
+import { drawnOf } from "./opening.ts";
 import { ticks, type View } from "./stretch.ts";
 
 export interface Size {
@@ -46,12 +47,19 @@ export function scale(stops: Stop[], view: View, { width, height }: Size) {
 export interface Content {
   stops: Stop[];
   pieces: Piece[];
+  /** The number of each packet in the order in which they were sent. */
+  ranks: Map<number, number>;
   nodes: string[];
   marked: number | undefined;
 }
 
 /** Draws axes, nodes and packets. */
-export function drawSheet(paper: Paper, { stops, pieces, nodes, marked }: Content, view: View, size: Size): void {
+export function drawSheet(
+  paper: Paper,
+  { stops, pieces, ranks, nodes, marked }: Content,
+  view: View,
+  size: Size,
+): void {
   const { left, right, bottom, place } = scale(stops, view, size);
   const [ink, quiet, grid] = [colour("ink"), colour("quiet"), colour("grid")];
   for (const time of ticks(view, Math.max(2, size.width / 130))) {
@@ -70,7 +78,12 @@ export function drawSheet(paper: Paper, { stops, pieces, nodes, marked }: Conten
       last = y;
     }
   }
-  for (const piece of inView(pieces, view)) {
+  const shown = inView(pieces, view);
+  const drawn = drawnOf(shown, ranks, right - left);
+  for (const piece of shown) {
+    if (!drawn.has(piece.hop.packet) && piece.hop.packet !== marked) {
+      continue;
+    }
     const [a, b] = clipped(place(piece.from), place(piece.to), left, right);
     const { hop } = piece;
     const isAck = hop.backward || hop.len === 0;

@@ -3,15 +3,14 @@ import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Prose } from "../app/name.tsx";
-import { number } from "../app/numbers.ts";
+import { grouped, number } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
 import type { Watched } from "../app/watched.ts";
 import { engine } from "../engine/here.ts";
 import { download } from "../save/download.ts";
-import { Diagram } from "./diagram.ts";
+import { Diagram, type Seen as InSight } from "./diagram.ts";
 import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
 import { firstWindow, roundTripOf } from "./opening.ts";
-import { inView } from "./sheet.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
 
@@ -31,7 +30,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
   const roundTrip_s = useSignal<number | undefined>(undefined);
   const seen = useSignal<Seen | undefined>(undefined);
   const pieces = useSignal<Piece[]>([]);
-  const view = useSignal<View | undefined>(undefined);
+  const inSight = useSignal<InSight | undefined>(undefined);
   const under = useSignal<Piece | undefined>(undefined);
   const part = useSignal<number | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
@@ -66,7 +65,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         const { flow, from_s, to_s } = choice.peek();
         const ends = network.flows[flow];
         roundTrip_s.value = ends && roundTripOf(found.hops.kept, ends);
-        diagram.current?.show({ stops, pieces: pieces.value, nodes: found.nodes }, { from_s, to_s });
+        diagram.current?.show({ stops, pieces: pieces.value, nodes: found.nodes }, { from_s, to_s }, roundTrip_s.value);
       }
     } catch (error) {
       fault.value = error instanceof Error ? error.message : String(error);
@@ -88,7 +87,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         under.value = piece;
       },
       (now) => {
-        view.value = now;
+        inSight.value = now;
       },
     );
     diagram.current = drawn;
@@ -189,8 +188,8 @@ export default function SpaceTime({ live }: { live: Watched }) {
       >
         <canvas ref={canvas} class="diagram" />
       </div>
-      {pieces.value.length > 0 && view.value && (
-        <p class="moving-under">{viewSays(view.value, pieces.value, roundTrip_s.value)}</p>
+      {pieces.value.length > 0 && inSight.value && (
+        <p class="moving-under">{viewSays(inSight.value, pieces.value, roundTrip_s.value)}</p>
       )}
       <p class="moving-under">
         {under.value && seen.value ? (
@@ -199,7 +198,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
           "Point at a packet to read it."
         )}
       </p>
-      {seen.value && <Listed seen={seen.value} view={view.value} pieces={pieces.value} />}
+      {seen.value && <Listed seen={seen.value} view={inSight.value?.view} pieces={pieces.value} />}
     </section>
   );
 }
@@ -302,15 +301,15 @@ function ends({ hop }: Piece, { nodes }: Seen): string[] {
   return [nodes[hop.from] ?? "", nodes[hop.to] ?? ""];
 }
 
-/** The part in view in words: its time, in round trips too, and how many of all packets it has. */
-function viewSays(view: View, pieces: Piece[], roundTrip_s: number | undefined): string {
-  const count = (some: Piece[]) => new Set(some.map(({ hop }) => hop.packet)).size.toLocaleString("en");
+/** The part in view in words: its time, in round trips too, its packets, and how many of them are drawn. */
+function viewSays({ view, packets, drawn }: InSight, pieces: Piece[], roundTrip_s: number | undefined): string {
   const { from_s, to_s } = view;
   const rounds = roundTrip_s
     ? ` (${number((to_s - from_s) / roundTrip_s, 2)} round trips of ${number(roundTrip_s * 1e3, 3)} ms)`
     : "";
-  const packets = `${count(inView(pieces, view))} of ${count(pieces)} packets`;
-  return `In view: ${from_s.toFixed(3)} s to ${to_s.toFixed(3)} s${rounds}, ${packets}. − and All show more.`;
+  const all = new Set(pieces.map(({ hop }) => hop.packet)).size;
+  const some = drawn < packets ? `; ${grouped(drawn)} of them are drawn, all losses included` : "";
+  return `In view: ${from_s.toFixed(3)} s to ${to_s.toFixed(3)} s${rounds}, ${grouped(packets)} of ${grouped(all)} packets${some}`;
 }
 
 function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: View | undefined }) {

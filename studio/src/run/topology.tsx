@@ -235,10 +235,10 @@ function Links({
           <thead>
             <tr>
               <th scope="col">link direction</th>
-              <th scope="col">rate, delay</th>
               <th scope="col">queue</th>
-              <th scope="col">maximum so far</th>
+              <th scope="col">maximum</th>
               <th scope="col">dropped</th>
+              <th scope="col">rate, delay</th>
               {hasPackets && <th scope="col">packets in view</th>}
             </tr>
           </thead>
@@ -250,12 +250,12 @@ function Links({
                   <td>
                     <Name of={names.links[link] ?? ""} />
                   </td>
-                  <td>
-                    {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
-                  </td>
                   <td>{counted(queue)}</td>
                   <td>{grouped(most)}</td>
                   <td>{grouped(dropped)}</td>
+                  <td>
+                    {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
+                  </td>
                   {hasPackets && <td>{moving.toLocaleString("en")}</td>}
                 </tr>
               );

@@ -3,6 +3,7 @@ import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
 import { Name, PathOf } from "../app/name.tsx";
+import { Roving } from "../app/roving.tsx";
 import type { Watched } from "../app/watched.ts";
 import { placeInWords } from "./earth.ts";
 import { SAYS, shownTime, TimeBar } from "./follow.tsx";
@@ -135,13 +136,15 @@ function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: strin
       )}
       <details>
         <summary>Stations and satellites</summary>
-        <ul>
-          {stations.map((name, index) => (
-            <li key={name}>
-              <Face orbits={orbits} node={satellites.length + index} name={name} />
-            </li>
-          ))}
-        </ul>
+        <Roving label="Stations">
+          <ul>
+            {stations.map((name, index) => (
+              <li key={name}>
+                <Face orbits={orbits} node={satellites.length + index} name={name} />
+              </li>
+            ))}
+          </ul>
+        </Roving>
         <label>
           Find a satellite{" "}
           <input
@@ -158,13 +161,15 @@ function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: strin
             ? ""
             : `${found.length.toLocaleString("en")} found${found.length > FOUND ? `, the first ${FOUND} of them here` : ""}`}
         </p>
-        <ul>
-          {found.slice(0, FOUND).map(({ name, node }) => (
-            <li key={node}>
-              <Face orbits={orbits} node={node} name={name} />
-            </li>
-          ))}
-        </ul>
+        <Roving label="Satellites found">
+          <ul>
+            {found.slice(0, FOUND).map(({ name, node }) => (
+              <li key={node}>
+                <Face orbits={orbits} node={node} name={name} />
+              </li>
+            ))}
+          </ul>
+        </Roving>
       </details>
     </div>
   );

@@ -4,9 +4,9 @@ import { Vector3 } from "three";
 
 /** Degrees of a grid of places, and the latitude up to which the eye may be: above it north is no longer up. */
 const STEP = 3;
-const HIGHEST = 51;
+const HIGHEST = 60;
 /** Degrees between a point and the edge of the Earth as it is seen. */
-const MARGIN = 6;
+const MARGIN = 5;
 /** The farthest that a look is taken from, in Earth radii: beyond it points are too small. */
 const FARTHEST = 12;
 

@@ -195,6 +195,7 @@ export class Orbits {
     );
     const points = shown.map((station) => this.point(satellites.length + station));
     const eye = lookAt(points, Math.max(2.9, highest * 2.55));
-    return { near: 1.25, far: eye.length() * 3, from: eye.toArray() as [number, number, number] };
+    const from = eye.toArray() as [number, number, number];
+    return { near: 1.25, far: eye.length() * 3, from, fills: 1.1 * highest };
   }
 }

@@ -15,7 +15,12 @@ export interface Reach {
   near: number;
   far: number;
   from: [x: number, y: number, z: number];
+  /** Radius around the middle that fills the height at first; by default the angle of the view is 42 degrees. */
+  fills?: number;
 }
+
+/** Degrees of the height of a view. */
+const ANGLE = 42;
 
 export class Stage {
   readonly scene = new Scene();
@@ -23,6 +28,7 @@ export class Stage {
   private readonly renderer: WebGLRenderer;
   private readonly controls: OrbitControls;
   private readonly watch: ResizeObserver;
+  private readonly angle: number;
   private frame = 0;
   private isDirty = true;
   private last = 0;
@@ -37,13 +43,15 @@ export class Stage {
    */
   constructor(
     private readonly host: HTMLElement,
-    { near, far, from }: Reach,
+    { near, far, from, fills }: Reach,
     private readonly move: (wall: number) => boolean,
   ) {
     this.renderer = new WebGLRenderer({ antialias: !isSlow(), powerPreference: "low-power" });
     const canvas = this.renderer.domElement;
     host.prepend(canvas);
-    this.camera = new PerspectiveCamera(42, 1, near / 20, far * 6);
+    this.angle =
+      fills === undefined ? ANGLE : Math.min(ANGLE, (360 / Math.PI) * Math.asin(fills / Math.hypot(...from)));
+    this.camera = new PerspectiveCamera(this.angle, 1, near / 20, far * 6);
     this.camera.position.set(...from);
     this.controls = new OrbitControls(this.camera, canvas);
     Object.assign(this.controls, { enablePan: false, minDistance: near, maxDistance: far, rotateSpeed: 0.6 });
@@ -165,7 +173,7 @@ export class Stage {
     this.renderer.setSize(clientWidth, clientHeight);
     this.camera.aspect = clientWidth / clientHeight;
     // A narrow place shows as much as a wide one.
-    this.camera.fov = clientWidth < clientHeight ? 42 * Math.min(1.9, clientHeight / clientWidth) : 42;
+    this.camera.fov = this.angle * (clientWidth < clientHeight ? Math.min(1.9, clientHeight / clientWidth) : 1);
     this.camera.updateProjectionMatrix();
     this.paint();
   }

@@ -3,6 +3,7 @@ import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
 import { Name, PathOf } from "../app/name.tsx";
+import { Roving } from "../app/roving.tsx";
 import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
@@ -121,16 +122,18 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
       </details>
       <details>
         <summary>Nodes</summary>
-        <ul>
-          {flock.names.map((name, node) => (
-            <li key={name}>
-              <button type="button" class="plain" onClick={() => flock.mark(node)}>
-                <Name of={name} />
-              </button>{" "}
-              <span class="quiet">{inMetres(flock.placeOf(node))}</span>
-            </li>
-          ))}
-        </ul>
+        <Roving label="Nodes">
+          <ul>
+            {flock.names.map((name, node) => (
+              <li key={name}>
+                <button type="button" class="plain" onClick={() => flock.mark(node)}>
+                  <Name of={name} />
+                </button>{" "}
+                <span class="quiet">{inMetres(flock.placeOf(node))}</span>
+              </li>
+            ))}
+          </ul>
+        </Roving>
       </details>
     </div>
   );
