@@ -66,9 +66,24 @@ def add(_app: object, name: str, source: list[str]) -> None:
 
 
 def bring(app: Sphinx, error: Exception | None) -> None:
-    """Puts the page of the simulator beside the documentation."""
+    """Copies the studio next to the documentation, and lets its help link to the documentation."""
     if error is None and PAGE.exists():
-        shutil.copytree(PAGE, Path(app.outdir) / "studio", dirs_exist_ok=True)
+        index = Path(shutil.copytree(PAGE, Path(app.outdir) / "studio", dirs_exist_ok=True)) / "index.html"
+        index.write_text(documented(index.read_text("utf-8")), "utf-8")
+
+
+def documented(page: str) -> str:
+    """Returns the studio's page with the address of the documentation, which is one directory above it.
+
+    Raises
+    ------
+    ValueError
+        If the page has no place for the address.
+    """
+    empty = '<meta name="lightlag-documentation" content="" />'
+    if empty not in page:
+        raise ValueError(f"the page of the studio lacks {empty}")
+    return page.replace(empty, empty.replace('""', '"../index.html"'))
 
 
 def main() -> None:

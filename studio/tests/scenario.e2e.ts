@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openToml, Studio, text, violations } from "./browser.ts";
 
@@ -55,10 +56,114 @@ test("on a phone the name of a scenario stands beside Save and Share", async () 
     const title = page.getByRole("heading", { name, exact: true });
     await expect.poll(() => title.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     const rows = await page
-      .locator(".brand, .title, .tools")
+      .locator(".title, .tools")
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2));
     expect(Math.max(...rows) - Math.min(...rows)).toBeLessThan(4);
   }
+  await page.context().close();
+});
+
+describe("the presets", () => {
+  test("are one stop of the Tab key, with arrow keys inside", async () => {
+    const { page } = await studio.page();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+    const names = await page.locator(".card strong").allTextContents();
+    await page.getByRole("button", { name: /^All \d+/ }).focus();
+    await page.keyboard.press("Tab");
+    expect(await focused()).toMatch(/^geo/);
+    await page.keyboard.press("Tab");
+    expect(await page.locator(".cards :focus").count()).toBe(0);
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await focused()).toContain(names[2]);
+    await page.keyboard.press("End");
+    expect(await focused()).toContain(names.at(-1));
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    expect(await focused()).toContain(names[0]);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator(".title").textContent()).toBe(names[1]);
+    await page.getByRole("button", { name: /^All \d+/ }).click();
+    await page.locator(".card").nth(1).focus();
+    const left = () => page.evaluate(() => document.activeElement?.getBoundingClientRect().left);
+    const before = await left();
+    await page.keyboard.press("ArrowDown");
+    expect(await focused()).not.toContain(names[1]);
+    expect(await left()).toBe(before);
+    await page.keyboard.press("ArrowUp");
+    expect(await focused()).toContain(names[1]);
+    await page.context().close();
+  });
+});
+
+/** A text that is longer than the editor is high. */
+const LONG = `${Array.from({ length: 60 }, (_, at) => `# line ${at + 1}`).join("\n")}\n${PAIR}`;
+
+describe.each([
+  ["wide", { viewport: { width: 1440, height: 900 } }],
+  ["on a phone", { viewport: { width: 390, height: 844 }, hasTouch: true }],
+])("%s, errors cover no line", (_, options) => {
+  /** The box of the line that the cursor is in, and of what could cover it. */
+  async function boxes(page: Page) {
+    const line = page.locator(".cm-activeLine");
+    const [box, host] = [await line.boundingBox(), await page.locator(".editor").boundingBox()];
+    const covers = await line.evaluate((one) => {
+      const { left, top, height } = one.getBoundingClientRect();
+      const at = document.elementFromPoint(left + 20, top + height / 2);
+      return at?.className ?? "nothing";
+    });
+    return { line: box, host, covers };
+  }
+
+  async function expectInView(page: Page): Promise<void> {
+    await expect
+      .poll(async () => {
+        const { line, host, covers } = await boxes(page);
+        const isInside = line && host && line.y >= host.y && line.y + line.height <= host.y + host.height;
+        return { isInside, covers };
+      })
+      .toEqual({ isInside: true, covers: "editor" });
+  }
+
+  test("the line that is written, when they appear", async () => {
+    const { page } = await studio.page(options);
+    await openToml(page, LONG);
+    if ((options.viewport.width ?? 0) < 900) {
+      await page.getByRole("tab", { name: "Text" }).click();
+    }
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("nonsense = 1\nmore = 2\neven_more = 3");
+    await page.locator(".problems li.bad").nth(2).waitFor();
+    await expectInView(page);
+    await page.context().close();
+  });
+
+  test("the line of an error that is chosen", async () => {
+    const { page } = await studio.page(options);
+    await openToml(page, LONG.replace('"20 ms"', '"20 miles"'));
+    await page.locator(".problems .where").first().click();
+    await expect.poll(() => page.locator(".cm-activeLine").textContent()).toContain("20 miles");
+    await expectInView(page);
+    await page.context().close();
+  });
+});
+
+test("a text with an error opens where the error is", async () => {
+  const { page } = await studio.page();
+  await openToml(page, LONG.replace('"20 ms"', '"20 miles"'));
+  const line = page.locator(".cm-line", { hasText: "20 miles" });
+  const host = await page.locator(".editor").boundingBox();
+  await expect
+    .poll(async () => {
+      const box = await line.boundingBox().catch(() => null);
+      return box !== null && host !== null && box.y >= host.y;
+    })
+    .toBe(true);
+  const [box, panel] = [await line.boundingBox(), await page.locator(".problems").boundingBox()];
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(panel?.y ?? 0);
   await page.context().close();
 });
 

@@ -19,6 +19,7 @@ export const views: View[] = [
 export const tools: View[] = [
   { key: "save", name: "Save", load: () => import("./saving.tsx") },
   { key: "share", name: "Share", load: () => import("../share/button.tsx") },
+  { key: "help", name: "Help", load: () => import("../help/button.tsx") },
 ];
 
 /** The view that is open: at first the one that the address names. */

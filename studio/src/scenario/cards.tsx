@@ -1,6 +1,7 @@
 import "./cards.css";
 import { useSignal } from "@preact/signals";
 import { presets } from "../app/presets.ts";
+import { Roving } from "../app/roving.tsx";
 import { take, title } from "../app/state.ts";
 import { Picture } from "./picture.tsx";
 import { Says } from "./says.tsx";
@@ -34,19 +35,21 @@ export function Cards() {
           {isWide.value ? "One row" : `All ${presets.length}`}
         </button>
       </header>
-      <ul class={isWide.value ? "grid" : "strip"}>
-        {presets.map(({ name, says, toml: text }) => (
-          <li key={name}>
-            <button type="button" class="card" aria-pressed={title.value === name} onClick={() => take(text)}>
-              <Picture toml={text} />
-              <strong>{name}</strong>
-              <span class="says">
-                <Says text={says} />
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Roving label="Scenarios that come with lightlag">
+        <ul class={isWide.value ? "grid" : "strip"}>
+          {presets.map(({ name, says, toml: text }) => (
+            <li key={name}>
+              <button type="button" class="card" aria-pressed={title.value === name} onClick={() => take(text)}>
+                <Picture toml={text} />
+                <strong>{name}</strong>
+                <span class="says">
+                  <Says text={says} />
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </Roving>
     </section>
   );
 }

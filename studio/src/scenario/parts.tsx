@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { Name } from "../app/name.tsx";
+import { Roving } from "../app/roving.tsx";
 import { about } from "../app/state.ts";
 import { algorithmSays } from "./complete.ts";
 import { gist, Item } from "./form.tsx";
@@ -68,42 +69,46 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
       {isEditable && (
         <>
           <Adder verb="Add link" add={(from, to) => addLink(from, to)} />
-          <ul class="choices">
-            {names.map((name) => (
-              <li key={name}>
-                <button type="button" aria-pressed={isChosen(name)} onClick={() => (chosen.value = { node: name })}>
-                  <Name of={name} />
-                </button>
-              </li>
-            ))}
-            {links.map(({ id, from, to, index = 0 }) => (
-              <li key={id}>
-                <button
-                  type="button"
-                  aria-pressed={isChosen(id)}
-                  onClick={() => (chosen.value = { path: ["links", index] })}
-                >
-                  <code>{id}</code> <Name of={`${from} – ${to}`} />
-                </button>
-              </li>
-            ))}
-          </ul>
+          <Roving label="Nodes and links">
+            <ul class="choices">
+              {names.map((name) => (
+                <li key={name}>
+                  <button type="button" aria-pressed={isChosen(name)} onClick={() => (chosen.value = { node: name })}>
+                    <Name of={name} />
+                  </button>
+                </li>
+              ))}
+              {links.map(({ id, from, to, index = 0 }) => (
+                <li key={id}>
+                  <button
+                    type="button"
+                    aria-pressed={isChosen(id)}
+                    onClick={() => (chosen.value = { path: ["links", index] })}
+                  >
+                    <code>{id}</code> <Name of={`${from} – ${to}`} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </Roving>
         </>
       )}
       <Adder verb="Add flow" hasAlgorithm add={(from, to, algorithm) => addFlow(from, to, algorithm)} />
-      <ul class="choices">
-        {tables(values.value.now.flows).map((flow, index) => (
-          <li key={index}>
-            <button
-              type="button"
-              aria-pressed={isChosen(`flows[${index}]`)}
-              onClick={() => (chosen.value = { path: ["flows", index] })}
-            >
-              <code>flows[{index}]</code> <Name of={gist("flows", flow)} />
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Roving label="Flows">
+        <ul class="choices">
+          {tables(values.value.now.flows).map((flow, index) => (
+            <li key={index}>
+              <button
+                type="button"
+                aria-pressed={isChosen(`flows[${index}]`)}
+                onClick={() => (chosen.value = { path: ["flows", index] })}
+              >
+                <code>flows[{index}]</code> <Name of={gist("flows", flow)} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      </Roving>
     </details>
   );
 }

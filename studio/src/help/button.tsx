@@ -1,0 +1,131 @@
+/** The button that opens the help: what the views do, keys, where the documentation is, version and licence. */
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import licence from "../../../LICENSE?raw";
+import { about } from "../app/state.ts";
+import { documentation } from "./documentation.ts";
+import "./help.css";
+
+const VIEWS: [name: string, does: string][] = [
+  [
+    "Scenario",
+    "describes a network and its flows as text, form and drawing, which all show the same. Errors name their fix.",
+  ],
+  [
+    "Run",
+    "simulates the scenario, shows its charts, explains why it is slow, and animates its packets, paths and satellites.",
+  ],
+  ["Compare", "runs variants with the same seeds, and states which differences are significant."],
+];
+
+const KEYS: [where: string, keys: [key: string, does: string][]][] = [
+  [
+    "Run",
+    [
+      ["Space", "start, pause, continue"],
+      [".", "advance to the next record"],
+      ["n", "continue to the next loss"],
+      ["r", "restart"],
+      ["+ −", "change the speed"],
+    ],
+  ],
+  [
+    "Charts, diagrams, globe (with the focus)",
+    [
+      ["+ −", "zoom in, zoom out"],
+      ["Arrow keys", "move, turn"],
+      ["0", "show all"],
+    ],
+  ],
+  [
+    "Scenario",
+    [
+      ["Arrow keys", "move between the presets, and between Text, Form and Drawing"],
+      ["Ctrl+Space", "complete a key or value in the text"],
+      ["F8", "go to the next error in the text"],
+    ],
+  ],
+];
+
+export default function HelpButton() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const address = useSignal<string | undefined>(undefined);
+  const open = () => {
+    address.value = documentation();
+    dialog.current?.showModal();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="icon"
+        aria-label="Help"
+        title="Help, documentation, version and licence"
+        aria-haspopup="dialog"
+        onClick={open}
+      >
+        <span aria-hidden="true">?</span>
+      </button>
+      <dialog class="help-dialog" ref={dialog} aria-labelledby="help-title">
+        <h2 id="help-title">Help</h2>
+        <p>
+          lightlag simulates transport protocols over satellites, swarms and deep space. The simulator runs in this
+          page: no scenario leaves your machine.
+        </p>
+        <Documentation address={address.value} />
+        <h3>Views</h3>
+        <dl>
+          {VIEWS.map(([name, does]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+        <h3>Keys</h3>
+        {KEYS.map(([where, keys]) => (
+          <section key={where} aria-label={`Keys: ${where}`}>
+            <h4>{where}</h4>
+            <dl>
+              {keys.map(([key, does]) => (
+                <div key={key}>
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+        <h3>Version and licence</h3>
+        <p>lightlag {about.value?.version ?? "…"}, MIT licence.</p>
+        <details>
+          <summary>Text of the licence</summary>
+          <pre>{licence}</pre>
+        </details>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+/** Where to read more: the site that the page is part of, or the commands of the package. */
+function Documentation({ address }: { address: string | undefined }) {
+  return address ? (
+    <p>
+      <a href={address} target="_blank" rel="noopener">
+        Documentation
+      </a>
+      : tutorial, gallery, guides and reference.
+    </p>
+  ) : (
+    <p>
+      Documentation: <code>lightlag explain rwnd</code> explains a key or a term, <code>lightlag --help</code> lists the
+      commands, and the directory <code>docs</code> of the sources has a tutorial, guides and the reference.
+    </p>
+  );
+}

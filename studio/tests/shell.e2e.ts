@@ -1,0 +1,66 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Studio, violations } from "./browser.ts";
+
+let studio: Studio;
+
+beforeAll(async () => {
+  studio = await Studio.open();
+});
+
+afterAll(async () => {
+  await studio.close();
+});
+
+function ground(page: Page): Promise<string> {
+  return page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+}
+
+test.each(["light", "dark"] as const)(
+  "each click on the colours is seen, on a system that is %s",
+  async (colorScheme) => {
+    const { page } = await studio.page({ colorScheme });
+    const button = page.getByRole("button", { name: /^Colours: / });
+    const seen = [await ground(page)];
+    for (let click = 0; click < 4; click++) {
+      await button.click();
+      seen.push(await ground(page));
+    }
+    expect(seen.slice(1).every((colour, at) => colour !== seen[at])).toBe(true);
+    // Back at the colours of the system, the page follows it.
+    await page.emulateMedia({ colorScheme: colorScheme === "light" ? "dark" : "light" });
+    await expect.poll(() => ground(page)).toBe(seen[1]);
+    await page.context().close();
+  },
+);
+
+describe("the help", () => {
+  test("has the version, the licence, keys, and where the documentation is", async () => {
+    const { page, complaints } = await studio.page();
+    await page.getByRole("button", { name: "Help" }).click();
+    const dialog = page.getByRole("dialog", { name: "Help" });
+    await expect.poll(() => dialog.textContent()).toMatch(/lightlag \d+\.\d+\.\d+, MIT licence/);
+    expect(await dialog.textContent()).toContain("Documentation: lightlag explain");
+    await dialog.getByText("Text of the licence").click();
+    expect(await dialog.locator("pre").textContent()).toMatch(/^MIT License/);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe("Help");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("links to the documentation that the page was published with", async () => {
+    const { page } = await studio.page({ viewport: { width: 390, height: 844 } });
+    await page.evaluate(() => {
+      document.querySelector('meta[name="lightlag-documentation"]')?.setAttribute("content", "../index.html");
+    });
+    // The help takes the address when it is shown anew.
+    await page.getByRole("button", { name: "Help" }).click();
+    const link = page.getByRole("dialog", { name: "Help" }).getByRole("link", { name: "Documentation" });
+    await expect.poll(() => link.getAttribute("href")).toBe("../index.html");
+    const { width } = (await page.getByRole("dialog", { name: "Help" }).boundingBox()) ?? { width: 999 };
+    expect(width).toBeLessThanOrEqual(390);
+    await page.context().close();
+  });
+});
