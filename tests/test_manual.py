@@ -169,3 +169,13 @@ def test_the_citation_names_the_version() -> None:
     citation = (pages.ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {_engine.__version__}\n" in citation
     assert f"Version {_engine.__version__}" in (pages.ROOT / "docs" / "cite.md").read_text("utf-8")
+
+
+def test_the_help_of_the_studio_links_to_the_documentation_that_it_is_published_with() -> None:
+    pytest.importorskip("sphinx")
+    from manual import live
+
+    index = (Path(__file__).parents[1] / "studio" / "index.html").read_text("utf-8")
+    assert '<meta name="lightlag-documentation" content="../index.html" />' in live.documented(index)
+    with pytest.raises(ValueError, match="lightlag-documentation"):
+        live.documented("<head></head>")
