@@ -1,5 +1,6 @@
 /** Means as dots with their intervals, and each run as a small ring: a row for each variant. */
 
+import { fitting } from "../app/fitting.ts";
 import { general } from "../app/numbers.ts";
 import { SERIES } from "../app/theme.ts";
 import { ticks } from "../save/figure.ts";
@@ -9,6 +10,8 @@ import { type Measure, show } from "./measures.ts";
 
 const WIDTH = 460;
 const LEFT = 110;
+/** Pixels of a letter of a name. */
+const LETTER = 6.3;
 const RIGHT = 16;
 const TOP = 26;
 const ROW = 26;
@@ -53,7 +56,8 @@ export function Dots({ comparison, measure }: { comparison: Comparison; measure:
         return (
           <g key={name} class={SERIES[at % SERIES.length]}>
             <text class="of" x={LEFT - 8} y={y + 4} text-anchor="end">
-              {name.length > 16 ? `${name.slice(0, 15)}…` : name}
+              {fitting(name, LEFT - 8, (some) => LETTER * some.length)}
+              <title>{name}</title>
             </text>
             {values.length > 1 &&
               values.map((value, run) => <circle key={run} class="each" cx={place(value)} cy={y + 7} r="2" />)}

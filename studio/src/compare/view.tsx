@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Prose } from "../app/name.tsx";
 import { seeds, title } from "../app/state.ts";
 import { tell } from "../app/told.tsx";
 import * as there from "../save/there.ts";
@@ -136,6 +137,7 @@ function Bar() {
 /** The answer in words, which is told when all runs have finished. */
 function Words() {
   const said = answer(comparison.value);
+  const names = comparison.value.contenders.map(({ name }) => name);
   const isOver = !campaign.isRunning.value;
   const wasRunning = useRef(!isOver);
   useEffect(() => {
@@ -149,11 +151,15 @@ function Words() {
     <section class="answer panel" aria-label="Answer">
       {said ? (
         <>
-          <p class="headline">{said.headline}</p>
+          <p class="headline">
+            <Prose text={said.headline} names={names} />
+          </p>
           {said.sentences.length > 0 && (
             <ul>
               {said.sentences.map((sentence) => (
-                <li key={sentence}>{sentence}</li>
+                <li key={sentence}>
+                  <Prose text={sentence} names={names} />
+                </li>
               ))}
             </ul>
           )}

@@ -82,3 +82,16 @@ test("a peak that would flatten the rest is cut off", () => {
   expect(usualTop([{ x, y: x.map((at) => (at === 50 ? 100 : 5)) }])).toBe(8);
   expect(usualTop([{ x, y: x.map(() => 5) }])).toBeUndefined();
 });
+
+test("a name that has no room is shortened, and whole in the title", () => {
+  const name = "a-very-long-name-of-a-flow-over-two-satellites-and-a-gateway-far-away";
+  const lines = [name, "ab"].map((one) => ({ name: one, x: [0, 1], y: [1, 2] }));
+  const line = drawn({ title: "t", unit: "", xTitle: "s", lines }, { width: 300 });
+  const rows = [{ name, mean: 1, halfWidth: 0.1, values: [1] }];
+  const bars = drawnIntervals({ title: "t", unit: "", rows }, { width: 300 });
+  for (const svg of [line, bars]) {
+    expect(svg).toMatch(/>a-very-[^<]*…<title>/);
+    expect(svg).toContain(`<title>${name}</title></text>`);
+  }
+  expect(line).toContain(">ab</text>");
+});

@@ -1,5 +1,6 @@
 /** Figures as data, and as SVG that needs nothing else: text stays text, and colours come with dash patterns. */
 
+import { fitting } from "../app/fitting.ts";
 import { DASHES } from "../app/theme.ts";
 
 export interface FigureLine {
@@ -42,6 +43,9 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 const COLOURS_ON_DARK = ["#4aa8e0", "#f08a3c", "#2fc79a", "#df9dc2", "#f0b530", "#8fd0f5", "#e8eaed", "#d0679a"];
 const SPACE = { top: 30, right: 14, bottom: 42, left: 58 };
 const LEGEND = 18;
+/** Pixels of a letter of a name, and the part of the width that names of rows have at most. */
+const LETTER = 7;
+const NAMES = 0.35;
 
 interface Ink {
   colours: string[];
@@ -92,6 +96,13 @@ function element(name: string, attributes: Attributes, inside = ""): string {
 
 function text(x: number, y: number, said: string, fill: string, more: Attributes = {}): string {
   return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(said));
+}
+
+/** A name in the given room: shortened with "…" where it is longer, and whole in the title of the text. */
+function named(x: number, y: number, name: string, room: number, fill: string, more: Attributes = {}): string {
+  const shown = fitting(name, room, (some) => LETTER * some.length);
+  const whole = shown === name ? "" : element("title", {}, escaped(name));
+  return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(shown) + whole);
 }
 
 function page(width: number, height: number, { paper }: Ink, title: string, parts: string[]): string {
@@ -242,7 +253,8 @@ function legendOf(lines: FigureLine[], width: number, { colours, ink }: Ink): { 
   const parts: string[] = [];
   let [x, row] = [SPACE.left, 0];
   for (const [place, { name, looks, at = place }] of lines.entries()) {
-    const wide = 34 + 7 * name.length + 14;
+    const room = Math.min(LETTER * name.length, width - SPACE.left - SPACE.right - 48);
+    const wide = 34 + room + 14;
     if (x > SPACE.left && x + wide > width - SPACE.right) {
       [x, row] = [SPACE.left, row + 1];
     }
@@ -252,7 +264,7 @@ function legendOf(lines: FigureLine[], width: number, { colours, ink }: Ink): { 
       looks === "dots"
         ? element("circle", { cx: x + 12, cy: y, r: 2.5, fill: colour })
         : element("line", { x1: x, x2: x + 26, y1: y, y2: y, stroke: colour, "stroke-width": 2, ...dashOf(at) }),
-      text(x + 32, y + 4, name, ink),
+      named(x + 32, y + 4, name, room, ink),
     );
     x += wide;
   }
@@ -265,7 +277,8 @@ export function drawnIntervals(
   { width = 640, isDark = false }: Looks = {},
 ): string {
   const ink = inkOf(isDark);
-  const left = 24 + 7 * Math.max(4, ...rows.map(({ name }) => name.length));
+  const room = Math.min(LETTER * Math.max(4, ...rows.map(({ name }) => name.length)), width * NAMES);
+  const left = 24 + room;
   const bottom = SPACE.top + 12 + rows.length * 30;
   const ends = rows.flatMap(({ mean, halfWidth, values }) => [mean + (halfWidth || 0), ...values]);
   const high = 1.04 * range([ends])[1] || 1;
@@ -285,7 +298,7 @@ export function drawnIntervals(
       );
       const interval = `M${px(mean - halfWidth).toFixed(1)},${y - 5}v10m0,-5H${px(mean + halfWidth).toFixed(1)}m0,-5v10`;
       return [
-        text(left - 10, y + 4, name, ink.ink, { "text-anchor": "end" }),
+        named(left - 10, y + 4, name, room, ink.ink, { "text-anchor": "end" }),
         ...(values.length > 1 ? each : []),
         Number.isFinite(halfWidth)
           ? element("path", { d: interval, fill: "none", stroke: colour, "stroke-width": 2 })
