@@ -151,21 +151,21 @@ describe("a screen reader says", () => {
     const network = page.locator(".moving canvas");
     await expect
       .poll(() => network.getAttribute("aria-label"))
-      .toMatch(/^The network: 2 nodes, 2 link directions, 1 flows\. At 20\.00 s (the longest|no packet)/);
+      .toMatch(/^The network: 2 nodes, 2 link directions, 1 flow\. At 20\.00 s (the longest|no packet)/);
     await page.getByRole("button", { name: "Space-time" }).click();
-    await page.getByText(/packets, \d+ sent again/).waitFor();
+    await page.getByText(/packets, \d+ retransmitted/).waitFor();
     await expectInOrder(page, [
       'region "Space-time diagram"',
       /^combobox "Flow" = a->b/,
       'button "Zoom in"',
       /^status/,
-      /^application "Time to the right.*\((\d|,)+ packets, \d+ sent again, \d+ dropped/,
+      /^application "Time to the right.*\((\d|,)+ packets, \d+ retransmitted, \d+ dropped/,
     ]);
   });
 
   test.each([
-    ["iridium", "Globe", /^[\d.]+ s.* 66 satellites, [\d,]+ links between them are up; \d+ of \d+ flows have a way/],
-    ["swarm", "Swarm", /^[\d.]+ s 60 nodes with radios; the ways of \d+ of 30 flows are known/],
+    ["iridium", "Globe", /^[\d.]+ s.* 66 satellites, [\d,]+ links between them are up; \d+ of \d+ flows have a path/],
+    ["swarm", "Swarm", /^[\d.]+ s 60 nodes with radios; the paths of \d+ of 30 flows are known/],
   ])("%s in space: a sentence that is kept up to date", { timeout: 180_000 }, async (name, picture, sentence) => {
     const page = await preset(name);
     await page.getByRole("button", { name: "Run", exact: true }).click();

@@ -239,6 +239,30 @@ describe("a run", () => {
     await page.context().close();
   });
 
+  test.each([390, 1440])("what takes the focus is not behind the header, at a width of %i", async (width) => {
+    const { page } = await studio.page({ viewport: { width, height: 700 } });
+    await go(page, BOTH_WAYS);
+    await page.locator(".hash").waitFor();
+    await page.locator(".chart.states summary").waitFor();
+    await page.getByRole("button", { name: "Space-time", exact: true }).focus();
+    for (let step = 0; step < 10; step++) {
+      await page.keyboard.press("Shift+Tab");
+      const covered = await page.evaluate(() => {
+        const at = document.activeElement as HTMLElement;
+        const { top } = at.getBoundingClientRect();
+        const fixed = [...document.querySelectorAll(".top, .controls")].filter(
+          (one) => getComputedStyle(one).position === "sticky" && !one.contains(at),
+        );
+        return (
+          fixed.some((one) => one.getBoundingClientRect().bottom > Math.max(top, 0) + 1) &&
+          `${at.outerHTML.slice(0, 60)} ${top}`
+        );
+      });
+      expect(covered).toBe(false);
+    }
+    await page.context().close();
+  });
+
   test("flows are chosen, and numbers stand beside the picture", async () => {
     const { page } = await studio.page();
     await go(page, BOTH_WAYS);

@@ -1,6 +1,6 @@
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Name } from "../app/name.tsx";
+import { Name, Prose } from "../app/name.tsx";
 import { live } from "../app/state.ts";
 import { DASHES, isDark, SERIES } from "../app/theme.ts";
 import { Chart } from "./chart.ts";
@@ -249,13 +249,20 @@ function Sample({ line }: { line: Line }) {
   );
 }
 
+/** Names in sentences about a run. */
+function namesOf(run: Live | null): string[] {
+  return run ? [...run.started.flows, ...run.started.links] : [];
+}
+
 /** The text alternative: the numbers of what is shown. */
 function Numbers({ figure }: { figure: Figure }) {
   const isOpen = useSignal(false);
   return (
     <details class="numbers" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>Numbers</summary>
-      <p>{figure.says}</p>
+      <p>
+        <Prose text={figure.says} names={namesOf(live.value)} />
+      </p>
       {isOpen.value && figure.lines.length > 0 && (
         <table aria-label={`Numbers of ${figure.title}`}>
           <thead>

@@ -140,7 +140,12 @@ function described(network: Network | undefined, figures: Figures | undefined, n
   }
   const { nodes, links, flows, more } = network;
   const count = nodes.length + more.nodes;
-  const parts = `The network: ${count} nodes, ${links.length + more.links} link directions, ${flows.length + more.flows} flows.`;
+  const all = [
+    several(count, "node"),
+    several(links.length + more.links, "link direction"),
+    several(flows.length + more.flows, "flow"),
+  ];
+  const parts = `The network: ${all.join(", ")}.`;
   if (!figures) {
     return parts;
   }
