@@ -157,6 +157,26 @@ describe("queues", () => {
 });
 
 describe("space-time", () => {
+  /** Pixels between neighbouring lines of data in the saved picture: those that are closest to each other, but for a tenth. */
+  async function apart(page: Page): Promise<number> {
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save SVG" }).click();
+    const svg = await readFile((await (await saved).path()) ?? "", "utf8");
+    const data = [
+      ...svg.matchAll(/<path d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)" stroke="(#[^"]*)" stroke-width="1"\/>/g),
+    ]
+      .map(([, ax, ay, bx, by, stroke]) => ({ ax: Number(ax), ay: Number(ay), bx: Number(bx), by: Number(by), stroke }))
+      .filter(({ ax, ay, bx, by }) => ay !== by && ax !== bx);
+    const longest = Math.max(...data.map(({ ay, by }) => Math.abs(by - ay)));
+    const lines = data.filter(({ ay, by }) => Math.abs(by - ay) > 0.8 * longest).sort((a, b) => a.ax - b.ax);
+    const gaps = lines.slice(1).flatMap(({ ax, ay, bx, by }, at) => {
+      const before = lines[at];
+      return before && before.ay === ay ? [((ax - before.ax) * Math.abs(by - ay)) / Math.hypot(bx - ax, by - ay)] : [];
+    });
+    expect(gaps.length).toBeGreaterThan(0);
+    return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 10)] ?? 0;
+  }
+
   test.each([
     ["starlink-550", { viewport: { width: 1440, height: 900 } }, 300],
     ["geo", { viewport: { width: 390, height: 844 } }, 100],
@@ -172,7 +192,11 @@ describe("space-time", () => {
     const [part = 0, all = 0] = await counts();
     expect(part).toBeGreaterThan(4);
     expect(part).toBeLessThan(most);
-    expect(await view.textContent()).toMatch(/round trips of [\d,.]+ ms/);
+    expect(await view.textContent()).toMatch(/round trips of [\d.]+ m?s\)/);
+    expect(await page.locator(".moving-says[role=status]").textContent()).toMatch(
+      new RegExp(`^${all.toLocaleString("en")} packets, `),
+    );
+    expect(await apart(page)).toBeGreaterThan(1.5);
     await page.getByRole("button", { name: "All", exact: true }).click();
     await expect.poll(counts).toEqual([all, all]);
     await page.context().close();

@@ -142,9 +142,8 @@ export class Diagram {
 
   private tellSeen(): void {
     const pieces = inView(this.content.pieces, this.view);
-    const { left, right } = this.scale();
     const packets = new Set(pieces.map(({ hop }) => hop.packet)).size;
-    this.seen({ view: this.view, packets, drawn: drawnOf(pieces, this.content.ranks, right - left).size });
+    this.seen({ view: this.view, packets, drawn: drawnOf(pieces, this.content.ranks, this.scale().place).size });
   }
 
   private readonly wheel = (event: WheelEvent) => {

@@ -41,21 +41,36 @@ describe("the diagram", () => {
     expect(opening(pieces, whole, undefined)).toEqual(whole);
   });
 
-  test("draws all packets for which there is room, and otherwise the same ones wherever the view is", () => {
+  /** Pixels of a second, with the nodes so far apart that lines are nearly upright. */
+  const at = (pixels: number) => (point: { time: number; distance: number }) => ({
+    x: point.time * pixels,
+    y: point.distance * pixels * 1e3,
+  });
+
+  test("draws all packets if their lines are apart, otherwise the same ones wherever the view is", () => {
     const ranks = ranksOf(pieces);
-    // 200 data packets and 200 ACKs: four pixels for each.
-    expect(drawnOf(pieces, ranks, 800).size).toBe(400);
-    const some = drawnOf(pieces, ranks, 100);
-    expect(some.size).toBe(50);
-    const later = drawnOf(pieces.slice(60), ranks, 100);
+    // 200 data packets and 200 ACKs, 1 ms from each other.
+    expect(drawnOf(pieces, ranks, at(3000)).size).toBe(400);
+    // Of lines that are 1 pixel apart every fourth is drawn.
+    const some = drawnOf(pieces, ranks, at(1000));
+    expect(some.size).toBe(100);
+    const later = drawnOf(pieces.slice(300), ranks, at(1000));
     expect([...later].every((packet) => some.has(packet))).toBe(true);
+  });
+
+  test("draws fewer packets where lines are flat, as these are closer to each other", () => {
+    const flat = (point: { time: number; distance: number }) => ({ x: point.time * 3000, y: point.distance * 300 });
+    expect(drawnOf(pieces, ranksOf(pieces), flat).size).toBeLessThan(100);
   });
 
   test("draws each packet that is retransmitted or dropped", () => {
     const marked = pieces.map((piece, at) => (at === 33 ? { ...piece, hop: { ...piece.hop, again: true } } : piece));
     const packet = pieces[33]?.hop.packet ?? -1;
     const ranks = ranksOf(marked);
-    expect([drawnOf(pieces, ranks, 8).has(packet), drawnOf(marked, ranks, 8).has(packet)]).toEqual([false, true]);
+    expect([drawnOf(pieces, ranks, at(100)).has(packet), drawnOf(marked, ranks, at(100)).has(packet)]).toEqual([
+      false,
+      true,
+    ]);
   });
 });
 

@@ -10,8 +10,8 @@ export const ROUNDS = 3;
 /** Seconds and round trips of a flow that are recorded unless a window is chosen. */
 const RECORDED_S = 2;
 const RECORDED_ROUNDS = 4;
-/** Pixels of the time axis for each packet that is drawn. */
-const APART = 4;
+/** Pixels between the lines of two packets. */
+const APART = 2.5;
 
 /** The first round trips with data: all of the window if it is shorter, if the round trip is not known, or if there are no data. */
 export function opening(pieces: Piece[], whole: View, roundTrip_s: number | undefined): View {
@@ -41,24 +41,50 @@ export function ranksOf(pieces: Piece[]): Map<number, number> {
   return ranks;
 }
 
+/** A point of the picture. */
+type Place = (at: Piece["from"]) => { x: number; y: number };
+
 /**
- * The packets of some pieces that are drawn where the time axis has that many pixels: all if there is room, otherwise each
- * second, third and so on, and always those that are retransmitted or dropped. Moving the view keeps the choice.
+ * The packets of some pieces that are drawn: all if their lines are far enough from each other, otherwise every second, fourth,
+ * eighth and so on, and always those that are retransmitted or dropped. Moving the view keeps the choice.
  */
-export function drawnOf(pieces: Piece[], ranks: Map<number, number>, pixels: number): Set<number> {
-  const kinds = { data: new Set<number>(), others: new Set<number>() };
-  const always = new Set<number>();
-  for (const { hop } of pieces) {
-    kinds[isData(hop) ? "data" : "others"].add(hop.packet);
-    if (hop.again || hop.isDropped) {
-      always.add(hop.packet);
+export function drawnOf(pieces: Piece[], ranks: Map<number, number>, place: Place): Set<number> {
+  const drawn = new Set<number>();
+  for (const isKind of [isData, (hop: Hop) => !isData(hop)]) {
+    const own = pieces.filter(({ hop }) => isKind(hop));
+    const apart = apartOf(own, place);
+    const oneOf = apart === undefined ? 1 : 2 ** Math.max(0, Math.ceil(Math.log2(APART / apart)));
+    for (const { hop } of own) {
+      if (hop.again || hop.isDropped || (ranks.get(hop.packet) ?? 0) % oneOf === 0) {
+        drawn.add(hop.packet);
+      }
     }
   }
-  const some = (packets: Set<number>) => {
-    const oneOf = Math.max(1, Math.ceil((APART * packets.size) / Math.max(1, pixels)));
-    return [...packets].filter((packet) => (ranks.get(packet) ?? 0) % oneOf === 0);
-  };
-  return new Set([...some(kinds.data), ...some(kinds.others), ...always]);
+  return drawn;
+}
+
+/** Pixels between the lines of two packets that a link sends one right after the other, at the link where they are farthest. */
+function apartOf(pieces: Piece[], place: Place): number | undefined {
+  const byLink = new Map<number, { last: number | undefined; gaps: number[] }>();
+  for (const { hop, kind, from, to } of pieces) {
+    const [a, b] = [place(from), place(to)];
+    const [dx, dy] = [b.x - a.x, b.y - a.y];
+    if (kind === "goes" && dy !== 0) {
+      const link = byLink.get(hop.link) ?? { last: undefined, gaps: [] };
+      byLink.set(hop.link, link);
+      const gap = link.last === undefined ? 0 : (Math.abs(a.x - link.last) * Math.abs(dy)) / Math.hypot(dx, dy);
+      link.last = a.x;
+      if (gap > 0) {
+        link.gaps.push(gap);
+      }
+    }
+  }
+  // A link that a path used for a moment has few packets, and tells nothing.
+  const most = Math.max(0, ...[...byLink.values()].map(({ gaps }) => gaps.length));
+  const used = [...byLink.values()].filter(({ gaps }) => gaps.length > 0 && 2 * gaps.length >= most);
+  // Waits between two flights are among the greater three quarters.
+  const typical = used.map(({ gaps }) => gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 4)] ?? 0);
+  return typical.length > 0 ? Math.max(...typical) : undefined;
 }
 
 /** Seconds of the shortest trips of packets to the end of a flow and back, as far as both are known. */
@@ -85,6 +111,6 @@ export function firstWindow({ flows, links }: Network, flow: number, end_s: numb
   const hops = (way ?? []).slice(1).map((to, at): [number, number] => [way?.[at] ?? -1, to]);
   const trip = hops.reduce((sum, [from, to]) => sum + delay(from, to) + delay(to, from), 0);
   const length = Math.max(RECORDED_S, Number.isFinite(trip) ? RECORDED_ROUNDS * trip : 0);
-  const from_s = start_s < end_s ? start_s : 0;
+  const from_s = start_s < end_s ? Math.floor(start_s * 1000) / 1000 : 0;
   return { from_s, to_s: Math.min(end_s, Number((from_s + length).toPrecision(4))) };
 }

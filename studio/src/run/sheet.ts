@@ -79,7 +79,7 @@ export function drawSheet(
     }
   }
   const shown = inView(pieces, view);
-  const drawn = drawnOf(shown, ranks, right - left);
+  const drawn = drawnOf(shown, ranks, place);
   for (const piece of shown) {
     if (!drawn.has(piece.hop.packet) && piece.hop.packet !== marked) {
       continue;

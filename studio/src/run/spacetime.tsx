@@ -2,6 +2,7 @@ import "../app/key.css";
 import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { time } from "../app/layout.ts";
 import { Prose } from "../app/name.tsx";
 import { grouped, number } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
@@ -10,6 +11,7 @@ import { engine } from "../engine/here.ts";
 import { download } from "../save/download.ts";
 import { Diagram, type Seen as InSight } from "./diagram.ts";
 import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
+import type { Hop } from "./hops.ts";
 import { firstWindow, roundTripOf } from "./opening.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
@@ -171,7 +173,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         </p>
       )}
       <p class="moving-says" role="status" id={id}>
-        {part.value === undefined ? says(seen.value) : ""}
+        {part.value === undefined ? says(seen.value, pieces.value) : ""}
       </p>
       <div
         role="application"
@@ -264,7 +266,8 @@ function Chooser(props: {
   );
 }
 
-function says(seen: Seen | undefined): string {
+/** The packets that are recorded: those of the diagram, and how many more have not arrived when the window ends. */
+function says(seen: Seen | undefined, pieces: Piece[]): string {
   if (!seen) {
     return "";
   }
@@ -272,11 +275,14 @@ function says(seen: Seen | undefined): string {
   if (kept.length === 0) {
     return "No packet of this flow is in transit in this window.";
   }
-  const packets = new Set(kept.map(({ packet }) => packet)).size;
-  const dropped = kept.filter(({ isDropped }) => isDropped).length;
-  const again = new Set(kept.filter((hop) => hop.again).map(({ packet }) => packet)).size;
+  const count = (hops: Hop[]) => new Set(hops.map(({ packet }) => packet)).size;
+  const shown = pieces.map(({ hop }) => hop);
+  const again = count(shown.filter((hop) => hop.again));
+  const dropped = new Set(shown.filter((hop) => hop.isDropped)).size;
+  const rest = count(kept) - count(shown);
+  const late = rest > 0 ? `; ${grouped(rest)} more are in transit at the end of the window` : "";
   const cut = seen.isCut ? "; there were more, choose a shorter window" : "";
-  return `${packets.toLocaleString("en")} packets, ${again} retransmitted, ${dropped} dropped${cut}`;
+  return `${grouped(count(shown))} packets, ${again} retransmitted, ${dropped} dropped${late}${cut}`;
 }
 
 /** A packet in words: sequence numbers count from the first byte of the flow. */
@@ -305,10 +311,10 @@ function ends({ hop }: Piece, { nodes }: Seen): string[] {
 function viewSays({ view, packets, drawn }: InSight, pieces: Piece[], roundTrip_s: number | undefined): string {
   const { from_s, to_s } = view;
   const rounds = roundTrip_s
-    ? ` (${number((to_s - from_s) / roundTrip_s, 2)} round trips of ${number(roundTrip_s * 1e3, 3)} ms)`
+    ? ` (${number((to_s - from_s) / roundTrip_s, 2)} round trips of ${time(Number(roundTrip_s.toPrecision(3)))})`
     : "";
   const all = new Set(pieces.map(({ hop }) => hop.packet)).size;
-  const some = drawn < packets ? `; ${grouped(drawn)} of them are drawn, all losses included` : "";
+  const some = drawn < packets ? `; ${grouped(drawn)} of them are drawn, so that single ones can be told apart` : "";
   return `In view: ${from_s.toFixed(3)} s to ${to_s.toFixed(3)} s${rounds}, ${grouped(packets)} of ${grouped(all)} packets${some}`;
 }
 
