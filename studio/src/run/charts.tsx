@@ -249,9 +249,9 @@ function Sample({ line }: { line: Line }) {
   );
 }
 
-/** Names in sentences about a run. */
-function namesOf(run: Live | null): string[] {
-  return run ? [...run.started.flows, ...run.started.links] : [];
+/** Names in the sentence about a figure. */
+function namesOf({ lines, states = [] }: Figure): string[] {
+  return [...lines, ...states].map(({ name }) => name);
 }
 
 /** The text alternative: the numbers of what is shown. */
@@ -261,7 +261,7 @@ function Numbers({ figure }: { figure: Figure }) {
     <details class="numbers" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>Numbers</summary>
       <p>
-        <Prose text={figure.says} names={namesOf(live.value)} />
+        <Prose text={figure.says} names={namesOf(figure)} />
       </p>
       {isOpen.value && figure.lines.length > 0 && (
         <table aria-label={`Numbers of ${figure.title}`}>

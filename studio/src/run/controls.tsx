@@ -1,3 +1,4 @@
+import { Prose } from "../app/name.tsx";
 import { fixed, number } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
 import {
@@ -104,7 +105,12 @@ export function Controls() {
         </span>
       </span>
       <p class="happened quiet" role="status">
-        {now?.happened.value.length ? `${now.happened.value.join("; ")}.` : ""}
+        {now && now.happened.value.length > 0 && (
+          <Prose
+            text={`${now.happened.value.join("; ")}.`}
+            names={[...now.started.flows, ...now.started.links, ...now.started.nodes]}
+          />
+        )}
       </p>
       {isStale.value && (
         <button type="button" class="stale" onClick={() => void run()}>

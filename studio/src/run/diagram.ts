@@ -2,7 +2,7 @@
 
 import { pinch } from "../app/pinch.ts";
 import { nearest, type Piece } from "./drawn.ts";
-import { drawnOf, opening, ranksOf } from "./opening.ts";
+import { departuresOf, drawnOf, opening } from "./opening.ts";
 import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
 import { held, panned, type View, zoomed } from "./stretch.ts";
 
@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 export class Diagram {
-  private content: Content = { stops: [], pieces: [], ranks: new Map(), nodes: [], marked: undefined };
+  private content: Content = { stops: [], pieces: [], departures: new Map(), nodes: [], marked: undefined };
   private whole: View = { from_s: 0, to_s: 1 };
   private view: View = { from_s: 0, to_s: 1 };
   private readonly pen: CanvasRenderingContext2D | null;
@@ -52,8 +52,8 @@ export class Diagram {
   }
 
   /** Shows packets of a window, at first so near that single packets can be told apart. */
-  show(content: Omit<Content, "marked" | "ranks">, whole: View, roundTrip_s: number | undefined): void {
-    this.content = { ...content, ranks: ranksOf(content.pieces), marked: undefined };
+  show(content: Omit<Content, "marked" | "departures">, whole: View, roundTrip_s: number | undefined): void {
+    this.content = { ...content, departures: departuresOf(content.pieces), marked: undefined };
     this.whole = whole;
     this.look(opening(content.pieces, whole, roundTrip_s));
   }
@@ -143,7 +143,7 @@ export class Diagram {
   private tellSeen(): void {
     const pieces = inView(this.content.pieces, this.view);
     const packets = new Set(pieces.map(({ hop }) => hop.packet)).size;
-    this.seen({ view: this.view, packets, drawn: drawnOf(pieces, this.content.ranks, this.scale().place).size });
+    this.seen({ view: this.view, packets, drawn: drawnOf(pieces, this.content.departures, this.scale().place).size });
   }
 
   private readonly wheel = (event: WheelEvent) => {

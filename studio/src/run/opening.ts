@@ -29,38 +29,57 @@ function isData({ backward, len }: Hop): boolean {
   return !backward && len > 0;
 }
 
-/** The number of each packet in the order in which they were sent, data and others apart. */
-export function ranksOf(pieces: Piece[]): Map<number, number> {
-  const ranks = new Map<number, number>();
-  const next = { data: 0, others: 0 };
+/** When each packet left for the last time: the slowest link of its path has separated it from others by then. */
+export function departuresOf(pieces: Piece[]): Map<number, number> {
+  const departures = new Map<number, number>();
   for (const { hop } of pieces) {
-    if (!ranks.has(hop.packet)) {
-      ranks.set(hop.packet, next[isData(hop) ? "data" : "others"]++);
-    }
+    departures.set(hop.packet, Math.max(hop.depart, departures.get(hop.packet) ?? 0));
   }
-  return ranks;
+  return departures;
 }
 
 /** A point of the picture. */
 type Place = (at: Piece["from"]) => { x: number; y: number };
 
 /**
- * The packets of some pieces that are drawn: all if their lines are far enough from each other, otherwise every second, fourth,
- * eighth and so on, and always those that are retransmitted or dropped. Moving the view keeps the choice.
+ * The packets of some pieces that are drawn: all if their lines are far enough from each other, otherwise the first of each short
+ * interval, and always those that are retransmitted or dropped. Moving the view keeps the choice.
  */
-export function drawnOf(pieces: Piece[], ranks: Map<number, number>, place: Place): Set<number> {
+export function drawnOf(pieces: Piece[], departures: Map<number, number>, place: Place): Set<number> {
   const drawn = new Set<number>();
   for (const isKind of [isData, (hop: Hop) => !isData(hop)]) {
     const own = pieces.filter(({ hop }) => isKind(hop));
-    const apart = apartOf(own, place);
-    const oneOf = apart === undefined ? 1 : 2 ** Math.max(0, Math.ceil(Math.log2(APART / apart)));
+    const interval = (apartOf(own, place) ?? APART) < APART ? intervalOf(own, place) : 0;
+    const first = new Map<number, number>();
     for (const { hop } of own) {
-      if (hop.again || hop.isDropped || (ranks.get(hop.packet) ?? 0) % oneOf === 0) {
+      const part = Math.floor((departures.get(hop.packet) ?? 0) / interval);
+      const kept = interval > 0 ? (first.get(part) ?? hop.packet) : hop.packet;
+      first.set(part, kept);
+      if (hop.again || hop.isDropped || kept === hop.packet) {
         drawn.add(hop.packet);
       }
     }
   }
   return drawn;
+}
+
+/** Seconds from one line to the next that is far enough from it, rounded to a power of two so that zooming keeps most lines. */
+function intervalOf(pieces: Piece[], place: Place): number {
+  const trips = new Map<number, { from: Piece["from"]; to: Piece["to"] }>();
+  for (const { hop, from, to } of pieces) {
+    trips.set(hop.packet, { from: trips.get(hop.packet)?.from ?? from, to });
+  }
+  const lines = [...trips.values()].map(({ from, to }) => ({ a: place(from), b: place(to) }));
+  const longest = lines.reduce((one, other) => (heightOf(other) > heightOf(one) ? other : one), { a: ZERO, b: ZERO });
+  const slope = heightOf(longest) / (Math.hypot(longest.b.x - longest.a.x, heightOf(longest)) || 1);
+  const second = place({ time: 1, distance: 0 }).x - place({ time: 0, distance: 0 }).x;
+  return slope > 0 ? 2 ** Math.ceil(Math.log2(APART / slope / second)) : 0;
+}
+
+const ZERO = { x: 0, y: 0 };
+
+function heightOf({ a, b }: { a: { y: number }; b: { y: number } }): number {
+  return Math.abs(b.y - a.y);
 }
 
 /** Pixels between the lines of two packets that a link sends one right after the other, at the link where they are farthest. */

@@ -47,8 +47,8 @@ export function scale(stops: Stop[], view: View, { width, height }: Size) {
 export interface Content {
   stops: Stop[];
   pieces: Piece[];
-  /** The number of each packet in the order in which they were sent. */
-  ranks: Map<number, number>;
+  /** When each packet left for the last time. */
+  departures: Map<number, number>;
   nodes: string[];
   marked: number | undefined;
 }
@@ -56,7 +56,7 @@ export interface Content {
 /** Draws axes, nodes and packets. */
 export function drawSheet(
   paper: Paper,
-  { stops, pieces, ranks, nodes, marked }: Content,
+  { stops, pieces, departures, nodes, marked }: Content,
   view: View,
   size: Size,
 ): void {
@@ -79,7 +79,7 @@ export function drawSheet(
     }
   }
   const shown = inView(pieces, view);
-  const drawn = drawnOf(shown, ranks, place);
+  const drawn = drawnOf(shown, departures, place);
   for (const piece of shown) {
     if (!drawn.has(piece.hop.packet) && piece.hop.packet !== marked) {
       continue;

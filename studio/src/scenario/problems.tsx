@@ -1,8 +1,9 @@
 import { computed, signal } from "@preact/signals";
 import { fault } from "../app/checking.ts";
+import { Prose } from "../app/name.tsx";
 import { about, checked } from "../app/state.ts";
 import type { Advice, Problem } from "../engine/protocol.ts";
-import { tables } from "./network.ts";
+import { nodeNames, tables } from "./network.ts";
 import { refusal, values } from "./values.ts";
 
 /** A part of the text that the editor shows next. */
@@ -111,7 +112,9 @@ function Row({ problem, advice, lesson }: RowProps) {
         <span class="unseen">{advice ? "Warning at" : "Error at"}</span>
         <code>{problem.path || "scenario"}</code>
       </button>
-      <p>{problem.message}</p>
+      <p>
+        <Prose text={problem.message} names={nodeNames.value} />
+      </p>
       {lesson && (
         <details>
           <summary>{advice?.kind}</summary>
