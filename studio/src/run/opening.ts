@@ -6,7 +6,7 @@ import type { Hop } from "./hops.ts";
 import { held, type View } from "./stretch.ts";
 
 /** Round trips that are in view at first. */
-export const ROUNDS = 3;
+const ROUNDS = 3;
 /** Seconds and round trips of a flow that are recorded unless a window is chosen. */
 const RECORDED_S = 2;
 const RECORDED_ROUNDS = 4;
@@ -20,7 +20,7 @@ export function opening(pieces: Piece[], whole: View, roundTrip_s: number | unde
     return whole;
   }
   const length = ROUNDS * roundTrip_s;
-  const start = Math.min(...data.map(({ hop }) => hop.start));
+  const start = data.reduce((first, { hop }) => Math.min(first, hop.start), Number.POSITIVE_INFINITY);
   const from_s = Math.max(whole.from_s, start - 0.02 * length);
   return length >= whole.to_s - whole.from_s ? whole : held({ from_s, to_s: from_s + length }, whole);
 }

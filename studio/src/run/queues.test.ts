@@ -35,4 +35,6 @@ test("the result has the maximum between two records", () => {
   expect(fresh).toEqual([{ link: 1, now: 0, most: 333, dropped: 0 }]);
   expect(queuesOf(RECORDED, ["a->b", "b->a"], undefined)).toEqual(RECORDED);
   expect(queuesOf([], ["a->b", "b->a"], summary("off"))[0]?.now).toBeNaN();
+  const air = { link: 0xffffffff, now: 0, most: 0, dropped: 7 };
+  expect(queuesOf([...RECORDED, air], ["a->b", "b->a"], undefined)).toEqual(RECORDED);
 });

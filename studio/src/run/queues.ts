@@ -10,7 +10,8 @@ import type { QueueSoFar, Summary } from "./messages.ts";
  */
 export function queuesOf(recorded: QueueSoFar[], links: string[], summary: Summary | undefined): QueueSoFar[] {
   const numbers = new Map(links.map((name, link) => [name, link]));
-  const found = new Map(recorded.map((queue) => [queue.link, queue]));
+  // Frames that are dropped on the air have no link.
+  const found = new Map(recorded.filter(({ link }) => link < links.length).map((queue) => [queue.link, queue]));
   const now = summary?.scenario.record.queue === "off" ? Number.NaN : 0;
   for (const { name, max_queue_packets } of summary?.links ?? []) {
     const link = numbers.get(name);
