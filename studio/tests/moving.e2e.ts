@@ -33,7 +33,7 @@ async function open(
     .locator("input[type=file]")
     .first()
     .setInputFiles({ name: `${name}.toml`, mimeType: "text/plain", buffer: toml });
-  await expect.poll(() => page.locator(".title").textContent()).toBe(name);
+  await expect.poll(() => page.locator(".title").textContent(), { timeout: 20_000 }).toBe(name);
   await page.getByRole("link", { name: "Run", exact: true }).click();
   await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name: picture, exact: true }).click();
   return { page, complaints };
@@ -102,7 +102,9 @@ describe("queues", () => {
           const seen: [string, string][] = [];
           const start = performance.now();
           const look = () => {
-            seen.push([painted, document.querySelectorAll(".moving-links td")[1]?.textContent ?? ""]);
+            const heads = [...document.querySelectorAll(".moving-links th")];
+            const queue = heads.findIndex((head) => head.textContent === "queue");
+            seen.push([painted, document.querySelectorAll(".moving-links td")[queue]?.textContent ?? ""]);
             if (performance.now() - start < 4_000) {
               requestAnimationFrame(look);
             } else {

@@ -244,7 +244,7 @@ function Links({
               <th scope="col">maximum</th>
               <th scope="col">dropped</th>
               <th scope="col">rate, delay</th>
-              {hasPackets && <th scope="col">packets in view</th>}
+              {hasPackets && <th scope="col">in transit</th>}
             </tr>
           </thead>
           <tbody>
