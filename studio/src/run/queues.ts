@@ -9,11 +9,15 @@ import type { QueueSoFar, Summary } from "./messages.ts";
  * has. Every view takes them from here, so that all have the same numbers.
  */
 export function queuesOf(recorded: QueueSoFar[], links: string[], summary: Summary | undefined): QueueSoFar[] {
-  const numbers = new Map(links.map((name, link) => [name, link]));
   // Frames that are dropped on the air have no link.
-  const found = new Map(recorded.filter(({ link }) => link < links.length).map((queue) => [queue.link, queue]));
-  const now = summary?.scenario.record.queue === "off" ? Number.NaN : 0;
-  for (const { name, max_queue_packets } of summary?.links ?? []) {
+  const known = recorded.filter(({ link }) => link < links.length);
+  if (!summary) {
+    return known;
+  }
+  const numbers = new Map(links.map((name, link) => [name, link]));
+  const found = new Map(known.map((queue) => [queue.link, queue]));
+  const now = summary.scenario.record.queue === "off" ? Number.NaN : 0;
+  for (const { name, max_queue_packets } of summary.links) {
     const link = numbers.get(name);
     const before = link === undefined ? undefined : (found.get(link) ?? { link, now, most: 0, dropped: 0 });
     if (before && max_queue_packets > before.most) {
