@@ -36,11 +36,12 @@ test.each(["light", "dark"] as const)(
 
 describe("the help", () => {
   test("has the version, the licence, keys, and where the documentation is", async () => {
-    const { page, complaints } = await studio.page();
+    const { page, complaints } = await studio.page({ viewport: { width: 1440, height: 500 } });
     await page.getByRole("button", { name: "Help" }).click();
     const dialog = page.getByRole("dialog", { name: "Help" });
     await expect.poll(() => dialog.textContent()).toMatch(/lightlag \d+\.\d+\.\d+, MIT licence/);
     expect(await dialog.textContent()).toContain("Documentation: lightlag explain");
+    expect(await dialog.evaluate((one) => one.scrollTop)).toBe(0);
     await dialog.getByText("Text of the licence").click();
     expect(await dialog.locator("pre").textContent()).toMatch(/^MIT License/);
     expect(await violations(page)).toEqual([]);

@@ -68,7 +68,10 @@ export default function HelpButton() {
         <span aria-hidden="true">?</span>
       </button>
       <dialog class="help-dialog" ref={dialog} aria-labelledby="help-title">
-        <h2 id="help-title">Help</h2>
+        {/* It takes the focus, as the first button is at the end of the text. */}
+        <h2 id="help-title" tabIndex={-1} autofocus>
+          Help
+        </h2>
         <p>
           lightlag simulates transport protocols over satellites, swarms and deep space. The simulator runs in this
           page: no scenario leaves your machine.
