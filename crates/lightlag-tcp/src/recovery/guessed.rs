@@ -6,7 +6,8 @@
 //! can have left the network, the network reorders. From then on, a loss takes as many duplicate ACKs as segments were
 //! outstanding (`tcp_check_reno_reordering`). An episode, also one after a timeout, lasts until more data is
 //! acknowledged than was outstanding at its start: until then, duplicate ACKs may answer its own retransmissions (RFC
-//! 6582 §3.2 step 1; `tcp_is_non_sack_preventing_reopen`).
+//! 6582 §3.2 step 1; `tcp_is_non_sack_preventing_reopen`). What duplicate ACKs of new data have counted after a timeout
+//! counts on until then, and may mark the first segment once more (`tcp_process_loss`, `tcp_identify_packet_loss`).
 
 use super::{DUP_THRESHOLD, MOST_REORDERING, News, Recovery, Verdict};
 use crate::scoreboard::{Delivery, Scoreboard};
@@ -58,8 +59,15 @@ impl Recovery {
         delivery.bytes = delivery.bytes.saturating_sub(bytes).max(u64::from(acked > 0));
         board.note_known(bytes);
         guesses.count(board, guessed - known, board.segments() + acked);
-        // Linux, tcp_fastretrans_alert: the others continue to count only while an episode is not repaired.
-        if self.phase != Phase::Recovery || board.una() >= self.point {
+        let repaired = board.una() >= self.point;
+        let counts = match self.phase {
+            Phase::Open => false,
+            // Linux, tcp_fastretrans_alert: the others continue to count while the episode is not repaired.
+            Phase::Recovery => !repaired,
+            // Linux, tcp_process_loss: those of new data continue to count once it is.
+            Phase::Loss => repaired,
+        };
+        if !counts {
             board.forget_guesses();
         }
     }
@@ -88,11 +96,14 @@ impl Recovery {
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     let advanced = news.newly_acked > 0;
     let ended = recovery.phase != Phase::Open && board.una() > recovery.point;
+    let enough = board.sacked() >= recovery.reordering(board);
     if ended {
         recovery.end();
+        // What counted after the repair counts in this search once more (Linux, tcp_identify_packet_loss).
+        board.forget_guesses();
     }
     match recovery.phase {
-        Phase::Open if board.sacked() >= recovery.reordering(board) => {
+        Phase::Open if enough => {
             let began = Some(recovery.begin(board));
             board.mark_head_lost();
             Verdict { ended, began, resend_head: true, ..Verdict::default() }
