@@ -7,7 +7,8 @@
 //! - an epoch starts with the first ACK of avoidance: K = ⌊∛((Wmax − W)/C)⌋ if W < Wmax, else K = 0 and Wmax = W;
 //! - t = now + dMin − start, with dMin the smallest RTT since the last timeout, outside the first second of an epoch;
 //! - target = Wmax ∓ ⌊C·|t − K|³⌋; cnt = ⌊W/(target − W)⌋, or 100·W if the target is not above;
-//! - the target is computed again when W changes, or 1/32 s later;
+//! - the target is computed again when W changes, or 1/32 s later. `linux` counts ticks of 4 ms here and in t, and
+//!   computes a target once a tick: several segments of one tick may follow the same cnt;
 //! - no loss since the start or a timeout: `linux` cnt ≤ 20, `linux-2.6` cnt = 50;
 //! - `linux-2.6`: cnt ≥ ⌊W/(16·dMin/100 ms)⌋, at most 16 segments more in 100 ms (later releases of 2.6 only from K
 //!   on). Its dMin comes from timestamps; without them there is no dMin and no such bound;
@@ -22,7 +23,8 @@
 //! - an idle time does not count for t;
 //! - HyStart also examines ACKs that cause no growth because the window was not used.
 //!
-//! Not modelled: jiffies (time has its full resolution here), and the table for ∛, which is exact here.
+//! Not modelled: the jiffies of `linux-2.6` (time has its full resolution there), and the table for ∛, which is exact
+//! here.
 
 use super::super::window::window_based;
 use super::{ABE_KEPT, Config, Rules, Variant};
@@ -33,6 +35,10 @@ use lightlag_core::{Duration, Instant};
 const TICKS: f64 = 1024.0;
 /// The target is kept for this long while the window is unchanged.
 const HOLD: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// `linux`: ticks in a second.
+const HZ: u64 = 250;
+/// The nanoseconds of a tick.
+const TICK: u64 = 1_000_000_000 / HZ;
 /// Samples at the start of an epoch tell nothing about the path.
 const SETTLING: Duration = Duration::from_secs(1);
 /// `linux-2.6`: the most segments that a window gains in 100 ms.
@@ -149,23 +155,48 @@ impl CubicLinux {
     }
 
     fn avoid_congestion(&mut self, now: Instant, counted: f64) {
-        let mut curve = if self.in_epoch { self.curve } else { self.begin_epoch(now) };
+        let begins = !self.in_epoch;
+        let mut curve = if begins { self.begin_epoch(now) } else { self.curve };
         self.in_epoch = true;
         curve.counted += counted;
         let window = self.whole();
-        if self.taken.0 != window || now.since(self.taken.1) > HOLD {
-            self.taken = (window, now);
-            let wanted = self.count(&curve, now, window);
+        if self.taken.0 != window || self.is_held_longer(now) {
+            let wanted = if !begins && self.is_in_tick_of(now) {
+                self.cnt
+            } else {
+                self.taken = (window, now);
+                self.count(&curve, now, window)
+            };
             self.cnt = self.bounded(&mut curve, window, wanted);
         }
         self.curve = curve;
         if self.is_first { self.add_by_acks(counted) } else { self.add_by_segments(counted) }
     }
 
+    /// Whether the target is older than it is kept.
+    fn is_held_longer(&self, now: Instant) -> bool {
+        let taken = self.taken.1;
+        if self.is_first { now.since(taken) > HOLD } else { tick(now) - tick(taken) > HZ / 32 }
+    }
+
+    /// Whether the target is of this tick, if ticks count.
+    fn is_in_tick_of(&self, now: Instant) -> bool {
+        !self.is_first && tick(now) == tick(self.taken.1)
+    }
+
+    /// The time on the curve, in 1/1024 s.
+    fn elapsed(&self, curve: &Curve, now: Instant) -> u64 {
+        let ahead = if self.delay_min == Duration::MAX { Duration::ZERO } else { self.delay_min };
+        if self.is_first {
+            (TICKS * (now.since(curve.start) + ahead).as_secs_f64()) as u64
+        } else {
+            (tick(now) - tick(curve.start) + ahead.as_nanos().div_ceil(TICK)) * 1024 / HZ
+        }
+    }
+
     /// Number of segments to count for the next one, by the curve.
     fn count(&self, curve: &Curve, now: Instant, window: u64) -> u64 {
-        let ahead = if self.delay_min == Duration::MAX { Duration::ZERO } else { self.delay_min };
-        let t = (TICKS * (now.since(curve.start) + ahead).as_secs_f64()) as u64;
+        let t = self.elapsed(curve, now);
         let distance = t.abs_diff(curve.k) as f64 / TICKS;
         let delta = (self.rules().c * distance * distance * distance) as u64;
         let target = if t < curve.k { curve.origin.saturating_sub(delta) } else { curve.origin.saturating_add(delta) };
@@ -219,6 +250,11 @@ impl CubicLinux {
             self.credit += acks;
         }
     }
+}
+
+/// The number of the kernel's tick.
+fn tick(time: Instant) -> u64 {
+    time.as_nanos() / TICK
 }
 
 window_based!(CubicLinux);

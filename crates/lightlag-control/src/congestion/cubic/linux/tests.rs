@@ -198,3 +198,28 @@ fn a_window_is_small() {
     // Each of 100,000 senders has one; an allocation of 200 bytes and its header fills whole units of 16.
     assert!(size_of::<CubicLinux>() <= 200, "{}", size_of::<CubicLinux>());
 }
+
+#[test]
+fn a_target_serves_all_segments_of_a_tick() {
+    // K = 1.709 s: at 0.4 s the target is 6 segments, cnt = ⌊4/2⌋ = 2 at a window of 4 and ⌊5/1⌋ = 5 at one of 5.
+    let grown = |times: [f64; 3]| {
+        let mut cubic = avoiding(4, Variant::Linux);
+        cubic.last_max = 6;
+        cubic.avoid_congestion(at(0.0), 1.0);
+        for time in times {
+            cubic.avoid_congestion(at(time), 1.0);
+        }
+        cubic.window.segments()
+    };
+    assert_eq!(grown([0.4, 0.401, 0.402]), 6.0);
+    assert_eq!(grown([0.4, 0.404, 0.408]), 5.0);
+}
+
+#[test]
+fn a_target_is_kept_for_whole_ticks() {
+    // 7 ticks of 4 ms are HZ/32; 1/32 s are 31.25 ms.
+    let mut cubic = avoiding(100, Variant::Linux);
+    cubic.avoid_congestion(at(0.003), 1.0);
+    assert!(!cubic.is_held_longer(at(0.0319)));
+    assert!(cubic.is_held_longer(at(0.032)));
+}
