@@ -79,6 +79,26 @@ def test_a_completion_is_in_time_within_a_hundredth_or_ten_milliseconds() -> Non
     assert not Cell(point, apart, (observed(0, 0, 2.3),)).in_time
 
 
+def test_a_transfer_is_in_time_where_a_phase_of_it_is() -> None:
+    kernel = (observed(1, 0, 2.0), observed(1, 0, 2.1))
+    cell = Cell(transfer("tail 2"), kernel, (observed(1, 0, 2.2), observed(1, 0, 2.12)))
+    assert cell.in_time
+    assert cell.depends_on_phase
+    assert cell.our_span_s == (2.12, 2.2)
+    assert not Cell(transfer("tail 2"), kernel, (observed(1, 0, 2.2), observed(1, 0, 2.13))).in_time
+    assert not Cell(transfer("tail 2"), kernel, (observed(1, 0, 1.95), observed(1, 0, 1.97))).in_time
+
+
+def test_a_pattern_is_simulated_at_every_phase_of_the_ticks() -> None:
+    point = dataclasses.replace(transfer("tail 2"), rtt_ms=200)
+    (found,) = runs.simulate([point], lambda text: None).values()
+    assert len(found) == runs.PHASES
+    assert {run.retransmissions for run in found} == {2}
+    times_s = [run.elapsed_s for run in found]
+    # The probe waits for a step of 32 ms, which each phase meets at another time.
+    assert 0.02 < max(times_s) - min(times_s) < 0.04
+
+
 def test_the_completion_time_is_that_of_the_runs_that_were_disturbed_least() -> None:
     kernel = tuple(dataclasses.replace(observed(0, 0, s), late=late) for s, late in ((2.4, 3), (2.3, 0), (2.5, 6)))
     assert Cell(transfer("first"), kernel, (observed(0, 0),)).kernel_s == 2.3
@@ -88,11 +108,15 @@ def test_the_completion_time_is_that_of_the_runs_that_were_disturbed_least() -> 
 def test_every_criterion_has_its_verdict() -> None:
     same = [Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)) for _ in range(19)]
     other = Cell(transfer("tail 1"), (observed(1, 0),), (observed(1, 1),))
-    assert [verdict.holds for verdict in criteria.verdicts([*same, other])] == [True]
-    assert [verdict.holds for verdict in criteria.verdicts([*same[1:], other])] == [False]
+    assert [verdict.holds for verdict in criteria.verdicts([*same, other])] == [True, True]
+    assert [verdict.holds for verdict in criteria.verdicts([*same[1:], other])] == [False, True]
+    late = Cell(transfer("tail 2"), (observed(1, 0),), (observed(1, 0, 1.02),))
+    assert [verdict.holds for verdict in criteria.verdicts([*same, late])] == [True, True]
+    assert [verdict.holds for verdict in criteria.verdicts([*same[1:], late])] == [True, False]
+    assert late.is_outside
     bulk = [point for point in points.bulk(("reno",), (20,), 2) if point.name == "loss 0.001" and point.sack]
     kernel = {point: [observed(5, 0)] for point in bulk}
-    found = criteria.cells(kernel, {point: observed(5, 0, 0.94) for point in bulk})
+    found = criteria.cells(kernel, {point: (observed(5, 0, 0.94),) for point in bulk})
     assert len(found) == 1, "seeds are one cell"
     assert found[0].ratio == pytest.approx(1 / 0.94)
     assert [verdict.holds for verdict in criteria.verdicts(found)] == [False, False]
@@ -118,7 +142,7 @@ def test_a_mean_over_seeds_is_judged_by_its_standard_error() -> None:
 def test_of_a_bulk_flow_the_run_in_the_middle_counts() -> None:
     point = next(point for point in points.all_points(1) if point.group == "bulk")
     slow, usual, fast = (dataclasses.replace(observed(1, 0), bytes=size) for size in (10, 90, 100))
-    (cell,) = criteria.cells({point: [fast, slow, usual]}, {point: usual})
+    (cell,) = criteria.cells({point: [fast, slow, usual]}, {point: (usual,)})
     assert (cell.kernel, cell.ratio) == ((usual,), 1)
 
 
@@ -128,10 +152,10 @@ def test_with_few_losses_the_run_nearest_to_ours_counts() -> None:
     assert every[0].has_few_losses
     one, other = (dataclasses.replace(observed(1, 0), bytes=size) for size in (1000, 1300))
     ours = dataclasses.replace(one, bytes=1005)
-    (cell,) = criteria.cells({every[0]: [other, other, one]}, {every[0]: ours})
+    (cell,) = criteria.cells({every[0]: [other, other, one]}, {every[0]: (ours,)})
     assert cell.kernel == (one,)
     assert cell.same_goodputs == 1
-    (cell,) = criteria.cells({every[0]: [other]}, {every[0]: ours})
+    (cell,) = criteria.cells({every[0]: [other]}, {every[0]: (ours,)})
     assert cell.same_goodputs == 0
     assert cell.deviates
 
@@ -139,14 +163,15 @@ def test_with_few_losses_the_run_nearest_to_ours_counts() -> None:
 def test_the_page_names_what_differs() -> None:
     found = [
         Cell(transfer("first"), (observed(1, 0),), (observed(1, 0),)),
-        Cell(transfer("tail 1", sack=False), (observed(1, 0), observed(2, 0)), (observed(1, 1),)),
+        Cell(transfer("tail 1", sack=False), (observed(1, 0, 1.3), observed(2, 0)), (observed(1, 1, 1.5),)),
     ]
     written = page.kernel_page(found)
     text = written.text()
     assert "| tail 1 | cubic | 20 ms | no | 1/0, 2/0 | 1/1 |" in text
-    assert "1 of 2, 50.0% | **does not hold** |" in text
+    assert "| tail 1 | cubic | 20 ms | no | 1000–1300 | 1500 |" in text
+    assert text.count("1 of 2, 50.0% | **does not hold** |") == 2
     assert "In 1 of 2 cells the kernel repeats its own" in text
-    assert written.result == "0 of 1 criteria hold."
+    assert written.result == "0 of 2 criteria hold."
 
 
 def test_runs_of_the_kernel_are_kept_and_a_broken_line_is_left_out(tmp_path: Path) -> None:

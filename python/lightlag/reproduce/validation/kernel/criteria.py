@@ -14,7 +14,8 @@ from lightlag.reproduce.validation.kernel.points import Point
 from lightlag.reproduce.validation.kernel.runs import Observed
 
 SAME = 0.95
-"""The least share of transfers with a pattern of losses in which both numbers are the kernel's."""
+"""The least share of transfers with a pattern of losses in which both numbers are the kernel's, and of those that
+complete in time."""
 
 MEDIAN, WORST = 0.005, 0.05
 """Largest deviations from the kernel's goodput, of the median of the bulk cells and of each cell."""
@@ -28,10 +29,16 @@ ERRORS = 2
 COMPLETION, COMPLETION_S = 0.01, 0.010
 """Largest deviation of a completion time from the kernel's: the larger of a share and of seconds."""
 
+WITHIN = f"within {COMPLETION:.0%} or {1e3 * COMPLETION_S:.0f} ms of what the kernel's runs span"
+
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of the comparison: a point, the kernel's runs of it, and ours. Seeds of a bulk flow are one cell."""
+    """One place of the comparison: a point, the kernel's runs of it, and ours.
+
+    Seeds of a bulk flow are one cell, and so are the phases of a transfer with a pattern of losses; the first of those
+    counts where only one can.
+    """
 
     point: Point
     kernel: tuple[Observed, ...]
@@ -69,14 +76,28 @@ class Cell:
         return self.ours[0].elapsed_s
 
     @property
-    def in_time(self) -> bool:
-        """Whether our completion time is within its tolerance of the kernel's, or of what its runs in time span."""
+    def kernel_span_s(self) -> tuple[float, float]:
+        """The kernel's shortest and longest completion time of its runs in time."""
         runs_s = [run.elapsed_s for run in self.kernel if not run.is_late] or [self.kernel_s]
+        return min(runs_s), max(runs_s)
 
-        def tolerance(seconds: float) -> float:
-            return max(COMPLETION * seconds, COMPLETION_S)
+    @property
+    def our_span_s(self) -> tuple[float, float]:
+        """Our shortest and longest completion time."""
+        runs_s = [run.elapsed_s for run in self.ours]
+        return min(runs_s), max(runs_s)
 
-        return min(runs_s) - tolerance(min(runs_s)) <= self.ours_s <= max(runs_s) + tolerance(max(runs_s))
+    @property
+    def in_time(self) -> bool:
+        """Whether a completion time of ours can be one of the kernel's: what both span meets, within the tolerance."""
+        (least, most), (our_least, our_most) = self.kernel_span_s, self.our_span_s
+        return least - tolerance_s(least) <= our_most and our_least <= most + tolerance_s(most)
+
+    @property
+    def depends_on_phase(self) -> bool:
+        """Whether our completion times differ by more than the tolerance."""
+        least, most = self.our_span_s
+        return most - least > tolerance_s(least)
 
     @property
     def kernel_bps(self) -> float:
@@ -112,7 +133,7 @@ class Cell:
         """Whether it misses the criterion of its group."""
         match self.point.group:
             case "pattern":
-                return not self.same_counts
+                return not (self.same_counts and self.in_time)
             case "completion":
                 return not self.in_time
             case _:
@@ -171,7 +192,12 @@ class Compared:
         }
 
 
-def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Observed]) -> list[Cell]:
+def tolerance_s(seconds: float) -> float:
+    """The largest deviation from a completion time."""
+    return max(COMPLETION * seconds, COMPLETION_S)
+
+
+def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Sequence[Observed]]) -> list[Cell]:
     """The cells, in the order of their points; seeds of the same place together."""
     places: dict[Point, list[Point]] = {}
     for point in kernel:
@@ -179,8 +205,8 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Obser
     return [
         Cell(
             points[0],
-            tuple(run for point in points for run in _telling(point, kernel[point], ours[point])),
-            tuple(ours[point] for point in points),
+            tuple(run for point in points for run in _telling(point, kernel[point], ours[point][0])),
+            tuple(run for point in points for run in ours[point]),
         )
         for points in places.values()
     ]
@@ -222,11 +248,19 @@ def verdicts(found: Sequence[Cell]) -> list[Verdict]:
                 same >= SAME * len(cells),
             )
         )
+        inside = sum(cell.in_time for cell in cells)
+        lines.append(
+            Verdict(
+                f"patterns of losses: completion {WITHIN} in {SAME:.0%} of the cells",
+                f"{inside} of {len(cells)}, {inside / len(cells):.1%}",
+                inside >= SAME * len(cells),
+            )
+        )
     if cells := of_group(found, "completion"):
         inside = sum(cell.in_time for cell in cells)
         lines.append(
             Verdict(
-                f"completion: within {COMPLETION:.0%} or {1e3 * COMPLETION_S:.0f} ms of what the kernel's runs span",
+                f"completion: {WITHIN}",
                 f"{inside} of {len(cells)}",
                 inside == len(cells),
             )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from lightlag.reproduce.table import markdown_table
-from lightlag.reproduce.validation.kernel.criteria import Cell, of_group, verdicts
+from lightlag.reproduce.validation.kernel.criteria import WITHIN, Cell, of_group, verdicts
 from lightlag.reproduce.validation.kernel.points import (
     BULK_RATE,
     BULK_S,
@@ -21,7 +21,7 @@ from lightlag.reproduce.validation.kernel.points import (
     RATE,
     TRANSFER,
 )
-from lightlag.reproduce.validation.kernel.runs import JITTER
+from lightlag.reproduce.validation.kernel.runs import JITTER, LATENESS, PHASE_S, PHASES
 from lightlag.reproduce.validation.pages import Page
 
 T = TypeVar("T")
@@ -106,7 +106,50 @@ def _patterns(cells: Sequence[Cell]) -> list[str]:
                 ],
             ),
         ]
+    return parts + _times(cells)
+
+
+def _times(cells: Sequence[Cell]) -> list[str]:
+    """The completion times of transfers with a pattern of losses."""
+    scattered = sum(cell.depends_on_phase for cell in cells)
+    parts = [
+        f"Completion is {WITHIN} in {sum(cell.in_time for cell in cells)} of {len(cells)} cells. Timers tick every "
+        "4 ms, from 252 ms on every 32 ms, and CUBIC computes its target once a tick: when a flow starts between two "
+        "ticks decides a little of its time, and sometimes a round trip. So ours starts at "
+        f"{PHASES} moments, {1e3 * PHASE_S:g} ms apart, and all runs but the first have {LATENESS} of jitter on the "
+        f"link, for what forwarding takes. In {scattered} cells our times differ by more than the tolerance from one "
+        "to the next.\n"
+    ]
+    if late := [cell for cell in cells if not cell.in_time]:
+        parts += [
+            "Outside, in ms:\n",
+            markdown_table(
+                ("pattern", "algorithm", "RTT", "SACK", "kernel", "lightlag"),
+                [
+                    (
+                        cell.point.name,
+                        cell.point.algorithm,
+                        f"{cell.point.rtt_ms} ms",
+                        "yes" if cell.point.sack else "no",
+                        _span(cell.kernel_span_s),
+                        _span(cell.our_span_s),
+                    )
+                    for cell in late
+                ],
+            ),
+        ]
     return parts
+
+
+def _span(span_s: tuple[float, float]) -> str:
+    """A shortest and a longest time in ms.
+
+    Examples
+    --------
+    >>> _span((0.1, 0.1002)), _span((0.1, 0.1234))
+    ('100', '100–123')
+    """
+    return "–".join(_unique(f"{1e3 * time_s:.0f}" for time_s in span_s))
 
 
 def _completions(cells: Sequence[Cell]) -> list[str]:

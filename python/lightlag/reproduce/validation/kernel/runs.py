@@ -43,6 +43,16 @@ SHARE = 3
 JITTER = "20 us"
 """Jitter of the simulated link, if a queue may overflow."""
 
+PHASES = 8
+"""Our runs of a transfer with a pattern of losses. Each of the kernel's starts at its own moment between two ticks."""
+
+PHASE_S = 0.0045
+"""From the start of one of them to that of the next: over all, the ticks of 4 ms and the steps of 32 ms of later timers
+pass in eighths."""
+
+LATENESS = "100 us"
+"""Jitter of the link in all of them but the first: so much later the emulation forwards, at most, as a rule."""
+
 SETTINGS: dict[str, object] = {
     "net.ipv4.tcp_no_metrics_save": 1,
     "net.ipv4.tcp_rmem": "4096 33554432 33554432",
@@ -80,20 +90,23 @@ class Observed:
         return 8 * self.bytes / self.elapsed_s
 
 
-def simulated(point: Point) -> Observed:
-    """The run with our TCP.
+def simulated(point: Point, phase: int = 0) -> Observed:
+    """The run with our TCP. With a `phase` it starts so many times `PHASE_S` later, over a link with jitter.
 
     Real packets are some tens of microseconds late. Without that, an ACK-clocked segment meets a full queue at exactly
     the instant at which another one leaves it, and every such tie ends alike.
     """
     sets = point.sets() if point.group == "pattern" else {"links.0.jitter": JITTER, **point.sets()}
+    start_s = phase * PHASE_S
+    if phase:
+        sets |= {"links.0.jitter": LATENESS, "seed": str(phase), "flows.0.start": f"{1e3 * start_s:g} ms"}
     flow = ll.run(SCENARIO, sets=sets).summary["flows"][0]
     if point.segments is None:
         size, elapsed_s = int(flow["delivered_bytes"]), float(BULK_S)
     else:
         if flow["finish_s"] is None:
             raise ValueError(f"{point.place}: our transfer does not end")
-        size, elapsed_s = point.segments * PAYLOAD, float(flow["finish_s"])
+        size, elapsed_s = point.segments * PAYLOAD, float(flow["finish_s"]) - start_s
     return Observed(size, elapsed_s, int(flow["retransmitted_segments"]), int(flow["timeouts"]))
 
 
@@ -224,12 +237,16 @@ def measure(
     return found
 
 
-def simulate(points: Iterable[Point], progress: Callable[[str], object]) -> dict[Point, Observed]:
-    """Our runs of every point."""
+def simulate(points: Iterable[Point], progress: Callable[[str], object]) -> dict[Point, tuple[Observed, ...]]:
+    """Our runs of every point: of a transfer with a pattern of losses one for each phase, of others one."""
+
+    def every(point: Point) -> tuple[Observed, ...]:
+        return tuple(simulated(point, phase) for phase in range(PHASES if point.group == "pattern" else 1))
+
     points = list(points)
     found = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done, (point, observed) in enumerate(zip(points, pool.map(simulated, points), strict=True), start=1):
+        for done, (point, observed) in enumerate(zip(points, pool.map(every, points), strict=True), start=1):
             found[point] = observed
             progress(f"our TCP in simulation: {done} of {len(points)} runs")
     return found
