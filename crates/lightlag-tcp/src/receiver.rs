@@ -322,8 +322,10 @@ impl Receiver {
         if old == 0 {
             self.note_duplicate(first);
         }
-        if self.reports || range.start == self.nxt {
+        if range.start == self.nxt {
             self.grow_limit(len);
+        } else if self.reports {
+            self.grow_beyond_hole(len);
         }
         // RFC 5681 §4.2: at once for data that is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {

@@ -271,7 +271,8 @@ impl Connection {
             awake!(self).sample_handshake(now, self.syn_sent, retransmissions, echo, &self.config);
         }
         // RFC 5681 §3.1, and RFC 6298 with its shorter first timeout: one segment after two losses.
-        let initial_window = if retransmissions > 1 { 1 } else { self.initial_window() };
+        let lost = retransmissions > 1 && !self.answers_the_first(echo);
+        let initial_window = if lost { 1 } else { self.initial_window() };
         let agreed = self.agreed();
         awake!(self).establish(now, agreed, initial_window, peer_window, &self.config);
         let compressed = self.agreed_on_compression();
@@ -295,6 +296,12 @@ impl Connection {
             self.take_early(now, &syn);
         }
         self.rest();
+    }
+
+    /// Whether the echo shows that the first SYN or SYN-ACK arrived, so that repeating it was needless (Eifel, RFC 3522; Linux,
+    /// `tcp_try_undo_spurious_syn`).
+    fn answers_the_first(&self, echo: Option<u32>) -> bool {
+        self.config.eifel && echo == Some(timestamp(self.syn_sent))
     }
 
     #[cold]

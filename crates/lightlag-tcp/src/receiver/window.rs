@@ -9,6 +9,9 @@
 //! for each arrival, up to the buffer. A window below a segment or a sixteenth of the buffer is closed once half the
 //! buffer is used. An update leaves when the window can double.
 //!
+//! By Linux's rule the size of an automatic buffer is what it offers while the last segment is unread. Data out of order
+//! joins the queue only after the window has grown, so from the first such segment on the buffer offers a segment more.
+//!
 //! An automatic buffer grows like Linux's (dynamic right-sizing, `tcp_rcv_space_adjust`): once per round-trip time, if
 //! the application read more than in the best round so far, to twice that and 16 segments, and by twice the growth rate
 //! on top. A sender in slow start, which doubles every round, is therefore never held back.
@@ -42,6 +45,8 @@ struct Tuning {
     space: u64,
     /// The total data read at the start of the current measurement.
     read: u64,
+    /// Data has arrived out of order.
+    disordered: bool,
 }
 
 /// Segments that a peer sends in its first round (RFC 6928).
@@ -179,18 +184,30 @@ impl Receiver {
     #[inline(always)]
     pub(super) fn grow_limit(&mut self, len: u64) {
         if self.limit() < self.buffer {
-            self.widen(len);
+            self.widen(len, self.free());
         }
     }
 
-    fn widen(&mut self, len: u64) {
+    /// Lets the window grow after the arrival of `len` bytes beyond a hole (`tcp_data_queue_ofo`).
+    pub(super) fn grow_beyond_hole(&mut self, len: u64) {
+        let tuning = self.store.as_mut().and_then(|store| store.tuning.as_mut()).filter(|tuning| !tuning.disordered);
+        if let (Some(tuning), WindowRule::Linux) = (tuning, self.rule) {
+            tuning.disordered = true;
+            self.buffer += len;
+        }
+        if self.limit() < self.buffer {
+            self.widen(len, self.free() + len);
+        }
+    }
+
+    fn widen(&mut self, len: u64, free: u64) {
         // Small segments use more memory than their payload.
         if len < 128 {
             return;
         }
         // The largest window that the field can hold.
         let most = 65_535 << self.scale.unwrap_or(0);
-        let room = self.free().min(most).saturating_sub(self.limit());
+        let room = free.min(self.buffer).min(most).saturating_sub(self.limit());
         if room > 0 {
             self.limit += room.min(2 * len.max(u64::from(self.segment_seen()))) as u32;
             self.quick |= u16::from(!self.fixed);
@@ -304,7 +321,7 @@ impl Receiver {
     pub fn start_tuning(&mut self, now: Instant, most: u64, rtt: Duration) {
         let space = FIRST_ROUND * u64::from(self.mss);
         let store = self.store.get_or_insert_default();
-        (store.tuning, store.tune_at) = (Some(Tuning { most, space, read: 0 }), now + rtt);
+        (store.tuning, store.tune_at) = (Some(Tuning { most, space, read: 0, disordered: false }), now + rtt);
     }
 
     /// Time at which the current measurement ends; [`Instant::MAX`] for a fixed buffer.
@@ -325,7 +342,7 @@ impl Receiver {
             let growth = (u128::from(target) * u128::from(copied - tuning.space) / u128::from(tuning.space)) as u64;
             tuning.space = copied;
             self.buffer = self.buffer.max(tuning.most.min(target + 2 * growth));
-            if self.buffer == tuning.most {
+            if self.buffer >= tuning.most {
                 store.tune_at = Instant::MAX;
                 return;
             }

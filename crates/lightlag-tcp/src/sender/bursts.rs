@@ -14,7 +14,8 @@
 //! (`tcp_data_snd_check`, `tcp_push`, `tcp_tsq_write`). The reordering timer sends only repairs
 //! (`tcp_rack_reo_timeout`); new data waits then, too.
 //!
-//! Its segments leave back to back, the last with PSH. Linux's cuts at the end of a buffer are not modelled.
+//! Its segments leave back to back, the last with PSH. One that the peer's window cuts short fills that window with a
+//! small segment, unless another is in flight (`tcp_mss_split_point`). Linux's cuts at the end of a buffer are not modelled.
 
 use super::Sender;
 use lightlag_control::congestion::{LEAST_BURST, Phase};
@@ -73,11 +74,21 @@ impl Sender {
         }
         // Whole segments; without a bound there is nothing to divide.
         let bound = allowed.min(self.cwnd / 2);
-        let most = if bound < most { (bound / size * size).max(size) } else { most };
+        let whole = if bound < most { whole_segments(bound, size) } else { most };
+        let of_peer = self.peer_edge.saturating_sub(nxt);
+        // At least one full segment leaves before a small one.
+        let fills = of_peer > size && of_peer < whole_segments(room.min(self.cwnd / 2).min(most), size);
+        let most = if fills && !(self.nagle && self.holds_small()) { of_peer } else { whole };
         self.burst_start = nxt;
         // Not more than 64 KiB or a few segments.
         self.burst_len = most.min(pending) as u32;
         false
+    }
+
+    /// Whether a segment that ends at `end` completes a burst that fills the peer's window.
+    #[inline(always)]
+    pub(super) fn completes_burst(&self, end: u64) -> bool {
+        self.in_burst() && end == self.burst_end()
     }
 
     /// Whether it is better to wait than to send less than a whole burst.
@@ -118,4 +129,9 @@ impl Sender {
         let bytes = (paced + near).min(LARGEST);
         if bytes < (smallest + 1) * size { smallest * size } else { bytes / size * size }
     }
+}
+
+/// The whole segments in so many bytes, at least one.
+fn whole_segments(bytes: u64, size: u64) -> u64 {
+    (bytes / size * size).max(size)
 }

@@ -224,10 +224,8 @@ impl Sender {
             full = self.within_record(nxt, full);
         }
         let len = full.min(allowed);
-        if len < full && !self.override_small && (len == 0 || len < u64::from(self.max_window / 2)) {
-            return Err(Limit::Rwnd);
-        }
-        if len == 0 {
+        let is_worth = self.override_small || len >= u64::from(self.max_window / 2) || self.completes_burst(nxt + len);
+        if len == 0 || len < full && !is_worth {
             return Err(Limit::Rwnd);
         }
         if len > room {
@@ -243,7 +241,7 @@ impl Sender {
 
     /// Whether a small segment waits (RFC 9293 §3.7.4): while data is in flight, or by Minshall's variant while another
     /// small segment is (`tcp_minshall_check` of Linux).
-    fn holds_small(&self) -> bool {
+    pub(super) fn holds_small(&self) -> bool {
         let small_end = || self.special.extra().map_or(0, |extra| extra.small_end);
         !self.board.is_empty() && (!self.minshall || small_end() > self.board.una())
     }
