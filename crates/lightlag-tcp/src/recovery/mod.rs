@@ -33,7 +33,7 @@ use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 use rack::Rack;
 use reduction::{Reduction, Way};
-use undo::Episode;
+use undo::{Episode, Evidence};
 
 /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
@@ -313,12 +313,20 @@ impl Recovery {
             self.disorder = self.disorder.min(board.nxt());
         }
         let tested = self.wants_new_data();
-        if undo::is_spurious(self, board, news) {
-            let ended = self.phase != Phase::Open;
-            self.end();
-            self.episode = Episode::none();
-            board.unmark_lost();
-            return Verdict { ended, undone: true, ..Verdict::default() };
+        let kernel = self.is_kernel();
+        if let Finder::Time(rack) = &mut self.finder {
+            rack.observe(board, news, kernel);
+        }
+        match undo::evidence(self, board, news) {
+            Evidence::Spurious => {
+                let ended = self.phase != Phase::Open;
+                self.end();
+                self.episode = Episode::none();
+                board.unmark_lost();
+                return Verdict { ended, undone: true, ..Verdict::default() };
+            }
+            Evidence::Late => return Verdict::default(),
+            Evidence::None => {}
         }
         if tested && news.duplicate && !self.uses_sack() && !self.guesses() {
             // RFC 5682 §2.1 step 3a: the timeout was right. Its repair continues from the first segment, as if the new

@@ -78,6 +78,25 @@ impl Rack {
         self.highest = self.highest.max(delivery.ends.1);
     }
 
+    /// Steps 1 to 3, and the part of step 4 about D-SACK. In Linux (`kernel`) a D-SACK counts only once a segment was late
+    /// (`tcp_dsack_seen`).
+    pub(super) fn observe(&mut self, board: &Scoreboard, news: &News<'_>, kernel: bool) {
+        self.take(news.now, news.delivery);
+        if let (Some(twice), true) = (news.dsack, kernel) {
+            // Both copies arrived (`tcp_sacktag_one`).
+            if twice.end < self.highest && board.has_reported_repair(twice.start) {
+                self.note_late(twice.end);
+            }
+        }
+        self.adapt(board, news.dsack.is_some() && (!kernel || self.reordered > 0));
+    }
+
+    /// Notes that the segment that ends at `end` was late, although it was sent again.
+    pub(super) fn note_late(&mut self, end: u64) {
+        self.reordered = self.reordered.max(self.highest.saturating_sub(end).max(1) as u32);
+        self.seen += 1;
+    }
+
     /// Number of ACKs that showed a late segment.
     pub(super) fn seen(&self) -> u32 {
         self.seen
@@ -146,9 +165,6 @@ impl Recovery {
 }
 
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
-    let Finder::Time(rack) = &mut recovery.finder else { return Verdict::default() };
-    rack.take(news.now, news.delivery);
-    rack.adapt(board, news.dsack.is_some());
     // In Linux the episode is over before RACK looks for losses, so that the reordering window applies to data that left
     // during it (`tcp_try_undo_recovery` before `tcp_identify_packet_loss`).
     let ended_before = recovery.is_kernel() && recovery.end_if_repaired(board);

@@ -4,7 +4,7 @@
 //! retransmission of the episode was reported as a duplicate (RFC 2883, RFC 3708); after a timeout data is
 //! delivered that was never sent again (F-RTO, RFC 5682).
 
-use super::{News, Recovery};
+use super::{Finder, News, Recovery};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
@@ -101,8 +101,21 @@ impl Episode {
     }
 }
 
-/// Whether this ACK shows that the current episode was spurious.
-pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &News<'_>) -> bool {
+/// The evidence of an ACK against the current episode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Evidence {
+    /// None.
+    None,
+    /// A segment was late and not lost, but repairs of others are still in flight. Nothing more is taken as lost (Linux,
+    /// `tcp_try_undo_partial`).
+    Late,
+    /// The episode was spurious.
+    Spurious,
+}
+
+/// Returns what an ACK says about the current episode. A segment whose original arrived teaches RACK that data is late on
+/// this path, as in Linux (`tcp_try_undo_partial`, `tcp_check_sack_reordering`).
+pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &News<'_>) -> Evidence {
     let signs = recovery.signs;
     let loss = recovery.phase == Phase::Loss;
     let sack = recovery.uses_sack();
@@ -110,31 +123,50 @@ pub(super) fn is_spurious(recovery: &mut Recovery, board: &Scoreboard, news: &Ne
     let patient = sack || recovery.is_kernel();
     let episode = &mut recovery.episode;
     if !episode.active {
-        return false;
+        return Evidence::None;
     }
     // RFC 3708: reports may come after the end of the repair.
     if signs.dsack && episode.unreported > 0 && news.dsack.is_some_and(|twice| twice.end > episode.marker) {
         episode.unreported -= 1;
         if episode.unreported == 0 {
-            return true;
+            return Evidence::Spurious;
         }
     }
     if recovery.phase == Phase::Open {
-        return false;
+        return Evidence::None;
     }
-    if signs.eifel
-        && !episode.resent_before
-        && news.newly_acked > 0
-        && board.una() > episode.marker
-        && episode.first_resent != Instant::MAX
-        && news.echoed.is_some_and(|until| until <= episode.first_resent)
-    {
-        return true;
+    if signs.eifel && episode.echoes_original(board, news) {
+        return recovery.note_original(board, news);
     }
-    loss && signs.frto && episode.passes_test(board, news, sack, patient, point)
+    if loss && signs.frto && episode.passes_test(board, news, sack, patient, point) {
+        return Evidence::Spurious;
+    }
+    Evidence::None
+}
+
+impl Recovery {
+    /// Handles the arrival of an original whose copy had left.
+    fn note_original(&mut self, board: &Scoreboard, news: &News<'_>) -> Evidence {
+        let partial = self.is_kernel() && self.phase == Phase::Recovery && board.una() < self.point;
+        let Finder::Time(rack) = &mut self.finder else { return Evidence::Spurious };
+        if !partial {
+            return Evidence::Spurious;
+        }
+        rack.note_late(board.una() - news.newly_acked + u64::from(board.segment_size()));
+        if board.repairs_on_the_way() > 0 { Evidence::Late } else { Evidence::Spurious }
+    }
 }
 
 impl Episode {
+    /// Whether an ACK of new data echoes a timestamp older than the first retransmission (RFC 3522 §3.2).
+    fn echoes_original(&self, board: &Scoreboard, news: &News<'_>) -> bool {
+        !self.resent_before
+            && news.newly_acked > 0
+            && board.una() > self.marker
+            && self.first_resent != Instant::MAX
+            && news.echoed.is_some_and(|until| until <= self.first_resent)
+    }
+
     /// RFC 5682 §2.1, with SACK §3.1. `patient`: ACKs that do not advance may come before the first that does (as with
     /// SACK, and in Linux without it: `tcp_process_loss`).
     fn passes_test(&mut self, board: &Scoreboard, news: &News<'_>, sack: bool, patient: bool, point: u64) -> bool {

@@ -1,6 +1,6 @@
 //! The choice of the next retransmission: RFC 6675 §4 NextSeg, by running numbers of records.
 
-use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, SETTLED, Scoreboard};
+use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, SACKED, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
@@ -97,6 +97,12 @@ impl Scoreboard {
     /// Whether the record was retransmitted since it was last marked lost by a timeout.
     pub fn was_retransmitted(&self, number: u64) -> bool {
         self.records[(number - self.first) as usize].has(RETRANSMITTED)
+    }
+
+    /// Whether data that starts there, above the acknowledgement, was sent again and is SACKed.
+    pub fn has_reported_repair(&self, start: u64) -> bool {
+        start >= self.una
+            && self.records.get(self.find(start)).is_some_and(|record| record.has(RETRANSMITTED) && record.has(SACKED))
     }
 
     /// Whether the record was sent again at least this often.

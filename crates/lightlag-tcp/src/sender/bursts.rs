@@ -76,7 +76,8 @@ impl Sender {
         let bound = allowed.min(self.cwnd / 2);
         let whole = if bound < most { whole_segments(bound, size) } else { most };
         let of_peer = self.peer_edge.saturating_sub(nxt);
-        // At least one full segment leaves before a small one.
+        // A burst that the peer's window cuts short fills that window with a small segment, after at least one full one
+        // (`tcp_mss_split_point`).
         let fills = of_peer > size && of_peer < whole_segments(room.min(self.cwnd / 2).min(most), size);
         let most = if fills && !(self.nagle && self.holds_small()) { of_peer } else { whole };
         self.burst_start = nxt;
