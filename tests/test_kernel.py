@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Lightlag
 from lightlag.namespaces import allowed
-from lightlag.reproduce.validation.kernel import criteria, page, points, runs
+from lightlag.reproduce.validation.kernel import criteria, families, page, points, runs
 from lightlag.reproduce.validation.kernel.criteria import Cell
 from lightlag.reproduce.validation.kernel.points import PATTERNS, Point
 from lightlag.reproduce.validation.kernel.runs import Kept, Observed
@@ -39,12 +39,58 @@ def observed(retransmissions: int, timeouts: int, elapsed_s: float = 1.0) -> Obs
 
 
 def test_every_point_is_another_one_and_a_scenario() -> None:
-    found = points.all_points(3)
+    found = [*points.all_points(3), *families.families(3)]
     assert len({point.key for point in found}) == len(found)
     for name, drops in PATTERNS.items():
         assert list(drops) == sorted(set(drops)), name
         assert drops[0] >= 1
-    assert {point.group for point in found} == {"pattern", "completion", "bulk"}
+    assert {point.group for point in found} == {"pattern", "completion", "bulk", "family"}
+
+
+def family(name: str, algorithm: str, rtt_ms: int) -> Point:
+    places = [(point.name, point.algorithm, point.rtt_ms) for point in families.families(1)]
+    return families.families(1)[places.index((name, algorithm, rtt_ms))]
+
+
+def test_our_small_buffer_is_the_window_that_the_kernels_offers() -> None:
+    # 5/8 of 32,768 less 1,440 are 19,040 bytes, 13.1 segments a round trip of 130 ms: 300 segments take 24 rounds after
+    # the handshake, the first of 10 segments, and a queue of half a millisecond.
+    point = family("receive buffer of 32 KiB", "cubic", 130)
+    assert dict(point.path)["defaults.tcp.receive_buffer"] == "{ auto = { initial = '19040 B', max = '19040 B' } }"
+    assert runs.simulated(point).elapsed_s == pytest.approx(3.24, abs=0.02)
+
+
+def test_a_syn_that_is_lost_costs_a_timeout_and_an_application_that_writes_waits() -> None:
+    lost = runs.simulated(family("SYN lost 2 times", "cubic", 130))
+    assert (lost.retransmissions, lost.timeouts) == (0, 2)
+    writes = family("writes", "cubic", 130)
+    assert writes.writes is not None
+    size, every = writes.writes
+    # The last write comes after ceil(600 · 1448 / 60000) - 1 = 14 intervals, and needs at least half a round trip.
+    assert runs.simulated(writes).elapsed_s > 14 * every + 0.065
+    assert 15 * size > 600 * points.PAYLOAD > 14 * size
+
+
+def test_a_family_is_judged_by_its_time_and_by_the_counts_of_any_run() -> None:
+    point = family("outage of 4 s", "cubic", 130)
+    kernel = (observed(70, 3, 9.0), observed(71, 3, 9.05))
+
+    def cell(retransmissions: int, timeouts: int, elapsed_s: float) -> Cell:
+        return Cell(point, kernel, (observed(retransmissions, timeouts, elapsed_s),))
+
+    assert not cell(71, 3, 9.1).is_outside
+    assert cell(72, 3, 9.1).is_outside
+    assert cell(71, 3, 9.2).is_outside
+    found = criteria.verdicts([cell(71, 3, 9.1)] * 19 + [cell(72, 3, 9.1)])
+    assert [verdict.found for verdict in found] == ["20 of 20, 100.0%", "19 of 20, 95.0%"]
+    assert all(verdict.holds for verdict in found)
+    assert not all(verdict.holds for verdict in criteria.verdicts([cell(71, 3, 9.1)] * 18 + [cell(72, 3, 9.1)]))
+    flow = family("thin return link", "cubic", 130)
+    assert Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.06),)).is_outside
+    assert not Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.04),)).is_outside
+    text = page.kernel_page([cell(72, 3, 9.1), Cell(flow, (observed(1, 0),), (observed(9, 0),))]).text()
+    assert "| outage of 4 s | cubic | **9000 (+100) 72/3 : 70/3, 71/3** |" in text
+    assert "| thin return link | cubic | 1.000 (1.16) 9/0 : 1/0 |" in text
 
 
 def test_a_simulated_transfer_loses_what_its_pattern_says() -> None:
@@ -231,6 +277,16 @@ def test_no_cell_of_that_name(lightlag: Lightlag, tmp_path: Path) -> None:
     done = lightlag("validate", "kernel", "--only", "flowers", "--out", str(tmp_path / "pages"))
     assert done.returncode == 2
     assert 'contains "flowers"' in done.stderr
+
+
+@needs_root
+def test_the_kernel_and_ours_meet_the_same_buffer_and_the_same_pauses(tmp_path: Path) -> None:
+    wanted = [family("receive buffer of 64 KiB", "cubic", 35), family("writes", "cubic", 35)]
+    for point, (its, *_) in runs.measure(wanted, 1, Kept(tmp_path / "k"), 1, lambda _: None).items():
+        ours = runs.simulated(point)
+        assert (its.retransmissions, its.timeouts) == (ours.retransmissions, ours.timeouts) == (0, 0)
+        # A busy machine makes the kernel later, never earlier.
+        assert its.elapsed_s > ours.elapsed_s - 0.02
 
 
 @needs_root

@@ -1,8 +1,9 @@
 """The running kernel's TCP over an emulated path, beside our TCP over the simulated one.
 
 Both come from the same file, ``path.toml``. ``lightlag validate kernel`` runs transfers with exact patterns of losses,
-transfers whose completion is timed, and bulk flows; it counts retransmissions and timeouts on both sides, prints a
-verdict for each criterion and writes the page ``docs/validation/kernel.md``.
+transfers whose completion is timed, bulk flows, and families such as small buffers, thin return links and outages; it
+counts retransmissions and timeouts on both sides, prints a verdict for each criterion and writes the page
+``docs/validation/kernel.md``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lightlag.errors import InputError
 from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import pages
 from lightlag.reproduce.validation.kernel.criteria import Compared, cells
+from lightlag.reproduce.validation.kernel.families import families, few_families
 from lightlag.reproduce.validation.kernel.page import kernel_page
 from lightlag.reproduce.validation.kernel.points import all_points, short_points
 from lightlag.reproduce.validation.kernel.runs import Kept, Observed, measure, simulate
@@ -52,7 +54,7 @@ def validate(
     out
         The folder of the pages. None writes no page, as do `only` and `short`.
     seeds
-        Runs of each bulk flow with random losses, 3 by default; flows that scatter have more.
+        Runs of each flow with random losses or delays, 3 by default; bulk flows that scatter have more.
     jobs
         Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
     only
@@ -79,7 +81,8 @@ def validate(
     folder = None if out is None or only or short else Path(out)
     if folder is not None:
         pages.check_folder(folder)
-    points = short_points() if short else all_points(SEEDS if seeds is None else seeds)
+    count = SEEDS if seeds is None else seeds
+    points = [*short_points(), *few_families()] if short else [*all_points(count), *families(count)]
     points = [point for point in points if only in point.place]
     if not points:
         raise InputError(f'no cell of the comparison with the kernel contains "{only}"; try "tail" or "cubic, 200 ms"')

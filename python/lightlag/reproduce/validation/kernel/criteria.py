@@ -31,6 +31,9 @@ COMPLETION, COMPLETION_S = 0.01, 0.010
 
 WITHIN = f"within {COMPLETION:.0%} or {1e3 * COMPLETION_S:.0f} ms of what the kernel's runs span"
 
+MOST_FAMILIES = 0.95
+"""The least share of the cells of families in which each of goodput, completion and counts is the kernel's."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -63,6 +66,11 @@ class Cell:
     def same_counts(self) -> bool:
         """Whether both numbers are the kernel's."""
         return self.counts == self.our_counts
+
+    @property
+    def counts_of_a_run(self) -> bool:
+        """Whether both numbers are those of one of the kernel's runs."""
+        return self.our_counts in {(run.retransmissions, run.timeouts) for run in self.kernel}
 
     @property
     def kernel_s(self) -> float:
@@ -136,6 +144,8 @@ class Cell:
                 return not (self.same_counts and self.in_time)
             case "completion":
                 return not self.in_time
+            case "family" if self.point.segments is not None:
+                return not (self.in_time and self.counts_of_a_run)
             case _:
                 return self.deviates
 
@@ -219,7 +229,7 @@ def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence
     slow start look like a train to HyStart: the kernel has several outcomes for the same losses, to the byte, and ours
     is to be one of them.
     """
-    if point.group != "bulk":
+    if point.segments is not None:
         return runs
     if point.has_few_losses:
         return [min(runs, key=lambda run: abs(run.bytes - ours.bytes))]
@@ -234,6 +244,26 @@ def of_group(found: Iterable[Cell], group: str) -> list[Cell]:
 def median_deviation(found: Sequence[Cell]) -> float:
     """The median of the deviations in goodput."""
     return statistics.median(abs(cell.ratio - 1) for cell in found)
+
+
+def _of_families(cells: Sequence[Cell]) -> list[Verdict]:
+    """The criteria of the families."""
+    flows = [cell for cell in cells if cell.point.segments is None]
+    transfers = [cell for cell in cells if cell.point.segments is not None]
+    judged = [
+        (f"goodput within {WORST:.0%}, or {ERRORS} standard errors more", [not cell.deviates for cell in flows]),
+        (f"completion {WITHIN}", [cell.in_time for cell in transfers]),
+        ("retransmissions and timeouts of one of the kernel's runs", [cell.counts_of_a_run for cell in transfers]),
+    ]
+    return [
+        Verdict(
+            f"families: {criterion}, in {MOST_FAMILIES:.0%} of the cells",
+            f"{sum(holds)} of {len(holds)}, {sum(holds) / len(holds):.1%}",
+            sum(holds) >= MOST_FAMILIES * len(holds),
+        )
+        for criterion, holds in judged
+        if holds
+    ]
 
 
 def verdicts(found: Sequence[Cell]) -> list[Verdict]:
@@ -277,4 +307,6 @@ def verdicts(found: Sequence[Cell]) -> list[Verdict]:
                 inside + near == len(cells),
             )
         )
+    if cells := of_group(found, "family"):
+        lines += _of_families(cells)
     return lines

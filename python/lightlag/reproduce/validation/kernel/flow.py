@@ -1,9 +1,12 @@
 """One flow of the kernel's TCP, both ends in one process.
 
-``flow.py LEFT RIGHT ADDRESS PORT CONGESTION bytes N`` sends so many bytes and closes; ``... seconds S`` sends until the
-time is over. The sender is in the network namespace LEFT, the receiver in RIGHT. It prints one JSON object: bytes that
-were read, seconds from the call of connect() to the last of them (or S), and what the kernel has counted in LEFT by
-then: segments sent again and expirations of the retransmission timer. It needs nothing but Python.
+``flow.py LEFT RIGHT ADDRESS PORT CONGESTION bytes N SIZE EVERY`` sends so many bytes and closes; ``... seconds S
+...`` sends until the time is over. The application has SIZE bytes more every EVERY seconds, from the call of
+connect() on; with a SIZE of 0 it has everything at once. The sender is in the network namespace LEFT, the receiver in
+RIGHT. The program prints "ready", waits for a line on its standard input and starts the flow. At the end it prints
+one JSON object: bytes that were read, seconds from the call of connect() to the last of them (or S), and what the
+kernel has counted in LEFT by then: segments sent again, SYNs among them, and expirations of the retransmission timer.
+It needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import time
 NEW_NETWORK = 0x4000_0000
 """CLONE_NEWNET of setns(2)."""
 
-NAMES = {("snmp", "Tcp"): ("RetransSegs",), ("netstat", "TcpExt"): ("TCPTimeouts",)}
+NAMES = {("snmp", "Tcp"): ("RetransSegs",), ("netstat", "TcpExt"): ("TCPTimeouts", "TCPSynRetrans")}
 """Files of /proc/net with their groups, and the counters that are read."""
 
 CHUNK = 1 << 20
@@ -53,7 +56,15 @@ def counted() -> dict[str, int]:
 
 
 def run(
-    left: str, right: str, address: str, port: int, congestion: str, size: int | None, seconds: float | None
+    left: str,
+    right: str,
+    address: str,
+    port: int,
+    congestion: str,
+    size: int | None,
+    seconds: float | None,
+    write: int,
+    every: float,
 ) -> dict[str, float]:
     """The flow; exactly one of `size` and `seconds` is given."""
     enter(right)
@@ -70,25 +81,33 @@ def run(
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     poll.register(sender, select.POLLOUT)
-    left_to_send, total = size, 0
+    waits_for_room, sent, total = True, 0, 0
     start = time.monotonic()
     end = None if seconds is None else start + seconds
     with contextlib.suppress(BlockingIOError):
         sender.connect((address, port))
     while True:
-        wait = None if end is None else max(0.0, end - time.monotonic())
-        for file, _ in poll.poll(None if wait is None else 1e3 * wait):
+        now = time.monotonic()
+        writes = int((now - start) / every) + 1 if write else 0
+        written = min(write * writes, sys.maxsize if size is None else size) if write else size
+        if not waits_for_room and sent != size and (written is None or sent < written):
+            poll.register(sender, select.POLLOUT)
+            waits_for_room = True
+        until = [] if end is None else [end]
+        if write and written != size:
+            until.append(start + writes * every)
+        for file, _ in poll.poll(1e3 * max(0.0, min(until) - now) if until else None):
             if file == sender.fileno():
                 if error := sender.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                     raise OSError(error, os.strerror(error))
                 with contextlib.suppress(BlockingIOError):
-                    sent = sender.send(chunk if left_to_send is None else chunk[:left_to_send])
-                    if left_to_send is not None:
-                        left_to_send -= sent
-                if left_to_send == 0:
+                    sent += sender.send(chunk if written is None else chunk[: written - sent])
+                if sent == written:
+                    poll.unregister(sender)
+                    waits_for_room = False
+                if sent == size:
                     # As in the simulation, the end of the stream follows its last byte at once.
                     sender.shutdown(socket.SHUT_WR)
-                    poll.unregister(sender)
             elif receiver is None:
                 receiver, _ = listener.accept()
                 receiver.setblocking(False)
@@ -111,11 +130,13 @@ def run(
 
 def main() -> None:
     """Do what the arguments say, before everybody else if that is allowed."""
-    left, right, address, port, congestion, kind, amount = sys.argv[1:]
+    left, right, address, port, congestion, kind, amount, write, every = sys.argv[1:]
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     size, seconds = (int(amount), None) if kind == "bytes" else (None, float(amount))
-    print(json.dumps(run(left, right, address, int(port), congestion, size, seconds)))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(json.dumps(run(left, right, address, int(port), congestion, size, seconds, int(write), float(every))))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,14 @@ from typing import TypeVar
 
 from lightlag.reproduce.table import markdown_table
 from lightlag.reproduce.validation.kernel.criteria import WITHIN, Cell, of_group, verdicts
+from lightlag.reproduce.validation.kernel.families import (
+    BUFFERS,
+    DELAYS_MS,
+    LOST_ACKS,
+    NOISE,
+    PAYLOAD_SHARE,
+    UNREAD,
+)
 from lightlag.reproduce.validation.kernel.points import (
     BULK_RATE,
     BULK_S,
@@ -21,7 +29,7 @@ from lightlag.reproduce.validation.kernel.points import (
     RATE,
     TRANSFER,
 )
-from lightlag.reproduce.validation.kernel.runs import JITTER, LATENESS, PHASE_S, PHASES
+from lightlag.reproduce.validation.kernel.runs import FAMILY_REPEATS, JITTER, LATENESS, PHASE_S, PHASES
 from lightlag.reproduce.validation.pages import Page
 
 T = TypeVar("T")
@@ -64,6 +72,8 @@ def kernel_page(found: Sequence[Cell]) -> Page:
         parts += _completions(cells)
     if cells := of_group(found, "bulk"):
         parts += _bulk(cells)
+    if cells := of_group(found, "family"):
+        parts += _families(cells)
     result = f"{sum(one.holds for one in judged)} of {len(judged)} criteria hold."
     return Page("The kernel's TCP", result, "lightlag validate kernel", "\n".join(parts))
 
@@ -196,6 +206,53 @@ def _bulk(cells: Sequence[Cell]) -> list[str]:
             ("algorithm", "path", *(f"{rtt} ms" for rtt in rtts)), [(*place, *texts) for place, texts in lines.items()]
         ),
     ]
+
+
+def _families(cells: Sequence[Cell]) -> list[str]:
+    rtts = _unique(cell.point.rtt_ms for cell in cells)
+    lines: dict[tuple[str, str], dict[int, str]] = {}
+    for cell in cells:
+        lines.setdefault((cell.point.name, cell.point.algorithm), {})[cell.point.rtt_ms] = _of_family(cell)
+    rows = [(*place, *(texts.get(rtt, "") for rtt in sorted(rtts))) for place, texts in lines.items()]
+    return [
+        "## Families\n",
+        f"Other paths and applications, at {BULK_RATE} with a queue of one bandwidth-delay product unless the name "
+        f"says otherwise; {FAMILY_REPEATS} runs of the kernel each. {_described()} A cell is our mean goodput by the "
+        "kernel's and the kernel's in Mbit/s, or the kernel's completion time in ms and how much later ours is; then "
+        "retransmissions/timeouts, ours : the kernel's. Repeated SYNs are no retransmissions here. Bold is outside.\n",
+        markdown_table(("family", "algorithm", *(f"{rtt} ms" for rtt in sorted(rtts))), rows),
+    ]
+
+
+def _described() -> str:
+    """The families in words."""
+    sizes = " and ".join(f"{size:,}" for size in BUFFERS)
+    delays = ", ".join(map(str, DELAYS_MS))
+    return (
+        "**SYN** and **SYN-ACK lost**: the first packets of their direction. "
+        f"**Receive buffer**: `tcp_rmem` of {sizes} bytes without tuning. Of such a buffer {PAYLOAD_SHARE:.3g} are "
+        f"payload in packets of 1500 bytes from a TUN device, and the last segment takes {UNREAD} bytes of that until "
+        "it is read; the rest is our `receive_buffer`. "
+        "**Thin return link**: a fiftieth of the rate, and a queue of 300 packets. "
+        f"**ACKs lost**: {LOST_ACKS:.0%} of the packets that return, those with the same numbers for both; the number "
+        "is the seed. "
+        "**Packets held back**: 1% of the packets arrive 10 ms late, behind others. "
+        f"**Changing delay**: {delays} ms one way, 1.5 s each; packets overtake when it falls. "
+        "**Writes**: so little at a time that the link idles in between. **Outages** begin after 3 s. "
+        f"Short queues, marks and the changing delay have {NOISE[1]} of jitter for both, because runs without any lock "
+        "into a phase there."
+    )
+
+
+def _of_family(cell: Cell) -> str:
+    """A cell in short."""
+    if cell.point.segments is None:
+        text = f"{cell.ratio:.3f} ({cell.kernel_bps / 1e6:.2f}) {cell.sums(cell.ours)} : {cell.sums(cell.kernel)}"
+    else:
+        counts = ", ".join(_unique(f"{run.retransmissions}/{run.timeouts}" for run in cell.kernel))
+        ours = "/".join(map(str, cell.our_counts))
+        text = f"{1e3 * cell.kernel_s:.0f} ({1e3 * (cell.ours_s - cell.kernel_s):+.0f}) {ours} : {counts}"
+    return f"**{text}**" if cell.is_outside else text
 
 
 def _more_seeds() -> str:

@@ -66,7 +66,7 @@ class Point:
     Attributes
     ----------
     group
-        "pattern", "completion" or "bulk".
+        "pattern", "completion", "bulk" or "family".
     name
         The name of the pattern, or what else tells it from the others of its group.
     queue
@@ -79,6 +79,13 @@ class Point:
         The length of the transfer in full segments; None for a flow that goes on for `BULK_S` seconds.
     seed
         Of the random losses; where there are none, of nothing but our own draws.
+    path
+        Further keys of the scenario with their values, for the kernel and for us.
+    settings
+        Settings of the kernel that the keys of the scenario do not reach, such as the size of a buffer.
+    writes
+        Bytes that the application writes at a time, and the seconds from one write to the next; None if it writes
+        everything at once.
     """
 
     group: str
@@ -92,6 +99,9 @@ class Point:
     loss: float = 0.0
     segments: int | None = None
     seed: int = 1
+    path: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    writes: tuple[int, float] | None = None
 
     @property
     def place(self) -> str:
@@ -150,7 +160,10 @@ class Point:
             sets["links.0.jitter"] = EVEN_JITTER
         if self.segments is not None:
             sets["flows.0.transfer"] = f"{self.segments * PAYLOAD} B"
-        return sets
+        if self.writes is not None:
+            size, every = self.writes
+            sets["flows.0.traffic"] = f"{{ kind = 'periodic', size = '{size} B', every = '{1e3 * every:g} ms' }}"
+        return sets | dict(self.path)
 
 
 def scattered(number: int) -> tuple[int, ...]:

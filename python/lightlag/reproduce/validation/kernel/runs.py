@@ -37,6 +37,9 @@ LATE = 2e-3
 TRIES = 4
 """The run with the fewest late deliveries of so many counts, if none is better."""
 
+FAMILY_REPEATS = 2
+"""Runs of a point of a family."""
+
 SHARE = 3
 """If this many runs can wait side by side, only one of them can forward many packets."""
 
@@ -121,26 +124,33 @@ def real(point: Point, stopped: threading.Event) -> Observed:
         If `stopped` was set before its end.
     """
     amount = ("seconds", BULK_S) if point.segments is None else ("bytes", point.segments * PAYLOAD)
-    settings = {**SETTINGS, "net.ipv4.tcp_sack": int(point.sack)}
+    settings = {**SETTINGS, "net.ipv4.tcp_sack": int(point.sack), **dict(point.settings)}
     with namespaces("llk", settings=settings) as (left, right):
         ends = tuple(device(f"ns:{name}", (f"{ip}/24",)) for name, ip in zip((left, right), ADDRESSES, strict=True))
-        with emulate(SCENARIO, (ends[0], ends[1]), sets=point.sets()) as emulation:
-            arguments = (left, right, ADDRESSES[1], PORT, point.algorithm, *amount)
-            flow = [sys.executable, "-S", "-E", str(FLOW), *map(str, arguments)]
-            with subprocess.Popen(tied(flow), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-                try:
+        arguments = (left, right, ADDRESSES[1], PORT, point.algorithm, *amount, *(point.writes or (0, 1)))
+        flow = tied([sys.executable, "-S", "-E", str(FLOW), *map(str, arguments)])
+        pipe = subprocess.PIPE
+        with subprocess.Popen(flow, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+            try:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdout.readline()
+                # The path's clock and the flow start together, within some milliseconds.
+                with emulate(SCENARIO, (ends[0], ends[1]), sets=point.sets()) as emulation:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
                     out, complaint = _waited(process, stopped)
-                finally:
-                    process.kill()
-            if process.returncode != 0:
-                last = complaint.strip().rpartition("\n")[2]
-                raise OSError(f"{point.place}: the kernel's flow failed: {last or process.returncode}")
-            directions = emulation.statistics()["directions"]
+                    directions = emulation.statistics()["directions"]
+            finally:
+                process.kill()
+        if process.returncode != 0:
+            last = complaint.strip().rpartition("\n")[2]
+            raise OSError(f"{point.place}: the kernel's flow failed: {last or process.returncode}")
     late, packets = (sum(one[key] for one in directions) for key in ("late_packets", "delivered_packets"))
     found = json.loads(out)
-    return Observed(
-        found["bytes"], found["elapsed_s"], found["RetransSegs"], found["TCPTimeouts"], late=late, packets=packets
-    )
+    # The kernel counts a repeated SYN as a segment sent again; ours counts segments with data.
+    again = found["RetransSegs"] - found["TCPSynRetrans"]
+    return Observed(found["bytes"], found["elapsed_s"], again, found["TCPTimeouts"], late=late, packets=packets)
 
 
 def _best(point: Point, stopped: threading.Event) -> Observed:
@@ -204,13 +214,9 @@ def measure(
     """The kernel's runs of every point, so many at a time; those that are kept are not repeated.
 
     `repeats` of each: one differs from the next by when its timers tick and what else the machine did. A chaotic flow
-    runs once with each of its many seeds.
+    runs once with each of its many seeds, a family twice.
     """
-    wanted = [
-        (point, f"{point.key} {number}")
-        for point in points
-        for number in range(1, (1 if point.is_chaotic else repeats) + 1)
-    ]
+    wanted = [(point, f"{point.key} {number}") for point in points for number in range(1, _repeats(point, repeats) + 1)]
     missing = [(point, key) for point, key in wanted if key not in kept.found]
     stopped = threading.Event()
 
@@ -235,6 +241,13 @@ def measure(
     for point, key in wanted:
         found.setdefault(point, []).append(kept.found[key])
     return found
+
+
+def _repeats(point: Point, repeats: int) -> int:
+    """Runs of the kernel at a point, at most so many."""
+    if point.is_chaotic:
+        return 1
+    return min(repeats, FAMILY_REPEATS) if point.group == "family" else repeats
 
 
 def simulate(points: Iterable[Point], progress: Callable[[str], object]) -> dict[Point, tuple[Observed, ...]]:
