@@ -53,11 +53,11 @@ def family(name: str, algorithm: str, rtt_ms: int) -> Point:
 
 
 def test_our_small_buffer_is_the_window_that_the_kernels_offers() -> None:
-    # 5/8 of 32,768 less 1,440 are 19,040 bytes, 13.1 segments a round trip of 130 ms: 300 segments take 24 rounds after
-    # the handshake, the first of 10 segments, and a queue of half a millisecond.
-    point = family("receive buffer of 32 KiB", "cubic", 130)
-    assert dict(point.path)["defaults.tcp.receive_buffer"] == "{ auto = { initial = '19040 B', max = '19040 B' } }"
-    assert runs.simulated(point).elapsed_s == pytest.approx(3.24, abs=0.02)
+    # 5/8 of 65,536 less 1,440 are 39,520 bytes. After the handshake, 131 ms, 10, 20 and then 27.3 segments leave in
+    # each round of 132 ms: 300 need 12 rounds, and the last 25 segments 30 ms.
+    point = family("receive buffer of 64 KiB", "cubic", 130)
+    assert dict(point.path)["defaults.tcp.receive_buffer"] == "{ auto = { initial = '39520 B', max = '39520 B' } }"
+    assert runs.simulated(point).elapsed_s == pytest.approx(1.68, abs=0.01)
 
 
 def test_a_syn_that_is_lost_costs_a_timeout_and_an_application_that_writes_waits() -> None:

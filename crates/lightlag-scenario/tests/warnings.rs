@@ -298,9 +298,10 @@ fn a_single_flow_at_a_short_queue_without_any_noise_may_lock_into_a_phase() {
     assert_eq!(phases("queue = \"10 packets\"", "transfer = \"1 MB\""), ["links[0]"]);
     let step = "queue = { discipline = \"step\", threshold = \"0.1 bdp\", limit = \"1 bdp\" }";
     assert_eq!(phases(step, "congestion = \"dctcp\""), ["links[0]"]);
-    // A long queue, noise, a second flow, or a transfer that the queue can hold.
+    // A long queue, one of more than ten packets, noise, a second flow, or a transfer that the queue can hold.
     for (link, flow) in [
         ("queue = \"1 bdp\"", "transfer = \"1 MB\""),
+        ("queue = \"12 packets\"", "transfer = \"1 MB\""),
         ("queue = \"10 packets\"\njitter = \"20 us\"", "transfer = \"1 MB\""),
         ("queue = \"10 packets\"\nloss = 1e-4", "transfer = \"1 MB\""),
         ("queue = \"10 packets\"", "congestion = \"bbr\""),

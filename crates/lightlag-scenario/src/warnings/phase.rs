@@ -2,6 +2,11 @@
 //!
 //! The packet that finds the queue full then depends on the exact order of arrivals, round after round (Floyd and Jacobson, *On Traffic
 //! Phase Effects in Packet-Switched Gateways*, 1992). Such a run is right for its numbers and says little of a path with any noise.
+//!
+//! The bounds come from 440 pairs of runs of 60 s, without noise and with 20 us of jitter: newreno, cubic, bbr, vegas and hybla on
+//! five paths (20 to 600 ms, 3 to 30 Mbit/s) over queues of 0.05 to 1 bandwidth-delay product, and marks from as much. In 28 pairs
+//! goodput differs by 5 % or more, up to three times; 26 of them lie within both bounds, with 86 that agree. The share alone would
+//! find 27, with 173 that agree.
 
 use super::{Found, Kind, Warning, bytes, percent, seconds};
 use crate::expand::{Sizes, Way};
@@ -14,6 +19,9 @@ use lightlag_tcp::ecn::Mode;
 
 /// A queue, or a threshold for marks, is short up to this part of the bandwidth-delay product.
 const SHORT: f64 = 0.25;
+
+/// A queue is also short only up to so many packets. Beyond, one packet more or less changes little.
+const FEW: u64 = 10;
 
 impl Scenario {
     /// Bottlenecks with a short queue and a single flow in a network where nothing is random.
@@ -44,7 +52,7 @@ impl Scenario {
             let share = held as f64 / product.max(1) as f64;
             // A transfer that the queue can hold meets no full queue.
             let fits = flow.transfer.is_some_and(|transfer| transfer.0 <= held);
-            if share > SHORT || fits {
+            if share > SHORT || held > FEW * packet || fits {
                 continue;
             }
             let message = format!(

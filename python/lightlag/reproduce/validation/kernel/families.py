@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from lightlag.reproduce.validation.kernel.points import ALGORITHMS, BULK_RATE, DEEP, Point
+from lightlag.reproduce.validation.kernel.points import ALGORITHMS, BULK_RATE, DEEP, PAYLOAD, Point
 
 NOISE = ("links.0.jitter", "20 us")
 """Jitter of the link, for the kernel and for us, where a run without any locks into a phase."""
@@ -18,7 +18,7 @@ THIN = (
 )
 """A return link with a fiftieth of the rate, whose queue ACKs fill."""
 
-BUFFERS = (32_768, 65_536)
+BUFFERS = (65_536, 131_072)
 """Bytes of the kernel's receive buffer (`tcp_rmem`), which does not tune itself."""
 
 PAYLOAD_SHARE = 5 / 8
@@ -29,6 +29,8 @@ UNREAD = 1440
 
 LOST_ACKS = 0.4
 HELD_BACK = "{ forward = { probability = 0.01, delay = '10 ms' } }"
+HANDSHAKE_MS = 0.3
+"""Milliseconds beyond a round trip after which the application of a short transfer writes."""
 DELAYS_MS = (12, 24, 18, 30)
 """One-way delays of a path that changes every 1.5 s, as one over satellites in low orbits does."""
 
@@ -39,10 +41,16 @@ def _point(name: str, algorithm: str, rtt_ms: int, **others: Any) -> Point:
 
 
 def handshakes() -> Iterator[Point]:
-    """SYNs and SYN-ACKs that are lost: the first packets of their direction."""
-    for rtt_ms, count, (name, direction) in itertools.product(
-        (130, 600), (1, 2, 3), (("SYN", "forward"), ("SYN-ACK", "backward"))
-    ):
+    """SYNs and SYN-ACKs that are lost: the first packets of their direction.
+
+    Two lost SYN-ACKs have two outcomes, of 1 and of 2 s, and the kernel has both: after a second the server's timer and
+    the second SYN race. If the timer is first, two SYN-ACKs leave, otherwise one.
+    """
+    losses = [
+        *itertools.product((1, 2, 3), (("SYN", "forward"),)),
+        *itertools.product((1, 3), (("SYN-ACK", "backward"),)),
+    ]
+    for rtt_ms, (count, (name, direction)) in itertools.product((130, 600), losses):
         times = ", ".join(["'0 s'"] * count)
         path = (("links.0.loss", f"{{ at = [{times}], direction = '{direction}' }}"),)
         yield _point(f"{name} lost {count} times", "cubic", rtt_ms, queue=DEEP, segments=100, path=path)
@@ -113,10 +121,19 @@ def pauses() -> Iterator[Point]:
 
 
 def short_transfers() -> Iterator[Point]:
-    """Transfers that overflow a short queue once or twice."""
+    """Transfers that overflow a short queue once or twice.
+
+    The kernel's application learns of the open connection and writes only after the ACK of the handshake has left. In
+    ours, with everything written before, that ACK would be in transmission when the first data comes, and a queue of
+    three packets would hold one fewer.
+    """
     for algorithm, rtt_ms, segments in itertools.product(ALGORITHMS, (35, 130, 600), (40, 150)):
-        name = f"{segments} segments over 0.1 bdp"
-        yield _point(name, algorithm, rtt_ms, queue="0.1 bdp", segments=segments, path=(NOISE,))
+        size, first = segments * PAYLOAD, rtt_ms + HANDSHAKE_MS
+        write = f"{{ kind = 'burst', messages = 1, size = '{size} B', first = '{first:g} ms' }}"
+        path = (NOISE, ("flows.0.traffic", write))
+        yield _point(
+            f"{segments} segments over 0.1 bdp", algorithm, rtt_ms, queue="0.1 bdp", segments=segments, path=path
+        )
 
 
 def families(seeds: int) -> list[Point]:
