@@ -9,6 +9,8 @@
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
 //! A round ends when the last segment sent at its start is acknowledged; the first round starts with the first ACK.
+//! A timeout starts one, too, which ends when all data that was outstanding then is acknowledged; RTTmin is measured anew
+//! from there on, so that an outage which is undone does not look like a queue (`cubictcp_state`).
 //! Linux from 2021 to 6.13 started it at the low window, amid a flight, and so ended slow start a round too early on
 //! long paths (`late_rounds`; the versions are from memory, both behaviours were seen: in a 6.18 kernel, and in packet
 //! scripts for older ones).
@@ -137,6 +139,10 @@ pub struct HyStart {
     samples: u8,
     /// Whether there was a round.
     started: bool,
+    /// A timeout started the round; its end follows with the next ACK.
+    timed_out: bool,
+    /// The smallest round-trip time since the last timeout; [`Duration::MAX`] if there was none.
+    min_rtt: Duration,
 }
 
 impl HyStart {
@@ -150,7 +156,16 @@ impl HyStart {
             round_rtt: Duration::MAX,
             samples: 0,
             started: false,
+            timed_out: false,
+            min_rtt: Duration::MAX,
         }
+    }
+
+    /// Starts a round with a timeout.
+    pub fn time_out(&mut self, now: Instant) {
+        self.begin_round(now, u64::MAX);
+        self.timed_out = true;
+        self.min_rtt = Duration::MAX;
     }
 
     /// Ends the slow start of `window` if this ACK shows a full path.
@@ -162,35 +177,40 @@ impl HyStart {
 
     /// Whether slow start should end with this ACK, at a window of `segments`.
     pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
+        if self.timed_out && self.round_end == u64::MAX {
+            self.round_end = ack.snd_nxt;
+        }
         let Some(rtt) = ack.rtt else { return false };
+        self.min_rtt = self.min_rtt.min(rtt);
+        let min_rtt = if self.timed_out { self.min_rtt } else { ack.min_rtt };
         let rules = self.rules.of(Policy::HyStart);
         let small = segments < rules.low_window;
         // Rounds that start at the low window start amid a flight, and see the queue of its second half.
         if !(small && rules.late_rounds) && (!self.started || ack.snd_una > self.round_end) {
-            self.begin_round(ack);
+            self.begin_round(ack.now, ack.snd_nxt);
         }
         if small {
             return false;
         }
-        let train = self.sees_train(ack);
-        self.sees_delay(rtt, ack.min_rtt) || train
+        let train = self.sees_train(ack.now, min_rtt);
+        self.sees_delay(rtt, min_rtt) || train
     }
 
-    fn begin_round(&mut self, ack: &Ack) {
+    fn begin_round(&mut self, now: Instant, end: u64) {
         self.started = true;
-        self.round_end = ack.snd_nxt;
-        self.round_start = ack.now;
-        self.last_ack = ack.now;
+        self.round_end = end;
+        self.round_start = now;
+        self.last_ack = now;
         self.round_rtt = Duration::MAX;
         self.samples = 0;
     }
 
-    fn sees_train(&mut self, ack: &Ack) -> bool {
-        if ack.now.since(self.last_ack) > self.rules.of(Policy::HyStart).ack_spacing {
+    fn sees_train(&mut self, now: Instant, min_rtt: Duration) -> bool {
+        if now.since(self.last_ack) > self.rules.of(Policy::HyStart).ack_spacing {
             return false;
         }
-        self.last_ack = ack.now;
-        ack.now.since(self.round_start) > (ack.min_rtt + ACK_DELAY) / 2
+        self.last_ack = now;
+        now.since(self.round_start) > (min_rtt + ACK_DELAY) / 2
     }
 
     fn sees_delay(&mut self, rtt: Duration, min_rtt: Duration) -> bool {

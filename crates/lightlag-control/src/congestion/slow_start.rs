@@ -6,6 +6,7 @@
 use super::hystart::plus_plus::PlusPlus;
 use super::hystart::{self, HyStart, Policy};
 use super::{Ack, Start, Window};
+use lightlag_core::Instant;
 
 /// The slow start of one connection.
 pub enum SlowStart {
@@ -34,6 +35,13 @@ impl SlowStart {
             && ack.newly_acked > 0
         {
             hystart.watch(ack, window);
+        }
+    }
+
+    /// Notes a timeout. Only HyStart looks at it, as in the kernel.
+    pub fn time_out(&mut self, now: Instant) {
+        if let Self::HyStart(hystart) = self {
+            hystart.time_out(now);
         }
     }
 

@@ -289,6 +289,7 @@ impl CongestionControl for CubicLinux {
             Cause::Timeout | Cause::RepeatedTimeout => {
                 self.delay_min = Duration::MAX;
                 self.delayed_ack = 2 * 16;
+                self.slow_start.time_out(event.now);
                 0
             }
         };

@@ -110,3 +110,22 @@ fn slow_start_ends_at_the_window() {
     assert_eq!((window.threshold(), window.segments()), (20.0, 20.0));
     assert!(!window.in_slow_start());
 }
+
+#[test]
+fn after_a_timeout_an_outage_does_not_look_like_a_queue() {
+    // Linux 6.18, an outage of 4 s on a path of 600 ms that is undone: round trips of 4.6 s, 1 ms apart, 1.3 s after the timeout,
+    // end slow start neither as a delay above 600 ms nor as a train that is longer than half of that.
+    let mut hystart = hystart();
+    assert!(!hystart.ends_slow_start(&ack(0, ms(600), ms(600)), 100.0));
+    hystart.time_out(Instant::ZERO + ms(1000 + 3_300));
+    for n in 0..50 {
+        assert!(!hystart.ends_slow_start(&ack(4_600 + n, ms(4_600), ms(600)), 100.0), "{n}");
+    }
+    assert_eq!(hystart.round_end, 1_000_000, "the round lasts as long as the data outstanding at the timeout");
+    // The next one measures by the new smallest round trip.
+    let next = |at, rtt| Ack { snd_una: 1_000_001, snd_nxt: 2_000_000, ..ack(at, rtt, ms(600)) };
+    assert!(!hystart.ends_slow_start(&next(5_200, ms(600)), 150.0));
+    let ended = (0..400).find(|n| hystart.ends_slow_start(&next(5_200 + n, ms(600)), 150.0));
+    // (600 + 1)/2 = 300.5 ms.
+    assert_eq!(ended, Some(301));
+}
