@@ -16,7 +16,7 @@ from lightlag.errors import InputError
 from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import pages
 from lightlag.reproduce.validation.kernel.criteria import Compared, cells
-from lightlag.reproduce.validation.kernel.families import families, few_families
+from lightlag.reproduce.validation.kernel.families import every_family, few_families
 from lightlag.reproduce.validation.kernel.page import kernel_page
 from lightlag.reproduce.validation.kernel.points import all_points, short_points
 from lightlag.reproduce.validation.kernel.runs import Kept, Observed, measure, simulate
@@ -82,7 +82,7 @@ def validate(
     if folder is not None:
         pages.check_folder(folder)
     count = SEEDS if seeds is None else seeds
-    points = [*short_points(), *few_families()] if short else [*all_points(count), *families(count)]
+    points = [*short_points(), *few_families()] if short else [*all_points(count), *every_family(count)]
     points = [point for point in points if only in point.place]
     if not points:
         raise InputError(f'no cell of the comparison with the kernel contains "{only}"; try "tail" or "cubic, 200 ms"')

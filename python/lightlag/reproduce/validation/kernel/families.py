@@ -136,7 +136,7 @@ def short_transfers() -> Iterator[Point]:
         )
 
 
-def families(seeds: int) -> list[Point]:
+def every_family(seeds: int) -> list[Point]:
     """Every run of every family; `seeds` runs where losses or delays are random."""
     return [
         *handshakes(),
