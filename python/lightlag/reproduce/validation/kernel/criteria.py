@@ -223,7 +223,10 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Seque
 
 
 def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence[Observed]:
-    """The runs that count: of a bulk flow the one in the middle, of one with few losses the one nearest to ours.
+    """The runs that count.
+
+    Of a transfer all, of a bulk flow the one in the middle, of one with few losses the one nearest to ours, and of a flow
+    of a family, which has two, the one with the fewer late deliveries.
 
     A moment in which the machine stood still costs a bulk flow a window. With few losses it decides when the ACKs of
     slow start look like a train to HyStart: the kernel has several outcomes for the same losses, to the byte, and ours
@@ -231,6 +234,8 @@ def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence
     """
     if point.segments is not None:
         return runs
+    if point.group == "family":
+        return [min(runs, key=lambda run: (run.late, -run.bytes))]
     if point.has_few_losses:
         return [min(runs, key=lambda run: abs(run.bytes - ours.bytes))]
     return [sorted(runs, key=lambda run: run.bytes)[(len(runs) - 1) // 2]]
