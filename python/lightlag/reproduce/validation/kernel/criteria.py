@@ -225,8 +225,8 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Seque
 def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence[Observed]:
     """The runs that count.
 
-    Of a transfer all, of a bulk flow the one in the middle, of one with few losses the one nearest to ours, and of a flow
-    of a family, which has two, the one with the fewer late deliveries.
+    Of a transfer all, of a bulk flow the one in the middle, of one with few losses the one nearest to ours. A flow of a
+    family has two: the one with the fewer late deliveries counts.
 
     A moment in which the machine stood still costs a bulk flow a window. With few losses it decides when the ACKs of
     slow start look like a train to HyStart: the kernel has several outcomes for the same losses, to the byte, and ours
