@@ -429,6 +429,10 @@ impl Receiver {
     fn consume_fin(&mut self) -> bool {
         let fin = self.nxt == self.fin_at;
         self.nxt += u64::from(fin);
+        if fin && let Some(holes) = &mut self.holes {
+            // Nothing can be missing or repeated after the end (`tcp_fin` of Linux).
+            holes.duplicate = Span::default();
+        }
         self.ack_now |= fin && self.fixed;
         fin
     }
