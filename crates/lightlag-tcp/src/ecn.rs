@@ -6,7 +6,7 @@
 //!   AccECN option counts bytes. For an ACK without that option the safest increase is assumed that the three bits and
 //!   the delivered packets allow (§3.2.2.5.2).
 
-use crate::segment::{EcnBytes, Flags, Segment};
+use crate::segment::{EcnBytes, Flags, Segment, SeqNumber};
 use lightlag_core::{Codepoint, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -200,8 +200,14 @@ impl Ecn {
         }
     }
 
-    /// Reads the peer's SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.2 and table 2). False if there will be no ECN.
+    /// Reads the peer's SYN (RFC 3168 §6.1.1, RFC 9768 §3.1.2 and table 2). False if there will be no ECN. An agreement
+    /// on AccECN outlives a repeated SYN without it, but then nothing leaves as ECN-capable (as in Linux).
     pub(crate) fn take_syn(&mut self, flags: Flags) -> bool {
+        if self.agreed == Agreed::Accurate {
+            self.mangled |= flags.ace() == 0;
+            self.hear();
+            return true;
+        }
         self.agreed = match (flags.ace(), self.mode) {
             (0b000, _) => return false,
             // AE is a reserved bit to an end that knows only RFC 3168.
@@ -212,6 +218,19 @@ impl Ecn {
         };
         self.hear();
         true
+    }
+
+    /// Whether both ends use AccECN.
+    pub(crate) fn is_accurate(&self) -> bool {
+        self.agreed == Agreed::Accurate
+    }
+
+    /// Lets the next ACK report the codepoint of a repeated SYN or SYN-ACK, as the first one did.
+    pub(crate) fn hear_again(&mut self) {
+        if self.agreed == Agreed::Accurate {
+            self.heard = self.arriving;
+            self.greet = true;
+        }
     }
 
     fn hear(&mut self) {
@@ -259,7 +278,7 @@ impl Ecn {
             return false;
         }
         let marked = flags.ace() == 0b110;
-        self.mangled = flags.ace() == 0;
+        self.mangled |= flags.ace() == 0;
         self.seen = FIRST_COUNT + u8::from(marked);
         marked
     }
@@ -288,9 +307,20 @@ impl Ecn {
         if self.agreed == Agreed::Accurate { self.bytes.due(now, srtt) } else { None }
     }
 
-    /// Notes that the AccECN option was sent.
-    pub(crate) fn bytes_left(&mut self, now: Instant) {
-        self.bytes.told(now);
+    /// Notes that the AccECN option was sent, beside the report of a duplicate that starts at this number, if any.
+    pub(crate) fn bytes_left(&mut self, now: Instant, duplicate: Option<SeqNumber>) {
+        self.bytes.told(now, duplicate);
+    }
+
+    /// Notes that a segment was sent without the AccECN option.
+    pub(crate) fn bytes_stay(&mut self) {
+        self.bytes.stay();
+    }
+
+    /// Data that starts at this number arrived again: the AccECN option is no longer sent if it left with the report of
+    /// the same duplicate.
+    pub(crate) fn suspect_option(&mut self, start: SeqNumber) {
+        self.bytes.suspect(start);
     }
 
     /// Arrivals as counted by the AccECN option: bytes with ECT(1), CE and ECT(0); and packets with CE.

@@ -138,6 +138,9 @@ impl Connection {
             self.challenge(now);
             self.heard(now);
         }
+        if self.extras.ecn().is_some() && start + u64::from(segment.len) >= self.receiver.confirmed() {
+            self.take_repeated_mark(segment);
+        }
         let end = (start + u64::from(segment.len)).min(self.receiver.received());
         self.receiver.note_duplicate(Range { start, end });
         self.count_duplicate(end.saturating_sub(start));
@@ -188,7 +191,7 @@ impl Connection {
             if self.state == State::SynReceived {
                 self.refuse(segment)
             } else if self.config.answer_unsent || self.is_old(segment) {
-                self.challenge(now)
+                self.challenge(now);
             }
             return false;
         };

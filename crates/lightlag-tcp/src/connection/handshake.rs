@@ -397,8 +397,12 @@ impl Connection {
             return;
         }
         let opening = self.state == State::SynReceived || self.is_unconfirmed();
-        if !opening || !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
-            return self.challenge(now);
+        if !opening && flags.has(Flags::SYN) {
+            return self.challenge_syn(now);
+        }
+        if !flags.has(Flags::SYN) || segment.seq.plus(1) != self.remote {
+            self.challenge(now);
+            return;
         }
         if self.is_unconfirmed() {
             self.handshake_due = true;

@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::config::Config;
 use crate::ecn::{Ecn, Marks, Mode, Urgency};
-use crate::segment::{EcnBytes, Flags, Segment};
+use crate::segment::{EcnBytes, Flags, Segment, SeqNumber};
 use lightlag_core::{Codepoint, Instant};
 
 #[cfg(test)]
@@ -22,6 +22,13 @@ fn longest(segment: Segment, bytes: EcnBytes, least: u8, most: u32) -> Option<Se
         let with = segment.has_place_for(&bytes).then(|| segment.with_ecn_bytes(bytes))?;
         (with.options_len() <= most).then_some(with)
     })
+}
+
+/// The start of a duplicate that the segment reports (RFC 2883 §4): its first SACK block lies below its
+/// acknowledgement.
+fn reported_duplicate(segment: &Segment) -> Option<SeqNumber> {
+    let first = segment.sack().first()?;
+    (first.end.0.wrapping_sub(segment.ack.0) as i32 <= 0).then_some(first.start)
 }
 
 impl Connection {
@@ -94,7 +101,10 @@ impl Connection {
             return segment;
         }
         let Some(ecn) = self.extras.ecn_mut() else { return segment };
-        let Some((bytes, least)) = ecn.bytes_due(now, srtt) else { return segment };
+        let Some((bytes, least)) = ecn.bytes_due(now, srtt) else {
+            ecn.bytes_stay();
+            return segment;
+        };
         let size = size + if ecn.needs_room() { ECN_BYTES_LEN } else { 0 };
         let most = if self.config.mss_is_payload || segment.len == 0 {
             MOST_OPTIONS
@@ -106,8 +116,11 @@ impl Connection {
             let blocks = segment.sack();
             (least > 0 && blocks.len() > 2).then(|| segment.with_sack(&blocks[..blocks.len() - 1]))
         };
-        let Some(with) = fit(segment).or_else(|| with_fewer_blocks().and_then(fit)) else { return segment };
-        ecn.bytes_left(now);
+        let Some(with) = fit(segment).or_else(|| with_fewer_blocks().and_then(fit)) else {
+            ecn.bytes_stay();
+            return segment;
+        };
+        ecn.bytes_left(now, reported_duplicate(&segment));
         with
     }
 
@@ -121,23 +134,42 @@ impl Connection {
         }
     }
 
+    /// Takes in the mark of data that was acknowledged last and arrives again. The AccECN option counts it, too, and no
+    /// longer leaves if it accompanied the report of the same duplicate: something on the path drops ACKs that carry it
+    /// (as in Linux).
+    #[cold]
+    pub(super) fn take_repeated_mark(&mut self, segment: &Segment) {
+        if !self.extras.ecn().is_some_and(|ecn| ecn.is_accurate()) {
+            return;
+        }
+        self.take_mark(segment);
+        if let Some(ecn) = self.extras.ecn_mut() {
+            ecn.suspect_option(segment.seq);
+        }
+    }
+
     /// The echo in an ACK up to `ack`. If that is not `newer`, it was reordered, and its counter is out of date.
     #[inline(never)]
     pub(super) fn take_echo(&mut self, segment: &Segment, ack: u64) -> (bool, Marks) {
-        let newer = ack > self.una() || !segment.sack().is_empty();
+        let newer = ack > self.una() || !segment.sack().is_empty() || self.has_newer_timestamp(segment);
         self.extras.ecn_mut().map_or((false, Marks::None), |ecn| ecn.echoed(segment, newer))
+    }
+
+    /// Whether the timestamp shows that no segment overtook this one.
+    fn has_newer_timestamp(&self, segment: &Segment) -> bool {
+        self.timestamps && segment.timestamps().is_some_and(|stamps| self.receiver.is_newer(stamps.value))
     }
 
     /// Notes counters while nothing is outstanding and new data arrived: they concern our pure ACKs, and demand nothing
     /// of the sender.
     #[inline(never)]
     pub(super) fn note_echo(&mut self, segment: &Segment, start: u64) {
-        let newer = segment.len > 0 && start == self.receiver.nxt();
+        let newer = segment.len > 0 && start == self.receiver.nxt() || self.has_newer_timestamp(segment);
         if let Some((_, marks)) = self.extras.ecn_mut().map(|ecn| ecn.echoed(segment, newer))
             && marks != Marks::None
         {
             let size = u64::from(self.segment_size());
-            awake!(self).account.rare().delivered.take(marks, false, 0, size);
+            awake!(self).account.rare().delivered.take(marks, false, 0, size, true);
         }
     }
 

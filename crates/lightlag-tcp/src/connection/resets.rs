@@ -68,17 +68,30 @@ impl Connection {
         })
     }
 
-    /// Sends a challenge ACK, unless too many left in a short time (RFC 5961 §7).
-    pub(super) fn challenge(&mut self, now: Instant) {
-        if awake!(self).account.may_challenge(now, self.config.challenge_acks) {
+    /// Sends a challenge ACK, unless too many left in a short time (RFC 5961 §7). Returns whether it does.
+    pub(super) fn challenge(&mut self, now: Instant) -> bool {
+        let allowed = awake!(self).account.may_challenge(now, self.config.challenge_acks);
+        if allowed {
             self.receiver.acknowledge_now();
+        }
+        allowed
+    }
+
+    /// Challenges a SYN or SYN-ACK. With AccECN the ACK reports the codepoint of that segment, like the ACK that ends a
+    /// handshake (as in Linux).
+    pub(super) fn challenge_syn(&mut self, now: Instant) {
+        if self.challenge(now)
+            && let Some(ecn) = self.extras.ecn_mut()
+        {
+            ecn.hear_again();
         }
     }
 
     /// Handles an acceptable reset: only the exact number counts, others are challenged (RFC 5961 §3).
     pub(super) fn take_reset(&mut self, now: Instant, start: u64) {
         if start != self.receiver.nxt() {
-            return self.challenge(now);
+            self.challenge(now);
+            return;
         }
         match self.state {
             // RFC 9293 §3.10.7.4: a passive open goes back to LISTEN.
@@ -94,7 +107,7 @@ impl Connection {
         if self.state == State::SynReceived && self.passive {
             self.listen_again(self.local.plus(u32::MAX));
         } else {
-            self.challenge(now);
+            self.challenge_syn(now);
         }
     }
 

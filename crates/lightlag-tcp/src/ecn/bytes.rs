@@ -4,7 +4,7 @@
 //! of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
 
 use super::AccecnOption;
-use crate::segment::{EcnBytes, FieldOrder, Segment};
+use crate::segment::{EcnBytes, FieldOrder, Segment, SeqNumber};
 use lightlag_core::{Codepoint, Duration, Instant};
 
 /// The local order of the fields, in which [`ByteCounters`] keeps them.
@@ -49,6 +49,10 @@ pub(super) struct ByteCounters {
     seen: Seen,
     /// Full segments leave room for the option.
     has_room: bool,
+    /// Start of the duplicate that was reported in the last segment, if that carried the option.
+    beside: Option<SeqNumber>,
+    /// Something on the path drops segments with the option.
+    dropped: bool,
     /// The peer's field of CE; `None` if only ACE has reported marks since then.
     peer_ce: Option<u32>,
 }
@@ -65,6 +69,8 @@ impl ByteCounters {
             told_at: Instant::ZERO,
             seen: Seen::No,
             has_room: false,
+            beside: None,
+            dropped: false,
             peer_ce: Some(0),
         }
     }
@@ -118,12 +124,12 @@ impl ByteCounters {
     }
 
     pub(super) fn is_demanded(&self) -> bool {
-        self.demand > 0 && self.seen != Seen::No && self.option != AccecnOption::Off
+        self.demand > 0 && self.seen != Seen::No && self.option != AccecnOption::Off && !self.dropped
     }
 
     pub(super) fn due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
         let due = match self.option {
-            _ if self.seen == Seen::No => false,
+            _ if self.seen == Seen::No || self.dropped => false,
             AccecnOption::Off => false,
             AccecnOption::Sparse => self.demand > 0 || now.since(self.told_at) * u64::from(BEACON) >= srtt,
             AccecnOption::Always => true,
@@ -137,8 +143,17 @@ impl ByteCounters {
         })
     }
 
-    pub(super) fn told(&mut self, now: Instant) {
+    pub(super) fn stay(&mut self) {
+        self.beside = None;
+    }
+
+    pub(super) fn suspect(&mut self, start: SeqNumber) {
+        self.dropped |= self.beside == Some(start);
+    }
+
+    pub(super) fn told(&mut self, now: Instant, duplicate: Option<SeqNumber>) {
         self.told_at = now;
+        self.beside = duplicate;
         self.least = 0;
         self.demand = self.demand.saturating_sub(1);
     }
@@ -186,15 +201,15 @@ mod tests {
         let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_millis(300));
         for _ in 0..2 {
             assert!(counters.due(at(0), srtt).is_some());
-            counters.told(at(0));
+            counters.told(at(0), None);
         }
         assert!(counters.count(Codepoint::Ect0, 1_000), "the first counter that grows");
         assert!(!counters.count(Codepoint::Ect0, 1_000));
         assert!(!counters.count(Codepoint::NotEct, 1_000), "what cannot be marked is not counted");
         let (bytes, least) = counters.due(at(1), srtt).unwrap();
         assert_eq!((bytes.fields(), least), (&[1, 0, 2_001][..], 3));
-        counters.told(at(1));
-        counters.told(at(1));
+        counters.told(at(1), None);
+        counters.told(at(1), None);
         assert_eq!(counters.due(at(1), srtt), None);
         // The beacon: a third of a round trip later.
         assert_eq!((counters.due(at(100), srtt), counters.due(at(101), srtt).is_some()), (None, true));
@@ -204,7 +219,7 @@ mod tests {
     fn four_mebibytes_are_told_of() {
         let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_secs(600));
         counters.count(Codepoint::Ect0, 1);
-        (0..3).for_each(|_| counters.told(at(0)));
+        (0..3).for_each(|_| counters.told(at(0), None));
         // 2²² / 65,000 = 64.5.
         for n in 1..=65 {
             counters.count(Codepoint::Ect0, 65_000);

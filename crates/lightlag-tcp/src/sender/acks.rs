@@ -1,6 +1,7 @@
 //! The handling of acknowledgements, and the messages to the congestion control.
 
 use super::{Sender, Tail, Timer};
+use crate::Profile;
 use crate::config::{Config, Growth, Reductions, RttSamples};
 use crate::ecn::Marks;
 use crate::recovery::{News, Report, Verdict};
@@ -124,7 +125,8 @@ impl Sender {
         let rate = self.sample_rate(now);
         let newly_marked = if arrived.ece || arrived.marks != Marks::None {
             let size = u64::from(self.segment_size);
-            self.account.rare().delivered.take(arrived.marks, arrived.ece, delivery.bytes, size)
+            let thinning = config.profile == Profile::Linux;
+            self.account.rare().delivered.take(arrived.marks, arrived.ece, delivery.bytes, size, thinning)
         } else {
             0
         };
