@@ -126,10 +126,11 @@ peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for n
 peers-air: $(PEERS_AIR) $(BIN)/.engine ## compare with ns-3's Wi-Fi and routing: docs/peers-air.md, or its SECTION (bbr) alone; runs of ns-3 that are not kept yet (swarms: hours)
 	nice $(BIN)/python benchmarks/peers/air $(if $(SECTION),links page $(SECTION:%=--section %))
 
-packetdrill: $(BIN)/.engine ## play the packet scripts of packetdrill (TOOL=folder where it was built) and of the kernel (SELFTESTS=its folder) on our TCP: PAGES (docs/validation)
+packetdrill: $(BIN)/.engine ## play packet scripts on our TCP: packetdrill's (TOOL=folder where it was built), the kernel's (SELFTESTS=folder), FreeBSD's (FREEBSD=folder), gVisor's (GVISOR=folder): PAGES (docs/validation)
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
-	$(BIN)/python benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)")
+	$(BIN)/python benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)") \
+	    $(if $(FREEBSD),--freebsd "$(FREEBSD)") $(if $(GVISOR),--gvisor "$(GVISOR)")
 
 emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
 	$(BIN)/python benchmarks/emulate/compare

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
-import runpy
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,17 +183,78 @@ def test_the_index_of_the_repository_says_what_its_pages_say() -> None:
     assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == named
 
 
-def test_transfers_and_scripts_have_pages_with_their_counts(tmp_path: Path) -> None:
+def test_transfers_have_a_page_with_their_counts() -> None:
     lost = Outcome(interop_cells.short()[0], None, "a reset")
     page = interop.page([lost])
     assert (page.result, page.command) == ("0 of 1 transfers pass.", "make interop")
     assert f"- {lost.cell.name()}: a reset" in page.body
 
-    file = Path(__file__).parent.parent / "benchmarks/peers/packetdrill"
-    scripts = runpy.run_path(str(file), run_name="packetdrill")
-    verdicts = [scripts["Verdict"](f"sack/{name}.pkt", "v4", name == "a", "late") for name in ("a", "b")]
-    scripts["write_page"](tmp_path / "pages", verdicts, [])
+
+@pytest.fixture
+def packet_scripts(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Imports a module of the runner of packet scripts."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks/peers/packetdrill"))
+    return importlib.import_module
+
+
+def test_collections_of_packet_scripts_are_rows_of_a_page(tmp_path: Path, packet_scripts: Callable[[str], Any]) -> None:
+    page, runs, suites = map(packet_scripts, ("page", "runs", "suites"))
+    suite = suites.GOOGLE
+    verdicts = [runs.Verdict(suite.title, f"sack/{name}.pkt", "v4", name == "a", "late") for name in ("a", "b")]
+    left = [page.Left(suite.title, "zerocopy/c.pkt", suite.excluded[0])]
+    page.write_page(tmp_path / "pages", [suite], verdicts, left)
     text = (tmp_path / "pages/packet-scripts.md").read_text()
     assert "**1 of 2 runs of 2 scripts pass: 50.0 %.**" in text
+    assert "| google/packetdrill | 3 | 1 | 2 | 1 | 1 of 2 |" in text
     assert "| sack | 1 of 2 |  |  |" in text
+    assert "| zero copy | 1 | MSG_ZEROCOPY" in text
     assert "| sack/b.pkt | 1 | not known | late |" in text
+
+
+def test_scripts_of_freebsd_are_translated(packet_scripts: Callable[[str], Any]) -> None:
+    translate = packet_scripts("freebsd").translate
+    script = """\
++0.00 `sysctl -w net.inet.tcp.sack.enable=0`
++0.00 `sysctl -w net.inet.tcp.blackhole=0`
++0.00 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0.00 > S  0:0(0) win 65535 <mss 1460,nop,wscale 6,sackOK,TS val 100 ecr 0>
++0.10 < S. 0:0(0) ack 1 win 32767 <mss 1460,sackOK,eol,eol>
++0.00 getsockopt(3, SOL_SOCKET, SO_RCVBUF, [65700], [4]) = 0
++0.10 < F. 1:1(0) ack 1 win 32767
++0.00 >  . 1:1(0) ack 2 win 65535
++0.00 %{ assert tcpi_state == TCPI_CLOSE_WAIT }%
+#ifdef FreeBSD
++0.00 > R. 1:1(0) ack 2 win 0
+#endif
+"""
+    assert translate(script).splitlines() == [
+        "+0.00 `sysctl -q net.ipv4.tcp_sack=0`",
+        "+0.00 `true`",
+        "+0.00 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)",
+        "+0 setsockopt(3, SOL_TCP, TCP_QUICKACK, [0], 4) = 0",
+        "+0.00 > S  0:0(0) <mss 1460,sackOK,TS val 100 ecr 0,nop,wscale 6>",
+        "+0.10 < S. 0:0(0) ack 1 win 32767 <mss 1460,sackOK,eol,eol>",
+        "+0.00 `true`",
+        "+0.10 < F. 1:1(0) ack 1 win 32767",
+        "+0~+0.04 >  . 1:1(0) ack 2",
+        "+0.00 %{ assert tcpi_state == TCP_CLOSE_WAIT }%",
+        "",
+        "",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("0 socket(..., SOCK_STREAM, IPPROTO_MPTCP) = 3\n", True),
+        ("+0 > S 0:0(0) <mss 1460,mpcapable v1 flags[flag_h] nokey>\n", True),
+        ("+0 > S 0:0(0) <mss 1460,sackOK>\n", False),
+    ],
+)
+def test_scripts_of_mptcp_are_refused(
+    text: str, refused: bool, tmp_path: Path, packet_scripts: Callable[[str], Any]
+) -> None:
+    suites = packet_scripts("suites")
+    (tmp_path / "a.pkt").write_text(text)
+    assert (suites.KERNEL.exclusion(tmp_path, "a.pkt") is suites.MPTCP) == refused

@@ -6,13 +6,14 @@
 
 TOOL is the tool's binary or the folder of its source where it was built. All scripts of its folder gtests/net/tcp run,
 with --selftests those of the kernel's tools/testing/selftests/net/packetdrill, with --freebsd those of FreeBSD's suite
-(freebsd-net/tcp-testsuite), and with --gvisor those of gVisor's test/packetdrill. Scripts of Google and of the kernel run
-over IPv4, over IPv4 in sockets of IPv6, and over IPv6, as their runners do it. Each run has a network namespace of its
-own with a device tun0 and a copy of the kernel's settings, so that it may change sysctl and tc as it likes. Addresses
-that a script names itself are those it runs with, over IPv4 alone: its cookies are made of them. FreeBSD's scripts are
-translated first (`freebsd.py`). Scripts of a class that cannot pass are left out, unless a pattern names them
-(`suites.py`); those of MPTCP are refused always. Prints a line for each run, with the reason where it fails; with --out,
-writes the page of the validation into that folder, which takes the Python package. Exit status 1: less than 95 % passed.
+(freebsd-net/tcp-testsuite), and with --gvisor those of gVisor's test/packetdrill. Scripts of Google and of the kernel
+run over IPv4, over IPv4 in sockets of IPv6, and over IPv6, as their runners do it. Each run has a network namespace of
+its own with a device tun0 and a copy of the kernel's settings, so that it may change sysctl and tc as it likes.
+Addresses that a script names itself are those it runs with, over IPv4 alone: its cookies are made of them. FreeBSD's
+scripts are translated first (`freebsd.py`). Scripts of a class that cannot pass are left out, unless a pattern names
+them (`suites.py`); those of MPTCP are refused always. Prints a line for each run, with the reason where it fails; with
+--out, writes the page of the validation into that folder, which takes the Python package. Exit status 1: less than 95 %
+passed.
 """
 
 import argparse
@@ -97,7 +98,7 @@ def find_jobs(
             if patterns and not any(pattern in name for pattern in patterns):
                 continue
             excluded = suite.exclusion(folder, name)
-            if excluded is MPTCP or excluded and not patterns:
+            if excluded is MPTCP or (excluded and not patterns):
                 left.append(Left(suite.title, name, excluded))
             else:
                 jobs += [Job(suite, folder, name, family) for family in families(suite, folder / name, wanted)]

@@ -10,6 +10,8 @@ which segments a TCP sends, with which sequence numbers, flags, options and time
 - The options of a SYN stand in Linux's order, with Linux's padding. Their values are compared.
 - Names of states in TCP_INFO are those of Linux.
 - sockstat, which lists a kernel's connections, and tcpdrop, which removes them, are dropped.
+- Accepted and connected sockets get TCP_QUICKACK = 0, as FreeBSD delays ACKs from the first segment on and Linux from
+  the seventeenth. The ACK of a FIN may come 40 ms later: FreeBSD does not delay that one.
 - Of the branches STANDARD and FreeBSD, STANDARD is taken.
 """
 
@@ -27,7 +29,8 @@ _SETTINGS = {
     "net.inet.tcp.syncookies": {"1": "net.ipv4.tcp_syncookies=1"},
     "net.inet.tcp.syncookies_only": {"1": "net.ipv4.tcp_syncookies=2"},
     # The largest buffer decides on the scale of windows.
-    "kern.ipc.maxsockbuf": {"2097152": 'net.ipv4.tcp_rmem="4096 131072 2097152"'},
+    # The first window is 65,535 bytes, as FreeBSD's.
+    "kern.ipc.maxsockbuf": {"2097152": 'net.ipv4.tcp_rmem="4096 540000 2097152"'},
     "net.inet.tcp.keepidle": {
         "15000": "net.ipv4.tcp_keepalive_time=15",
         "7200000": "net.ipv4.tcp_keepalive_time=7200",
@@ -54,18 +57,32 @@ _SETTING = re.compile(r"`sysctl -w (?P<name>[\w.]+)=(?P<value>[^`]*)`")
 _FOREIGN_COMMAND = re.compile(r"`(sockstat|tcpdrop)\b[^`]*`")
 _BUFFER_SIZE = re.compile(r"getsockopt\(\d+, *SOL_SOCKET, *SO_(RCV|SND)BUF\b.*")
 _LEAVES = re.compile(r"^(?P<when>\s*[-+*0-9.~ ]*)>(?P<packet>.*)$")
+_OPENED = re.compile(
+    r"^[^/>`]*\b(?:accept\(\d+, \.\.\., \.\.\.\) = (?P<accepted>\d+)"
+    r"|connect\((?P<socket>\d+), \.\.\., \.\.\.\) = (?:-1 EINPROGRESS|0))"
+)
+_FIN_ARRIVES = re.compile(r"^[-+*0-9.~ ]*<\s*P?F")
+_ACK_AT_ONCE = re.compile(r"^\+0\.00( *> +\. )")
 _WINDOW = re.compile(r" win +[1-9]\d*")
 _NOTHING = "`true`"
 
 
 def translate(script: str) -> str:
     """Returns FreeBSD's script in the words of Linux."""
-    return "\n".join(_line(line) for line in _standard(script.splitlines())) + "\n"
+    lines, before = [], ""
+    for line in _standard(script.splitlines()):
+        lines.append(_line(line))
+        if _FIN_ARRIVES.match(before):
+            lines[-1] = _ACK_AT_ONCE.sub(r"+0~+0.04\1", lines[-1])
+        if opened := _OPENED.match(line):
+            socket = opened["accepted"] or opened["socket"]
+            lines.append(f"+0 setsockopt({socket}, SOL_TCP, TCP_QUICKACK, [0], 4) = 0")
+        before = line
+    return "\n".join(lines) + "\n"
 
 
 def _standard(lines: list[str]) -> list[str]:
-    """Returns the lines outside of branches and those of the branches STANDARD. Others are left empty, so that line
-    numbers stay."""
+    """Returns the lines, of which those of branches other than STANDARD are empty."""
     kept, branch = [], "STANDARD"
     for line in lines:
         directive = line.strip()

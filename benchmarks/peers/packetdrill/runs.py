@@ -44,8 +44,8 @@ LOCAL = "local=192.168.0.1,local=fd3d:0a0b:17d6::1"
 # Real seconds after which a script hangs: all of them take less than two.
 PATIENCE = 120
 
-# The kernel's own TCP takes no part here, so that plain files do in the place of its settings: a namespace other than the
-# first may not write all of them. What scripts do to the kernel's memory of servers is noted beside them.
+# The kernel's own TCP takes no part here, so that plain files do in the place of its settings: a namespace other than
+# the first may not write all of them. What scripts do to the kernel's memory of servers is noted beside them.
 PREPARE = """
 set -e
 ip link set lo up
@@ -62,7 +62,11 @@ case "$1 $2" in
 *) exec "$IP" "$@" ;;
 esac
 END
-chmod +x "$SHADOW/ip"
+cat > "$SHADOW/ethtool" << 'END'
+#!/bin/sh
+# Offloads of tun0 concern the kernel's packets alone.
+END
+chmod +x "$SHADOW/ip" "$SHADOW/ethtool"
 IP="$(command -v ip)" PATH="$SHADOW:$PATH" exec "$@"
 """
 
@@ -99,6 +103,8 @@ def families(suite: Suite, script: Path, wanted: list[str]) -> list[str]:
     own = re.findall(r"^--ip_version=(\S+)$", text, re.MULTILINE)
     if own:
         usable = [VERSIONS[version] for version in own if version in VERSIONS]
+    elif suite.families and script.stem.endswith("ipv6"):
+        usable = ["v6"]
     elif suite.families:
         usable = list(suite.families)
     else:
@@ -134,10 +140,12 @@ def run(tool: Path, libraries: Path, job: Job, verbose: bool) -> Verdict:
             (folder / name).write_text(suite.translate(text), "utf-8")
         shadow = Path(scratch) / "settings"
         shadow.mkdir()
-        mtu = suite.mtu.get(job.script, FAMILIES[job.family][0])
+        own_mtu = re.search(r"^--mtu=(\d+)$", text, re.MULTILINE)
+        usual_mtu = int(own_mtu[1]) if own_mtu else suite.usual_mtu or FAMILIES[job.family][0]
+        mtu = suite.mtu.get(job.script, usual_mtu)
         environment = dict(os.environ, SHADOW=str(shadow), MTU=str(mtu))
         command = ["unshare", "--net", "--mount", "bash", "-c", PREPARE, "prepare"]
-        command += _tool(tool, libraries, job, text, mtu) + [name]
+        command += [*_tool(tool, libraries, job, text, mtu), name]
         try:
             done = subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE
