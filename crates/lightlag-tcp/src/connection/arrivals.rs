@@ -114,7 +114,12 @@ impl Connection {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
         let end = start + u64::from(segment.len);
         let takes = if start >= edge {
-            start == nxt && segment.len == 0 && segment.flags.has(Flags::FIN)
+            let end_alone = start == nxt && segment.len == 0 && segment.flags.has(Flags::FIN);
+            if end_alone {
+                // A buffer without room asks for an ACK at once.
+                self.receiver.acknowledge_now();
+            }
+            end_alone
         } else {
             end <= edge || self.receiver.unread() == 0
         };

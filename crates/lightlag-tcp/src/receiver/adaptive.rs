@@ -144,7 +144,11 @@ impl Receiver {
         if self.fin_consumed() {
             self.await_close();
         }
-        let more = self.nxt - self.last_ack > self.at_once() && !self.window_shrank();
+        let enough = self.nxt - self.last_ack > self.at_once();
+        if enough && self.is_half_full() {
+            self.quick = 0;
+        }
+        let more = enough && !self.window_shrank();
         if more || self.quick > 0 && !self.converses() || self.read_to_the_end() {
             self.ack_now = true;
         } else {

@@ -528,3 +528,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_ack_is_not_hurried_once_half_the_buffer_waits_to_be_read() {
+    let timeout = Duration::from_millis(200);
+    for (len, hurried) in [(4_000, true), (6_000, false)] {
+        let delayed = DelayedAck { segments: 2, timeout, quick: 16, adaptive: true };
+        let mut receiver = Receiver::new(10_000, 1_000, Some(delayed));
+        receiver.set_rule(WindowRule::Linux);
+        receiver.acknowledged(false);
+        receiver.read_later();
+        receiver.set_quick(16);
+        // Several segments that the device joined, as more than one is needed to look at the window.
+        receiver.receive(NOW, 0, len, Flags::ACK);
+        assert_eq!(receiver.ack_due(), hurried, "{len}");
+    }
+}

@@ -214,6 +214,12 @@ impl Receiver {
         }
     }
 
+    /// Whether what waits to be read takes half the buffer: then no ACK is hurried (`__tcp_select_window`).
+    #[inline(always)]
+    pub(super) fn is_half_full(&self) -> bool {
+        !self.is_read_at_once() && self.free() < self.buffer / 2
+    }
+
     /// Whether the window would be narrower than the last one (`__tcp_ack_snd_check`).
     #[inline(always)]
     pub(super) fn window_shrank(&self) -> bool {
