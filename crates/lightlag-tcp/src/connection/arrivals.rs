@@ -32,6 +32,10 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
+        if self.state == State::TimeWait && start != self.receiver.nxt() {
+            // A peer that sends anything but the last ACK again has not heard ours (as in Linux).
+            self.challenge(now);
+        }
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
             return;
         }
