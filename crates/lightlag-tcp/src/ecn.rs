@@ -128,6 +128,8 @@ pub(crate) struct Ecn {
     offers: u8,
     /// Something on the path clears the bits: nothing leaves as ECN-capable.
     mangled: bool,
+    /// No more marks are reported.
+    silent: bool,
     /// An ACK of everything below this offset leaves first, with the state before a change (RFC 8257 §3.2).
     prior: Option<(u64, bool)>,
 }
@@ -164,6 +166,7 @@ impl Ecn {
             greet: false,
             offers: 0,
             mangled: false,
+            silent: false,
             prior: None,
         }
     }
@@ -218,6 +221,11 @@ impl Ecn {
         };
         self.hear();
         true
+    }
+
+    /// Ends the reports of marks: ACKs leave without them from now on.
+    pub(crate) fn fall_silent(&mut self) {
+        self.silent = true;
     }
 
     /// Whether both ends use AccECN.
@@ -304,7 +312,7 @@ impl Ecn {
     /// The AccECN option of a segment that leaves now, and the least number of its fields. `None` if the segment may
     /// leave without it.
     pub(crate) fn bytes_due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
-        if self.agreed == Agreed::Accurate { self.bytes.due(now, srtt) } else { None }
+        if self.agreed == Agreed::Accurate && !self.silent { self.bytes.due(now, srtt) } else { None }
     }
 
     /// Notes that the AccECN option was sent, beside the report of a duplicate that starts at this number, if any.
@@ -342,6 +350,7 @@ impl Ecn {
         self.leaving = self.capable(self.exact || self.control && self.agreed == Agreed::Accurate);
         self.untold = 0;
         match self.agreed {
+            _ if self.silent => Flags::default(),
             Agreed::Classic | Agreed::Exact if self.echo => Flags::ECE,
             Agreed::Accurate if std::mem::take(&mut self.greet) => Flags::from_ace(encoded(self.heard)),
             Agreed::Accurate => Flags::from_ace(self.received),

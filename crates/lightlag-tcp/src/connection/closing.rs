@@ -1,6 +1,7 @@
 //! The end of a connection: FINs from both sides, TIME-WAIT, orphans, keep-alive (RFC 9293 §3.6, §3.8.4).
 
 use super::{Connection, State};
+use crate::Profile;
 use crate::account::Failure;
 use crate::segment::Segment;
 use crate::sender::Sending;
@@ -63,6 +64,12 @@ impl Connection {
     }
 
     fn limit_fin_wait(&mut self, now: Instant) {
+        if self.config.profile == Profile::Linux
+            && let Some(ecn) = self.extras.ecn_mut()
+        {
+            // The kernel keeps only a stub of the connection (`tcp_time_wait`).
+            ecn.fall_silent();
+        }
         if let Some(timeout) = self.config.fin_wait {
             self.linger = now + timeout;
         }
