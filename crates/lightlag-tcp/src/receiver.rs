@@ -186,6 +186,10 @@ impl Receiver {
     /// Acknowledges the next `segments` at once, and now all data that waits for the timer.
     pub fn set_quick(&mut self, segments: u16) {
         self.quick = segments;
+        if segments == 0 {
+            // ACKs wait for data from now on (`tcp_sock_set_quickack`).
+            self.converse();
+        }
         self.ack_now |= segments > 0 && self.deadline != Instant::MAX;
     }
 

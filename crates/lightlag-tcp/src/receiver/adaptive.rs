@@ -142,7 +142,7 @@ impl Receiver {
             self.grow_limit(len);
         }
         if self.fin_consumed() {
-            self.await_close();
+            self.converse();
         }
         let enough = self.nxt - self.last_ack > self.at_once();
         if enough && self.is_half_full() {
@@ -174,9 +174,9 @@ impl Receiver {
             && self.unread() == 0
     }
 
-    /// Lets the ACK wait for the FIN of an application that will close, too (`tcp_fin`).
+    /// Lets ACKs wait for data of the application, or for the FIN of one that will close (`tcp_fin`).
     #[cold]
-    fn await_close(&mut self) {
+    pub(super) fn converse(&mut self) {
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.converses = true;
         }
