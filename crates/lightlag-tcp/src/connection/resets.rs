@@ -2,6 +2,7 @@
 //! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
 
 use super::{Connection, State};
+use crate::Profile;
 use crate::account::Failure;
 use crate::fast_open::FastOpen;
 use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
@@ -38,7 +39,9 @@ impl Connection {
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
-        let reset = Segment::new(seq, ack, 0, Flags::RST.with(Flags::ACK));
+        // Linux writes the window into a reset like into any other segment.
+        let window = if self.config.profile == Profile::Linux { self.receiver.acknowledged(false) } else { 0 };
+        let reset = Segment::new(seq, ack, window, Flags::RST.with(Flags::ACK));
         // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
         let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
         let reset = if self.timestamps { reset.with_timestamps(stamps) } else { reset };
