@@ -21,9 +21,21 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     # The date of a figure, which ours do not have; matplotlib also fails if it is not a number.
     os.environ.pop("SOURCE_DATE_EPOCH", None)
-    with _printing.streams():
-        _check_environment()
-        _main()
+    try:
+        with _printing.streams():
+            _check_environment()
+            _main()
+    except SystemExit as end:
+        _end_without_threads(end)
+        raise
+
+
+def _end_without_threads(end: SystemExit) -> None:
+    """Ends the process at once if it would wait for a thread whose algorithm does not return."""
+    watchdog = sys.modules.get("lightlag._watchdog")
+    if watchdog is not None and watchdog.has_left_threads():
+        sys.stderr.flush()
+        os._exit(end.code if isinstance(end.code, int) else 0)
 
 
 def _check_environment() -> None:

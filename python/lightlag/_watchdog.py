@@ -5,6 +5,7 @@ machine code. While a command runs something, a thread reads the numbers of sign
 bytecode of the main thread (:func:`signal.set_wakeup_fd`):
 
 - Some time after the first signal it raises KeyboardInterrupt in every callback of the engine, until the run has ended.
+  Runs in other threads than the main one are left alone if that does not end them.
 - The second one ends the process. Finished work is kept where it was written as it finished.
 """
 
@@ -17,20 +18,37 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from lightlag import _signals
 
-__all__ = ["Watchdog", "in_engine", "interrupt_callbacks", "is_in_callback", "is_interrupt"]
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+__all__ = [
+    "STOP_S",
+    "Watchdog",
+    "await_stopped",
+    "handle_nudges",
+    "has_left_threads",
+    "in_engine",
+    "interrupt_callbacks",
+    "is_in_callback",
+    "is_interrupt",
+    "threads",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 GRACE_S = 0.5
 """Time from a signal until callbacks are interrupted, and between two attempts."""
+STOP_S = 5.0
+"""Time after a signal in which the runs of other threads and processes must end. Later ones are left to themselves."""
 _NUDGE = getattr(signal, "SIGURG", None)
 """A signal that is ignored where nobody handles it, for the main thread: it ends a system call."""
 _PACKAGE = str(Path(__file__).parent) + os.sep
@@ -53,19 +71,67 @@ def is_in_callback(frame: FrameType | None) -> bool:
     return False
 
 
-def interrupt_callbacks() -> int:
+def interrupt_callbacks(threads: Collection[int] | None = None) -> int:
     """Raises KeyboardInterrupt in every thread but this one that runs a callback; returns their number.
 
     In the main thread it also ends a system call such as a sleep.
+
+    Parameters
+    ----------
+    threads
+        Identifiers of the only threads to interrupt.
     """
     main = threading.main_thread().ident
     found = [ident for ident, frame in sys._current_frames().items() if is_in_callback(frame)]
-    for ident in found:
+    for ident in found if threads is None else set(found).intersection(threads):
         if ident == main and _NUDGE is not None and signal.getsignal(_NUDGE) is _raise_in_callback:
             signal.pthread_kill(ident, _NUDGE)
         elif ident != threading.get_ident():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt))
     return len(found)
+
+
+def handle_nudges() -> None:
+    """Lets :func:`interrupt_callbacks` end system calls of the main thread, which must call this function."""
+    if _NUDGE is not None:
+        signal.signal(_NUDGE, _raise_in_callback)
+
+
+_left: list[ThreadPoolExecutor] = []
+"""Pools with threads that did not end."""
+
+
+@contextmanager
+def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool of threads. The end of the block waits for them, unless :func:`await_stopped` has left some."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=pool not in _left, cancel_futures=True)
+
+
+def await_stopped(pool: ThreadPoolExecutor, pending: Collection[Future[R]]) -> list[Future[R]]:
+    """Waits for runs that were told to stop, and interrupts callbacks; returns those that ended within `STOP_S`.
+
+    A run whose algorithm swallows every exception, or loops in native code, never ends. Its thread is left alone: a
+    command ends without it, see :func:`has_left_threads`.
+    """
+    from concurrent.futures import wait
+
+    until = time.monotonic() + STOP_S
+    while (left := wait(pending, GRACE_S).not_done) and time.monotonic() < until:
+        interrupt_callbacks()
+    if left:
+        _left.append(pool)
+    return [one for one in pending if one not in left]
+
+
+def has_left_threads() -> bool:
+    """Returns True if threads that never end would keep this process from ending."""
+    return bool(_left)
 
 
 def is_interrupt(failed: tuple[str, float, str]) -> bool:

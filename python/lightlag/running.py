@@ -18,7 +18,7 @@ from lightlag import _engine, _memory, _progress, _signals
 from lightlag._notebook import is_notebook
 from lightlag._source import Live
 from lightlag._text import printable
-from lightlag._watchdog import GRACE_S, Watchdog, in_engine, interrupt_callbacks, is_interrupt
+from lightlag._watchdog import Watchdog, await_stopped, in_engine, is_interrupt, threads
 from lightlag._writing import check_room
 from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.results import Result
@@ -394,7 +394,7 @@ def _run_all(
     journal: Journal | None,
 ) -> bool:
     """Runs the rest and files the outcomes; returns whether all finished. Threads suffice: the engine holds no lock."""
-    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+    from concurrent.futures import FIRST_COMPLETED, Future, wait
 
     from lightlag.outcome import Outcome
 
@@ -426,7 +426,7 @@ def _run_all(
             if journal is not None:
                 journal.add(key, outcome)
 
-    with Watchdog(), ThreadPoolExecutor(jobs) as pool:
+    with Watchdog(), threads(jobs) as pool:
         pending: dict[Future[Outcome | None], str] = {}
         keyed = ((run.key, run) for run in plan.runs())
         left = iter([(key, run) for key, run in keyed if key not in outcomes])
@@ -448,10 +448,8 @@ def _run_all(
             return True
         except KeyboardInterrupt:
             stop.set()
-            while wait(pending, GRACE_S).not_done:
-                interrupt_callbacks()
-            for future, key in pending.items():
-                file(key, future.result())
+            for future in await_stopped(pool, pending):
+                file(pending[future], future.result())
             return False
         except BaseException:
             stop.set()

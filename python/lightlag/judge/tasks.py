@@ -6,17 +6,17 @@ import json
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from lightlag import _engine, _signals
 from lightlag._text import printable
-from lightlag._watchdog import Watchdog
+from lightlag._watchdog import Watchdog, await_stopped, threads
 from lightlag.errors import InputError
 from lightlag.judge.invariants import broken
 from lightlag.results import Result
-from lightlag.running import run_read
+from lightlag.running import LOOK_S, run_read
 from lightlag.scenario.plain import plain as in_scenario
 from lightlag.variables import file_of, name_of
 
@@ -180,15 +180,23 @@ def measure_all(tasks: Sequence[Task], jobs: int, done: Callable[[], object]) ->
         done()
         return measured
 
-    with Watchdog(), ThreadPoolExecutor(jobs) as pool:
+    is_stopped = False
+    with Watchdog(), threads(jobs) as pool:
+        runs = [pool.submit(work, task) for task in tasks]
         try:
-            found = list(pool.map(work, tasks))
+            while not is_stopped:
+                ended, left = wait(runs, LOOK_S, return_when=FIRST_EXCEPTION)
+                if not left or any(run.exception() for run in ended):
+                    break
+                is_stopped = _signals.asked()
+            stop.set()
+            found = [run.result() for run in (await_stopped(pool, runs) if is_stopped else runs)]
         except KeyboardInterrupt:
             stop.set()
+            await_stopped(pool, runs)
             raise Stopped from None
-        except BaseException:
+        finally:
             stop.set()
-            raise
     finished = [one for one in found if one is not None]
     if len(finished) < len(tasks):
         raise Stopped

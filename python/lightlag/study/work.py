@@ -7,20 +7,20 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lightlag import _engine, _memory
 from lightlag._source import Live
-from lightlag._watchdog import in_engine, is_interrupt
+from lightlag._watchdog import GRACE_S, in_engine, interrupt_callbacks, is_interrupt
 from lightlag.errors import AlgorithmError, InputError, ScenarioError
 from lightlag.outcome import Outcome
 from lightlag.results import Result
 from lightlag.study.entry import Entry
 from lightlag.study.store import CLAIMS, Writer, open_store
 
-__all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "work"]
+__all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "stop", "work"]
 
 LOOK_S = 0.1
 """Between two looks at whether a run goes on."""
@@ -135,6 +135,11 @@ def _watch() -> Callable[[], None]:
 def work(batch: Batch) -> list[Done]:
     """Runs a batch; each run is written to the store as it ends. Runs that a dead worker has finished are not repeated.
 
+    Returns
+    -------
+    list of Done
+        The runs up to the one during which :func:`stop` was called.
+
     Raises
     ------
     InputError
@@ -155,8 +160,9 @@ def work(batch: Batch) -> list[Done]:
                 value = None if batch.measure is None else writer.store.value(task.key, batch.measure)
                 done.append(Done(task.key, value, 0.0))
                 continue
-        entry = perform(task)
-        assert entry is not None, "nobody stops it"
+        entry = _perform(task, batch.name)
+        if entry is None:
+            break
         if writer is not None:
             with _lock:
                 writer.add(entry)
@@ -166,6 +172,43 @@ def work(batch: Batch) -> list[Done]:
         with _lock:
             writer.flush()
     return done
+
+
+_at_work: dict[str, int] = {}
+"""Batches of this process with the threads that make their runs."""
+_stopped: set[str] = set()
+_is_ending = threading.Event()
+
+
+def _is_stopped(batch: str) -> bool:
+    return _is_ending.is_set() or batch in _stopped
+
+
+def _perform(task: Task, batch: str) -> Entry | None:
+    """A run of a batch; None if the batch was stopped."""
+    _at_work[batch] = threading.get_ident()
+    try:
+        return None if _is_stopped(batch) else perform(task, lambda: not _is_stopped(batch))
+    finally:
+        del _at_work[batch]
+
+
+def stop(batches: Collection[str] | None = None) -> None:
+    """Ends the runs of batches in this process, by default of all now and later.
+
+    An algorithm that does not return is interrupted until it does.
+    """
+    if batches is None:
+        _is_ending.set()
+    else:
+        _stopped.update(batches)
+
+    def interrupt() -> None:
+        while idents := [ident for name, ident in [*_at_work.items()] if _is_stopped(name)]:
+            time.sleep(GRACE_S)
+            interrupt_callbacks(idents)
+
+    threading.Thread(target=interrupt, name="lightlag-stop", daemon=True).start()
 
 
 def sees(place: str, name: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lightlag import _engine
+from lightlag._watchdog import STOP_S
 from lightlag.plan import Run
 from lightlag.study.schedule import Schedule, batches
 from lightlag.study.store import Store
@@ -29,6 +30,8 @@ AHEAD = 2
 LOOK_S = 0.2
 DEATHS = 3
 """Workers that a run may kill before it counts as failed."""
+ANSWER_S = 2.0
+"""For a worker to answer after its runs have ended."""
 OVERDUE = 20.0
 OVERDUE_S = 60.0
 """A batch that takes so many times what it should, and at least so many seconds, goes to another worker as well: its
@@ -60,6 +63,9 @@ class Pool(Protocol):
         WorkerDiedError
             If its worker died.
         """
+
+    def stop(self, batches: Collection[str]) -> None:
+        """Ends the runs of batches with these names, whose results hold those before."""
 
     def forget(self, token: Any) -> None:
         """A batch whose result nobody needs."""
@@ -121,8 +127,11 @@ class Batched:
             for done in found:
                 if done.entry is not None:
                     writer.add(done.entry)
-                schedule.done(flight.runs[done.key], replace(done, entry=None))
+                schedule.done(flight.runs.pop(done.key), replace(done, entry=None))
                 told(done)
+            # The batch was stopped.
+            for key in flight.runs:
+                schedule.give_back(key)
 
         def again(flight: _Flight) -> None:
             """A worker died: what it had finished is in the store, the rest goes out again, one by one."""
@@ -132,6 +141,9 @@ class Batched:
                 run = flight.runs[task.key]
                 if task.key in store:
                     done = Done(task.key, None if measure is None else store.value(task.key, measure), 0.0)
+                elif is_over():
+                    schedule.give_back(task.key)
+                    continue
                 elif deaths >= DEATHS:
                     done = Done(task.key, None, 0.0, f"{deaths} workers died of it, most likely for want of memory")
                 else:
@@ -152,6 +164,7 @@ class Batched:
                     for token in self.pool.wait(list(flights), LOOK_S):
                         land(token)
                     self._double(flights)
+                self._stop(flights, land)
             finally:
                 for token, flight in flights.items():
                     self.pool.forget(token)
@@ -159,6 +172,14 @@ class Batched:
                         schedule.give_back(key)
                 for name in claimed:
                     store.release(name)
+
+    def _stop(self, flights: dict[Any, _Flight], land: Callable[[Any], None]) -> None:
+        """Ends the runs of all workers and takes the results before them; leaves workers that do not answer."""
+        self.pool.stop([flight.batch.name for flight in flights.values()])
+        until = time.monotonic() + STOP_S + ANSWER_S
+        while flights and time.monotonic() < until:
+            for token in self.pool.wait(list(flights), LOOK_S):
+                land(token)
 
     def _batch_seconds(self, schedule: Schedule) -> float:
         """Batches become smaller toward the end, so that all workers end together."""

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -303,6 +303,11 @@ class Workers:
         except (CommClosedError, TimeoutError) as error:
             raise self._gone(error) from None
         return found
+
+    def stop(self, batches: Collection[str]) -> None:
+        """Ends the runs of batches with these names, also on workers that others share."""
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+            self._client.run(work.stop, batches)
 
     def forget(self, token: Any) -> None:
         """A batch whose result nobody needs."""

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
-from collections.abc import Iterator
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 
 from lightlag._children import end_with_parent
+from lightlag._watchdog import STOP_S, handle_nudges
 from lightlag.errors import InputError
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import Store
-from lightlag.study.work import Batch, Done, work
+from lightlag.study.work import Batch, Done, stop, work
 
 __all__ = ["processes"]
 
@@ -42,15 +49,20 @@ class Processes:
     def __init__(self, workers: int, place: str) -> None:
         self.workers = workers
         self.place = place
+        self._context = multiprocessing.get_context("spawn")
+        _start_tracker()
+        # Workers wait for the end of this pipe, which also comes if this process dies.
+        self._stops, self._open = self._context.Pipe(duplex=False)
         self._pool = self._started()
 
     def end(self) -> None:
-        """Ends the processes after the batches that run."""
+        """Ends the processes and the runs that they make."""
+        self.stop()
         self._pool.shutdown(cancel_futures=True)
+        self._stops.close()
 
     def _started(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin)
+        return ProcessPoolExecutor(self.workers, mp_context=self._context, initializer=_begin, initargs=(self._stops,))
 
     def submit(self, batch: Batch, *, apart_from: object = None) -> Future[list[Done]]:
         """Hands out a batch."""
@@ -72,15 +84,39 @@ class Processes:
         except BrokenProcessPool:
             raise WorkerDiedError from None
 
+    def stop(self, batches: Collection[str] = ()) -> None:
+        """Ends the runs of all batches. A worker whose run does not end in `STOP_S` ends without it."""
+        self._open.close()
+
     def forget(self, token: Future[list[Done]]) -> None:
         """A batch whose result nobody needs."""
         token.cancel()
 
 
-def _begin() -> None:
-    """Prepares a worker.
+def _start_tracker() -> None:
+    """Starts the process that removes the semaphores of a pool, without its warning if this one ends at once."""
+    option = "ignore:resource_tracker"
+    sys.warnoptions.append(option)
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(option)
+
+
+def _begin(stops: Connection) -> None:
+    """Prepares a worker, which ends when its parent does, and stops its run when `stops` has ended.
 
     Ctrl-C goes to all processes of a terminal; the parent ends the others, so that nothing of theirs is cut off.
     """
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    handle_nudges()
+
+    def wait_for_end() -> None:
+        stops.poll(None)
+        stop()
+        # An idle worker has gone by then.
+        time.sleep(STOP_S)
+        os._exit(1)
+
+    threading.Thread(target=wait_for_end, name="lightlag-end", daemon=True).start()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-from lightlag._watchdog import GRACE_S, Watchdog, interrupt_callbacks
+from lightlag._watchdog import Watchdog, await_stopped, threads
 from lightlag.plan import Run
 from lightlag.study.entry import Entry
 from lightlag.study.schedule import Schedule
@@ -39,7 +39,7 @@ class Threads:
 
         pending: dict[Future[Entry | None], tuple[Run, Task]] = {}
         measure = None if schedule.target is None else schedule.target.measure
-        with store.writer() as writer, Watchdog(), ThreadPoolExecutor(self.workers) as pool:
+        with store.writer() as writer, Watchdog(), threads(self.workers) as pool:
 
             def file(future: Future[Entry | None]) -> None:
                 run, task = pending.pop(future)
@@ -66,7 +66,5 @@ class Threads:
                 stopped = True
                 raise
             stopped = True
-            while wait(pending, GRACE_S).not_done:
-                interrupt_callbacks()
-            for future in list(pending):
+            for future in await_stopped(pool, pending):
                 file(future)
