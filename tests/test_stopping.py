@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lightlag as ll
-from conftest import PAIR
+from conftest import PAIR, Lightlag
 from studio import gone, runs
 from test_children import descendants
 from test_study import keys_written
@@ -178,3 +179,22 @@ def test_sections_of_a_validation_that_had_finished_are_kept(tmp_path: Path) -> 
         [sys.executable, "-c", SECOND_HANGS], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.stdout == "['rtt']\n", done.stderr
+
+
+@pytest.mark.parametrize("kind", ["nobody", "silent", "no address", "no certificates"])
+def test_a_command_ends_with_its_error_if_no_scheduler_answers(kind: str, lightlag: Lightlag, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    (tmp_path / "pair.toml").write_text(PAIR)
+    (tmp_path / "study.toml").write_text(STUDY.replace("mine.py:Mine", "reno"))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        if kind != "nobody":
+            # The kernel accepts connections, and nobody reads from them.
+            silent.listen()
+        host = "127.0.0.1" if kind == "no address" else f"127.0.0.1:{silent.getsockname()[1]}"
+        address = f"{'tls' if kind == 'no certificates' else 'tcp'}://{host}"
+        done = lightlag("study", "run", "study.toml", "--cluster", address)
+    assert done.returncode == 2, done.stderr
+    *_, error = done.stderr.splitlines()
+    assert error.startswith(f"error: {address}: no scheduler answers: ")
+    assert not (tmp_path / "results").exists()

@@ -6,6 +6,7 @@ certificate that its processes alone have, and has no HTTP servers.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import queue
 import re
@@ -15,6 +16,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -78,8 +80,10 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
         elif profile is not None:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         try:
+            if not is_ours:
+                _knock(where)
             client = stack.enter_context(distributed.Client(address, timeout=REACH_S, set_as_default=False))
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, TimeoutError, OverflowError, ImportError, RuntimeError) as error:
             raise InputError(
                 f'{printable(where)}: no scheduler answers: {printable(error)}; start one with "dask scheduler", or '
                 "name --cluster local"
@@ -92,6 +96,41 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
         if has_dashboard and (link := client.dashboard_link):
             say(f"dashboard: {link}", file=sys.stderr)
         yield Batched(Workers(client, store, where))
+
+
+def _knock(address: str) -> None:
+    """Connects to a scheduler as dask does and closes the connection.
+
+    A client of dask that finds no scheduler waits for ever if its connection is accepted, and else keeps this process
+    for seconds after the error.
+
+    Raises
+    ------
+    OSError, TimeoutError
+        If no scheduler answers within `REACH_S`.
+    ValueError
+        If it is no address.
+    """
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def knock() -> None:
+        try:
+            # It tries again until the time is over: a scheduler may be about to start.
+            comm = await connect(address, timeout=REACH_S, **Security().get_connection_args("client"))
+        except TypeError:
+            raise ValueError("TLS needs certificates; name them in the configuration of dask") from None
+        comm.abort()
+
+    async def knock_in_time() -> None:
+        try:
+            await asyncio.wait_for(knock(), REACH_S)
+        except TimeoutError:
+            raise TimeoutError(f"no answer in {REACH_S:g} s") from None
+
+    # A notebook has an event loop in its thread.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, knock_in_time()).result()
 
 
 @contextmanager
