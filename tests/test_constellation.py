@@ -434,6 +434,9 @@ def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
     assert "66 satellites with 121 links between them; found 6 planes of 66 satellites at 86.4°" in done.output
     done = call.invoke(app, ["orbit", str(scenario), "--seconds", "5", "--json"])
     assert json.loads(done.output)["links"] == 121
+    done = call.invoke(app, ["run", str(scenario), "--duration", "1 s", "-o", str(tmp_path / "out")])
+    assert "\nThe sky: 66 satellites with 121 links between them; found 6 planes" in done.output
+    assert "# Its sky: 66 satellites with 121 links between them\n" in call.invoke(app, ["explain", "iridium"]).output
     assert ll.run(scenario).flows["goodput_bps"][0] > 0
 
 

@@ -167,3 +167,50 @@ def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
     done = limited(300, "run", "large.toml", "-q", *rows, blind=True)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert done.stderr.splitlines()[-1].startswith("error: there is no memory left for ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "many.toml", "-c", "cubic,reno", "-n", "2", "--jobs", "2"],
+        ["study", "run", "study.toml", "--jobs", "2"],
+        ["study", "run", "study.toml", "--processes", "2"],
+    ],
+    ids=["compare", "study", "processes"],
+)
+def test_runs_at_the_same_time_are_refused_together(
+    call: CliRunner, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    Path("many.toml").write_text(CROWD.replace("pairs = 100", "pairs = 1000").replace("5 s", "1 s"))
+    Path("study.toml").write_text('scenarios = ["many.toml"]\ncongestion = ["cubic", "reno"]\nreplications = 2\n')
+    # One fits, and two do not.
+    network = read_scenario("many.toml").counts()[2]
+    monkeypatch.setattr(_memory, "available", lambda: 1.5 * network)
+    before = sorted(Path().iterdir())
+    done = call.invoke(app, command)
+    assert done.exit_code == 2, done.output
+    assert "in each of 2 runs at the same time would take" in done.output
+    assert sorted(Path().iterdir()) == before
+
+
+def test_the_largest_runs_of_a_plan_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lightlag.plan import make
+
+    net = {"duration": "1 s", "topology": {"kind": "point-to-point", "rate": "1 Gbit/s", "delay": "10 ms"}}
+    plan = make(net, ["cubic"], {"topology.flow.count": [10, 20_000]}, 2, [])
+    monkeypatch.setattr(_memory, "available", lambda: 100e6)
+    with pytest.raises(
+        ll.InputError, match=r"20,000 flows, .* in the largest of 4 runs at the same time; they would take 110"
+    ):
+        _memory.check_plan(plan, 8)
+
+
+def test_tables_of_several_runs_are_warned_of_together(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lightlag.plan import make
+
+    monkeypatch.setattr(_memory, "available", lambda: 100e9)
+    plan = make("iridium", ["cubic"], {}, 4, [("duration", "3 h")])
+    assert _memory.check_plan(plan, 1) == []
+    ((place, message),) = _memory.check_plan(plan, 4)
+    assert place == "record"
+    assert "in each of 4 runs at the same time may take up to 3.8" in message

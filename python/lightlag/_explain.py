@@ -196,11 +196,16 @@ def _shown(value: object) -> str:
 def _preset(name: str) -> str:
     """A scenario file with the description of the preset as a comment."""
     from lightlag.commands.files import DIRECTIVE
+    from lightlag.constellation import Sky
     from lightlag.presets import PRESETS
+    from lightlag.scenario import read_scenario
 
     head = f"{DIRECTIVE}\n# {presets()[name]}\n# Run it with: lightlag run {name}"
+    net = PRESETS[name]()
+    if sky := read_scenario(net).sky():
+        head += f"\n# Its sky: {Sky(sky).about()}"
     head += "\n# Editors complete and check it with: lightlag schema > lightlag.schema.json"
-    return f"{head}\n{PRESETS[name]().to_toml()}"
+    return f"{head}\n{net.to_toml()}"
 
 
 def _wrapped(text: str, indent: str) -> str:

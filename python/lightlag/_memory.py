@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lightlag import _engine
 from lightlag.errors import InputError
 
+if TYPE_CHECKING:
+    from lightlag.plan import Plan
+
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available", "check", "check_network", "check_tables", "watch"]
+__all__ = ["available", "check", "check_network", "check_plan", "check_tables", "watch"]
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -83,7 +88,7 @@ _SUMMARY = 1_300.0
 """Bytes of a flow in a summary that is printed and written: 100,000 flows take 332 MB, and 195 MB before it."""
 
 
-def check_tables(scenario: _engine.Scenario, printed: bool = False) -> list[tuple[str, str]]:
+def check_tables(scenario: _engine.Scenario, printed: bool = False, at_once: int = 1) -> list[tuple[str, str]]:
     """Refuses a run whose recorded tables do not fit into the memory.
 
     Parameters
@@ -92,6 +97,8 @@ def check_tables(scenario: _engine.Scenario, printed: bool = False) -> list[tupl
         The scenario of the run.
     printed
         Whether the summary of each flow is printed and written.
+    at_once
+        Runs at the same time.
 
     Returns
     -------
@@ -105,18 +112,75 @@ def check_tables(scenario: _engine.Scenario, printed: bool = False) -> list[tupl
     ScenarioError
         If the scenario describes no network.
     """
-    from lightlag._quantities import size
-
     links, flows, network = scenario.counts()
     least, most = scenario.table_memory()
-    remedy = 'record.interval = "1 s", or record.trace = "off" and record.queue = "off", takes less'
-    what = f"{links:,} links and {flows:,} flows, and their samples over {scenario.duration},"
-    check(network + least + (_SUMMARY * flows if printed else 0.0), what, remedy)
+    what = f"{links:,} links and {flows:,} flows, and their samples over {scenario.duration},{_several(at_once)}"
+    check(at_once * (network + least + (_SUMMARY * flows if printed else 0.0)), what, _remedy(at_once))
+    return _warning(at_once * most, scenario.duration, at_once)
+
+
+_POINTS = 100
+"""Points of a plan whose memory is estimated: thousands would take longer than their runs."""
+
+
+def check_plan(plan: Plan, at_once: int) -> list[tuple[str, str]]:
+    """Refuses runs of a comparison or a study that do not fit into the memory together.
+
+    Parameters
+    ----------
+    plan
+        The runs. Those of one point take the same memory, whatever their algorithm and seed.
+    at_once
+        Runs at the same time. The largest ones are assumed to coincide.
+
+    Returns
+    -------
+    list of (place, message)
+        A warning as that of :func:`check_tables`.
+
+    Raises
+    ------
+    InputError
+        If they need more than there is.
+    """
+    texts = list({cell.point: cell.text for cell in reversed(plan.cells)}.values())
+    needs = []
+    for text in texts[:: math.ceil(len(texts) / _POINTS)]:
+        scenario = _engine.parse(text, "json")
+        links, flows, network = scenario.counts()
+        least, most = scenario.table_memory()
+        needs.append((network + least, most, links, flows, scenario.duration))
+    needs.sort(reverse=True)
+    each = plan.run_count // len(texts)
+    largest = [need for need in needs for _ in range(min(each, at_once))][:at_once]
+    *_, links, flows, duration = largest[0]
+    several = _several(len(largest))
+    if largest[0] != largest[-1]:
+        several = f" in the largest of {len(largest)} runs at the same time; they"
+    what = f"{links:,} links and {flows:,} flows, and their samples over {duration},{several}"
+    check(sum(need[0] for need in largest), what, _remedy(len(largest)))
+    return _warning(sum(need[1] for need in largest), duration, len(largest))
+
+
+def _several(at_once: int) -> str:
+    return f" in each of {at_once} runs at the same time" if at_once > 1 else ""
+
+
+def _remedy(at_once: int) -> str:
+    fewer = ", and so do fewer runs at the same time (--jobs 1)" if at_once > 1 else ""
+    return f'record.interval = "1 s", or record.trace = "off" and record.queue = "off", takes less{fewer}'
+
+
+def _warning(most: float, duration: str, at_once: int) -> list[tuple[str, str]]:
+    """The warning for tables that may take much."""
+    from lightlag._quantities import size
+
     free = available()
     if most <= min(_MUCH, free / 2):
         return []
     message = (
-        f"tables over {scenario.duration} may take up to {size(most)} of memory, and there are {size(free)}; {remedy}"
+        f"tables over {duration}{_several(at_once)} may take up to {size(most)} of memory, and there are {size(free)}; "
+        f"{_remedy(at_once)}"
     )
     return [("record", message)]
 

@@ -201,7 +201,7 @@ def run(
             if as_json:
                 print(plain(json.dumps(result.summary)))
             elif not quiet:
-                _print_result(result)
+                _print_result(result, scenario)
         if not quiet:
             notes = sys.stderr if as_json else sys.stdout
             if folder is not None:
@@ -272,6 +272,7 @@ def compare(
     writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
     --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
+    from lightlag.running import processors
     from lightlag.scenario import check as check_scenario
     from lightlag.variables import split_parameters
 
@@ -294,6 +295,7 @@ def compare(
             _warn(check_scenario(file, split_parameters(changes)[0])[1])
         for note in compared.before(plan):
             say(note, file=sys.stderr)
+        _warn(_memory.check_plan(plan, processors() if jobs is None else jobs))
     compared.goes_on(plan, folder, force)
     with _signals.held(), reserved(folder):
         # Again: another command may have just ended there.
@@ -518,7 +520,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
         say(f"warning: {place}: {message}", file=sys.stderr)
 
 
-def _print_result(result: Result) -> None:
+def _print_result(result: Result, scenario: _engine.Scenario) -> None:
     from lightlag._quantities import rate
     from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, way_rows
     from lightlag._summary import legs_of
@@ -540,6 +542,10 @@ def _print_result(result: Result) -> None:
         print_rows(ways, "")
         if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
             print(f"and ways of {more} more flow{'s' * (more > 1)}")
+    if sky := scenario.sky():
+        from lightlag.constellation import Sky
+
+        print(f"The sky: {Sky(sky).about()}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if media := medium_rows(summary):

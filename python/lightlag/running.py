@@ -301,7 +301,7 @@ def carry_out(
     from lightlag.journal import Journal
 
     outcomes: dict[str, Outcome] = {}
-    _memory.check_network(_engine.parse(plan.cells[0].text, "json"), min(jobs, plan.run_count))
+    _memory.check_plan(plan, jobs)
     if journal is None:
         finished = _run_all(plan, jobs, outcomes, progress, None)
     else:

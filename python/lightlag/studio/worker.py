@@ -97,7 +97,8 @@ def _run(task: dict[str, Any]) -> None:
     seeds: list[int | None] = task["seeds"] or [None]
     jobs = min(task["jobs"], len(seeds))
     _memory.check_network(first, jobs)
-    _tell("start", name=first.name, total=len(seeds), warnings=[list(one) for one in first.warnings()])
+    warnings = [*first.warnings(), *_memory.check_tables(first, at_once=jobs)]
+    _tell("start", name=first.name, total=len(seeds), warnings=[list(one) for one in warnings])
 
     def one(seed: int | None) -> None:
         if not _signals.asked():
@@ -144,6 +145,7 @@ def _compare(task: dict[str, Any]) -> None:
     plan = make(task["scenarios"], task["congestion"], task["vary"], task["replications"], changes)
     name = _folder_name(compared.folder(plan).name)
     notes = [["", line] for line in compared.before(plan)]
+    notes += [list(one) for one in _memory.check_plan(plan, task["jobs"])]
     _tell("start", name=name, total=plan.run_count, warnings=notes)
 
     def progress(finished: int, total: int) -> None:
@@ -178,7 +180,8 @@ def _study(task: dict[str, Any]) -> None:
 
     study = Study.of(task["table"], task["folder"], task["name"])
     store = open_store(Path(task["store"]))
-    _tell("start", name=study.name, total=study.most_runs, warnings=[])
+    warnings = [list(one) for one in _memory.check_plan(study.plan(), task["jobs"])]
+    _tell("start", name=study.name, total=study.most_runs, warnings=warnings)
     last = 0.0
 
     def progress(schedule: Schedule, *, is_sure: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lightlag import _engine, _memory, _signals
+from lightlag import _memory, _signals
+from lightlag._text import say
 from lightlag.errors import InputError
 from lightlag.plan import Run
 from lightlag.running import processors
@@ -46,6 +48,11 @@ class Where:
     processes: int | None = None
     cluster: str | None = None
     profile: str | os.PathLike[str] | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether runs take memory of this machine."""
+        return self.cluster is None or self.cluster.partition(":")[0] == "local"
 
     def executor(self, store: Store) -> AbstractContextManager[Executor]:
         """The executor.
@@ -134,10 +141,13 @@ def carry_out(
         If runs cannot be kept. Those before are.
     """
     start = time.monotonic()
-    cells = study.plan().cells
+    plan = study.plan()
     where = Where() if where is None else where
     with where.executor(store) as executor:
-        _memory.check_network(_engine.parse(cells[0].text, "json"), min(executor.workers, study.most_runs))
+        if where.is_here:
+            for place, message in _memory.check_plan(plan, executor.workers):
+                if style == "text":
+                    say(f"warning: {place}: {message}", file=sys.stderr)
         schedule = Schedule(study, store, shard)
         with Watch(study.name, schedule, executor.workers, style) as watch:
 
