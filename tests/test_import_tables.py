@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +132,34 @@ def test_one_rate_for_both_directions_is_said(tmp_path: Path) -> None:
     assert "Both directions have this rate" in page.text
 
 
-PACKINGS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+def zipped(data: bytes, *names: str) -> bytes:
+    """An archive of files with the same contents."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        for name in names or ["dish.csv"]:
+            files.writestr(name, data)
+    return archive.getvalue()
+
+
+def by_arrow(name: str) -> Any:
+    def pack(data: bytes) -> bytes:
+        pyarrow = pytest.importorskip("pyarrow")
+        buffer = pyarrow.BufferOutputStream()
+        with pyarrow.CompressedOutputStream(buffer, name) as stream:
+            stream.write(data)
+        return bytes(buffer.getvalue().to_pybytes())
+
+    return pack
+
+
+PACKINGS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": zipped,
+    "zstd": by_arrow("zstd"),
+    "lz4": by_arrow("lz4"),
+}
 
 
 @pytest.mark.parametrize("pack", PACKINGS.values(), ids=PACKINGS)
@@ -143,8 +172,18 @@ def test_compressed_files_are_read(tmp_path: Path, pack: Any) -> None:
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lightlag.imports.texts.MOST_BYTES", 1 << 20)
-    with pytest.raises(InputError, match="is larger than"):
-        made(tmp_path, gzip.compress(DISH.encode() + b"2,152,12,42\n" * 100_000))
+    data = DISH.encode() + b"2,152,12,42\n" * 100_000
+    for pack in (gzip.compress, zipped):
+        with pytest.raises(InputError, match="is larger than"):
+            made(tmp_path, pack(data))
+
+
+def test_an_archive_of_several_files_is_not_guessed_at(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a zip archive of 2 files; unpack it and name one"):
+        made(tmp_path, zipped(DISH.encode(), "a.csv", "b.csv"))
+    assert made(tmp_path, zipped(DISH.encode(), "a.csv", "__MACOSX/._a.csv"))[1]["flows"]
+    with pytest.raises(InputError, match="is a spreadsheet; save the sheet as CSV"):
+        made(tmp_path, zipped(b"<xml/>", "[Content_Types].xml", "xl/workbook.xml"))
 
 
 SCENARIO = """\
@@ -185,8 +224,8 @@ OTHERS: dict[str, tuple[str | bytes, str]] = {
     ),
     "a web page": ("<!DOCTYPE html>\n<html></html>\n", "is a web page"),
     "a program": ("#!/bin/sh\nping -c 3 192.0.2.1\n", "is a program"),
-    "zstd": (bytes.fromhex("28b52ffd") + b"abc", "compressed by zstd; unpack it with zstd -d"),
-    "zip": (b"PK\x03\x04abc", "zip archive or a spreadsheet"),
+    "zstd": (bytes.fromhex("28b52ffd") + b"abc", "compressed by zstd"),
+    "zip": (b"PK\x03\x04abc", "compressed by zip and damaged"),
     "Parquet": (b"PAR1abc", "Parquet"),
     "bytes": (b"\x01\x02\x00\xff" * 100, "is not text"),
     "a speed test": ('{"type":"result","download":{"bandwidth":1}}', "speed test"),

@@ -62,7 +62,7 @@ def import_(
     r"""Make a scenario of a measurement: a commented file that runs, and the trace that it names.
 
     \b
-    lightlag import test.json                       iperf3 --json, irtt, also compressed by gzip, bzip2 or xz
+    lightlag import test.json                       iperf3 --json, irtt, also compressed (gzip, xz, zstd, zip, ...)
     lightlag import ping.txt --rate "20 Mbit/s"     the output of ping or fping, in any language
     lightlag import cell.down --delay "20 ms"       mahimahi
     lightlag import log.csv -c time=t:ms -c down=dl_mbps:Mbit/s -c up=ul_mbps:Mbit/s --delay "20 ms"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import json
 import lzma
 import math
 import re
+import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,16 +28,63 @@ MAX_LINE = 1000
 """Characters of a line that a tool prints; what is longer is none of its lines."""
 _START = 20_000
 
+
+def _open_zip(packed: IO[bytes]) -> IO[bytes]:
+    """The one file in an archive.
+
+    Raises
+    ------
+    ValueError
+        If there are several, if they need a password, or if the archive is a spreadsheet.
+    """
+    try:
+        archive = zipfile.ZipFile(packed)
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        if "[Content_Types].xml" in names or "mimetype" in names:
+            raise ValueError("is a spreadsheet; save the sheet as CSV")
+        # macOS adds a file for each.
+        names = [name for name in names if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"is a zip archive of {len(names)} files; unpack it and name one")
+        return archive.open(names[0])
+    except (RuntimeError, NotImplementedError):
+        raise ValueError("is a zip archive that needs a password or an unusual program; unpack it") from None
+
+
+def _open_zstd(packed: IO[bytes]) -> Any:
+    """The contents of a file compressed by zstd, by the standard library since Python 3.14, before by pyarrow."""
+    try:
+        # Absent before Python 3.14.
+        zstd: Any = importlib.import_module("compression.zstd")
+    except ImportError:
+        return _open_by_arrow(packed, "zstd")
+    return zstd.open(packed)
+
+
+def _open_lz4(packed: IO[bytes]) -> Any:
+    return _open_by_arrow(packed, "lz4")
+
+
+def _open_by_arrow(packed: IO[bytes], name: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ValueError(
+            f'is compressed by {name}; unpack it with {name} -d, or pip install "lightlag[pandas]"'
+        ) from None
+    return pyarrow.input_stream(packed, compression=name)
+
+
 _COMPRESSED: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
     b"\x1f\x8b": ("gzip", gzip.open),
     b"BZh": ("bzip2", bz2.open),
     b"\xfd7zXZ\x00": ("xz", lzma.open),
+    b"\x28\xb5\x2f\xfd": ("zstd", _open_zstd),
+    b"\x04\x22\x4d\x18": ("lz4", _open_lz4),
+    b"PK\x03\x04": ("zip", _open_zip),
 }
 """Compressed files that are read as they are, by their first bytes."""
 _PACKED = {
-    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it with zstd -d",
-    b"\x04\x22\x4d\x18": "is compressed by lz4; unpack it with lz4 -d",
-    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV",
     b"PAR1": "is a Parquet file; write it as CSV, for example with polars: read_parquet(...).write_csv(...)",
     b"\xd0\xcf\x11\xe0": "is a spreadsheet of Excel; save the sheet as CSV",
     b"SQLite format 3": "is an SQLite database; write the query as CSV: sqlite3 -header -csv FILE 'select ...'",
@@ -80,8 +130,17 @@ def _unpacked(path: Path, name: str, opened: Callable[[IO[bytes]], Any], packed:
         with opened(packed) as file:
             data: bytes = file.read(count)
             return data
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except ValueError as error:
+        # An archive that is not opened.
+        fail(path, str(error))
+    except (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, *_zstd_errors()) as error:
         fail(path, f"is compressed by {name} and damaged: {error}; compress or copy it again")
+
+
+def _zstd_errors() -> tuple[type[Exception], ...]:
+    """The exceptions of `compression.zstd`, once it was used."""
+    zstd = sys.modules.get("compression.zstd")
+    return () if zstd is None else (zstd.ZstdError,)
 
 
 def start(path: Path) -> str:
