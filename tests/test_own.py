@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -273,6 +274,72 @@ def test_compiled_code_fails_as_well() -> None:
         ll.run(pair(Negative), duration="30 s")
     with pytest.raises(AlgorithmError, match=rf"raises: on_ack: an exception in {re.escape(__file__)}:\d+"):
         ll.run(pair(Raises), duration="30 s")
+
+
+OVERFLOWS = {
+    "add": "self.n = self.n + self.n",
+    "add in place": "self.n += self.n",
+    "subtract": "self.n = -5 - 3 * self.n",
+    "multiply": "self.n *= 3",
+    "shift": "self.n = self.n << 7",
+    "power": "self.n = self.n ** 2",
+    "fraction": "self.n = self.n ** -self.n",
+    "negate": "self.n = -self.least",
+    "divide": "self.n = self.least // -1",
+    "absolute": "self.n = abs(self.least)",
+    "int": "self.n = int(1e30 * self.cwnd)",
+    "no number": "self.n = int(1e308 * self.cwnd * 1e308 * 0.0)",
+    "round": "self.n = round(1e30 * self.cwnd)",
+    "floor": "self.n = math.floor(1e30 * self.cwnd)",
+    "field": "self.n = 1e30 * self.cwnd",
+    "function": "self.n = tripled(self.n)",
+    "division in a function": "self.cwnd += inverse(0.0)",
+}
+
+
+@pytest.mark.parametrize("statement", OVERFLOWS.values(), ids=OVERFLOWS)
+def test_a_whole_number_of_compiled_code_that_is_too_large_is_an_error(tmp_path: Path, statement: str) -> None:
+    (tmp_path / "mine.py").write_text(
+        f"""import math
+import lightlag as ll
+
+@ll.compiled
+def tripled(x):
+    return x * 3
+
+@ll.compiled
+def inverse(x):
+    return 1.0 / x
+
+@ll.compiled
+class Mine(ll.CongestionControl):
+    n: int = ll.state(5)
+    least: int = ll.state({-(2**63)})
+
+    def on_ack(self, ack):
+        {statement}
+        self.cwnd += 1.0 / self.cwnd
+
+    def on_congestion(self, event):
+        self.cwnd = max(2.0, self.cwnd / 2)
+        self.ssthresh = self.cwnd
+"""
+    )
+    with pytest.raises(AlgorithmError, match=r"mine: on_ack: an exception in .*mine\.py:18, such as"):
+        ll.run(ll.presets.geo(), congestion={"python": f"{tmp_path}/mine.py:Mine"}, duration="10 s")
+
+
+def test_checked_numbers_of_compiled_code_are_those_of_python() -> None:
+    @ll.compiled
+    def mixed(n: int, x: float) -> float:
+        m = (n + 3) * (n - 7) - (n << 3) + n**3 - -n + abs(-n) + n // 3
+        m -= 2
+        y = x**2 + x**-1 + x**0.5 - -x * 1.5 + m * x - x // 0.3
+        return y + int(x) + round(x) + math.floor(-x) + math.ceil(x)
+
+    for n in (-5, -1, 0, 3, 40):
+        for x in (0.3, 2.5, 1e6):
+            assert mixed(n, x) == mixed.py_func(n, x)
 
 
 def test_a_clock_is_found_by_a_repetition() -> None:

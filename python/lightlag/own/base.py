@@ -235,9 +235,11 @@ def compiled(thing: Any) -> Any:
         return thing
     if isinstance(thing, type) or not callable(thing):
         raise InputError(f"compiled: {thing!r:.60} is neither a class of one's own nor a function")
+    from lightlag.own.lines import checked
     from lightlag.own.native import numba
 
-    return numba().njit(error_model="numpy")(thing)
+    # As in Python, a division by zero raises an exception.
+    return numba().njit(error_model="python")(checked(thing))
 
 
 def uniform(algorithm: Any) -> float:

@@ -1,7 +1,7 @@
-"""Lines of a method that raise exceptions, for machine code, which keeps no traceback.
+"""Copies of methods and functions for machine code: whole numbers are checked, and methods keep their lines.
 
-A copy of the method stores the number of a line, negative, in the field ``fault`` of its record before each statement
-that may raise. After an exception the field says where it was.
+Machine code keeps no traceback. A copy of a method stores the number of a line, negative, in the field ``fault`` of its
+record before each statement that may raise. After an exception the field says where it was.
 """
 
 from __future__ import annotations
@@ -10,15 +10,38 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
-__all__ = ["with_lines"]
+from lightlag.own.checked import STAND_INS, Checked
 
-_RISKY = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+__all__ = ["checked", "with_lines"]
 
 
-def with_lines(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a copy of a method that keeps its lines; the method itself if it has no source or a closure."""
+def with_lines(method: Callable[..., Any], wholes: frozenset[str]) -> Callable[..., Any]:
+    """Returns a checked copy of a method that keeps its lines; the method itself if it has no source or a closure.
+
+    Parameters
+    ----------
+    wholes
+        The fields of its record that are whole numbers.
+    """
+
+    def change(function: ast.FunctionDef, before: int) -> None:
+        record = function.args.args[0].arg if function.args.args else ""
+        Checked(method.__globals__, record, wholes).visit(function)
+        if record:
+            _Keeper(record, before).visit(function)
+
+    return _changed(method, change)
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a checked copy of a function; the function itself if it has no source or a closure."""
+    return _changed(function, lambda tree, _: Checked(function.__globals__, "").visit(tree))
+
+
+def _changed(method: Callable[..., Any], change: Callable[[ast.FunctionDef, int], object]) -> Callable[..., Any]:
     if method.__closure__:
         return method
     try:
@@ -27,18 +50,33 @@ def with_lines(method: Callable[..., Any]) -> Callable[..., Any]:
     except (OSError, TypeError, SyntaxError):
         return method
     function = tree.body[0]
-    if not isinstance(function, ast.FunctionDef) or not function.args.args:
+    if not isinstance(function, ast.FunctionDef):
         return method
     function.decorator_list = []
-    _Keeper(function.args.args[0].arg, first - 1).visit(function)
+    if not _is_same(compile(tree, "", "exec"), method.__code__):
+        # The file was written since it was loaded.
+        return method
+    change(function, first - 1)
     ast.increment_lineno(tree, first - 1)
     ast.fix_missing_locations(tree)
     found: dict[str, Any] = {}
-    exec(compile(tree, method.__code__.co_filename, "exec"), method.__globals__, found)
+    names = {**method.__globals__, **STAND_INS}
+    exec(compile(tree, method.__code__.co_filename, "exec"), names, found)
     copy: Callable[..., Any] = found[function.name]
     copy.__defaults__ = method.__defaults__
     copy.__qualname__ = method.__qualname__
     return copy
+
+
+def _is_same(module: CodeType, code: CodeType) -> bool:
+    """Returns True if the first function of a module has this code."""
+    found = next(one for one in module.co_consts if isinstance(one, CodeType))
+
+    def facts(one: CodeType) -> tuple[Any, ...]:
+        constants = [constant for constant in one.co_consts if not isinstance(constant, CodeType)]
+        return one.co_code, one.co_names, one.co_varnames, constants
+
+    return facts(found) == facts(code)
 
 
 class _Keeper(ast.NodeTransformer):
@@ -71,7 +109,7 @@ def _may_raise(statement: ast.stmt) -> bool:
         node = inner.pop()
         if isinstance(node, (ast.Call, ast.Subscript, ast.Raise, ast.Assert)):
             return True
-        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _RISKY):
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Div, ast.Mod)):
             return True
         inner += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]  # type: ignore[misc]
     return False

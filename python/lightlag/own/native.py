@@ -101,7 +101,8 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     initial = np.zeros(1, record)
     for field in fields:
         initial[field.name] = default_of(field)
-    kept = [_hook(nb, np, cls, hook, record) for hook in hooks]
+    wholes = frozenset(name for name, kind in own if kind == "i8")
+    kept = [_hook(nb, np, cls, hook, record, wholes) for hook in hooks]
     _FILES[cls.__name__.lower()] = _FILES[getattr(cls, "name", "") or cls.__name__] = _file_of(cls, hooks)
     return Native(
         initial.tobytes(),
@@ -134,12 +135,12 @@ def located(message: str) -> str:
     )
 
 
-def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any) -> Any:
+def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any, wholes: frozenset[str]) -> Any:
     """A method as a function of C, which takes two addresses."""
     given = np.dtype([(name, "f8" if name in _RATIONAL else "i8") for name in FIELDS[hook]])
     function = getattr(cls, hook)
     # As in Python, a division by zero raises an exception.
-    method = nb.njit(error_model="python")(with_lines(function))
+    method = nb.njit(error_model="python")(with_lines(function, wholes))
     carray = nb.carray
 
     def tell(own: Any, what: Any) -> None:
@@ -245,7 +246,9 @@ def _teach(nb: Any) -> None:
     from numba.extending import overload
 
     from lightlag import _engine, libm
+    from lightlag.own import checked
 
+    checked.teach(nb)
     for name, (address, count) in _engine.libm_addresses().items():
         function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
         overload(getattr(libm, name))(_one(function) if count == 1 else _two(function))
