@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -534,3 +535,32 @@ def test_the_command_keeps_what_a_failed_run_recorded(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "ValueError: enough" in done.stderr
     assert json.loads((tmp_path / "out/run.json").read_text())["interrupted"]
+
+
+REPLACED = """
+import sys
+from pathlib import Path
+import lightlag as ll
+
+library = Path(sys.argv[1])
+net = ll.Network("pair")
+net.link("a", "b", rate="5 Mbit/s", delay="40 ms")
+net.flow("a", "b", transfer="2 MB", congestion={"plugin": str(library)})
+whole = ll.run(net).result_hash
+
+def cut(*now):
+    library.write_bytes(b"")
+
+assert ll.run(net, progress=cut, interval_s=0.0).result_hash == whole
+# A library that is left alone is found under its own name.
+print("libaimd1.so" in Path("/proc/self/maps").read_text(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files in memory are those of Linux")
+def test_a_library_that_is_cut_off_while_it_runs_does_not_end_the_process(tmp_path: Path, cc: Any) -> None:
+    library = cc()["plugin"]
+    before = sorted(Path(tempfile.gettempdir()).glob("*aimd*"))
+    done = subprocess.run([sys.executable, "-c", REPLACED, library], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert sorted(Path(tempfile.gettempdir()).glob("*aimd*")) == before

@@ -11,6 +11,7 @@
 //! - [`steered`]: an algorithm whose window somebody sets from outside of the run.
 
 pub mod bound;
+mod copied;
 mod elf;
 pub mod library;
 pub mod native;

@@ -3,6 +3,7 @@
 // A library is opened and its function is called.
 #![allow(unsafe_code)]
 
+use crate::copied::Copied;
 use crate::elf;
 use crate::native::Native;
 use crate::queue::NativeQueue;
@@ -35,7 +36,7 @@ static TRAFFIC: Opened<dyn TrafficMaker> = Mutex::new(BTreeMap::new());
 /// If the file cannot be opened, holds no algorithm, or one of another version of the interface; or if it has changed: a process
 /// keeps the library that it opened first.
 pub fn open(file: &str) -> Result<Arc<dyn Maker>, String> {
-    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn Maker>, String> {
+    let make = |table: *const _, origin, code, library: Loaded| -> Result<Arc<dyn Maker>, String> {
         // SAFETY: whoever names a library vouches for its table, which stays in memory with the library.
         Ok(Arc::new(unsafe { Native::new(table, origin, code, Box::new(library)) }?))
     };
@@ -47,7 +48,7 @@ pub fn open(file: &str) -> Result<Arc<dyn Maker>, String> {
 /// # Errors
 /// As [`open`].
 pub fn open_discipline(file: &str) -> Result<Arc<dyn QueueMaker>, String> {
-    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn QueueMaker>, String> {
+    let make = |table: *const _, origin, code, library: Loaded| -> Result<Arc<dyn QueueMaker>, String> {
         // SAFETY: as above.
         Ok(Arc::new(unsafe { NativeQueue::new(table, origin, code, Box::new(library)) }?))
     };
@@ -59,7 +60,7 @@ pub fn open_discipline(file: &str) -> Result<Arc<dyn QueueMaker>, String> {
 /// # Errors
 /// As [`open`].
 pub fn open_response(file: &str) -> Result<Arc<dyn ResponseMaker>, String> {
-    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn ResponseMaker>, String> {
+    let make = |table: *const _, origin, code, library: Loaded| -> Result<Arc<dyn ResponseMaker>, String> {
         // SAFETY: as above.
         Ok(Arc::new(unsafe { NativeResponse::new(table, origin, code, Box::new(library)) }?))
     };
@@ -71,7 +72,7 @@ pub fn open_response(file: &str) -> Result<Arc<dyn ResponseMaker>, String> {
 /// # Errors
 /// As [`open`].
 pub fn open_traffic(file: &str) -> Result<Arc<dyn TrafficMaker>, String> {
-    let make = |table: *const _, origin, code, library: Library| -> Result<Arc<dyn TrafficMaker>, String> {
+    let make = |table: *const _, origin, code, library: Loaded| -> Result<Arc<dyn TrafficMaker>, String> {
         // SAFETY: as above.
         Ok(Arc::new(unsafe { NativeTraffic::new(table, origin, code, Box::new(library)) }?))
     };
@@ -83,7 +84,7 @@ fn open_in<M: Outside + ?Sized, T>(
     opened: &Opened<M>,
     file: &str,
     entry: &str,
-    make: impl FnOnce(*const T, Origin, String, Library) -> Result<Arc<M>, String>,
+    make: impl FnOnce(*const T, Origin, String, Loaded) -> Result<Arc<M>, String>,
 ) -> Result<Arc<M>, String> {
     let failed = |what: String| format!("{file}: {what}");
     let unreadable = |error| failed(format!("cannot be read: {error}"));
@@ -102,13 +103,11 @@ fn open_in<M: Outside + ?Sized, T>(
     }
     // A name without a slash would be looked for in the folders of the system.
     let path = std::path::absolute(Path::new(file)).map_err(|error| failed(error.to_string()))?;
-    // SAFETY: whoever names a library lets its code run, that which opening it starts included.
-    let library =
-        unsafe { Library::new(&path) }.map_err(|error| failed(format!("is no library: {}", reason(&error))))?;
+    let library = Loaded::new(&path, &bytes).map_err(|error| failed(format!("is no library: {}", reason(&error))))?;
     let table = || -> Result<*const T, libloading::Error> {
         // SAFETY: the interface says that a function of this name has this type, and that it may be called at any time.
         unsafe {
-            let entry: Symbol<unsafe extern "C" fn() -> *const T> = library.get(entry.as_bytes())?;
+            let entry: Symbol<unsafe extern "C" fn() -> *const T> = library.library.get(entry.as_bytes())?;
             Ok(entry())
         }
     };
@@ -119,6 +118,28 @@ fn open_in<M: Outside + ?Sized, T>(
     let maker = make(table, Origin::Plugin(file.to_owned()), code, library).map_err(failed)?;
     opened.insert(file.to_owned(), Arc::clone(&maker));
     Ok(maker)
+}
+
+/// A library in memory.
+struct Loaded {
+    library: Library,
+    /// Keeps the file of the code, from which backtraces and debuggers read names and lines.
+    _copy: Option<Copied>,
+}
+
+impl Loaded {
+    /// Loads a private copy of a library; the file itself if the copy cannot be loaded, because the system forbids it or because
+    /// the library looks for others beside itself.
+    fn new(path: &Path, bytes: &[u8]) -> Result<Self, libloading::Error> {
+        // SAFETY: whoever names a library lets its code run, that which opening it starts included.
+        let load = |path: &Path| unsafe { Library::new(path) };
+        if let Some(copy) = Copied::of(path, bytes)
+            && let Ok(library) = load(&copy.path())
+        {
+            return Ok(Self { library, _copy: Some(copy) });
+        }
+        Ok(Self { library: load(path)?, _copy: None })
+    }
 }
 
 /// The digest of a code: the first 128 bits of SHA-256.
