@@ -133,14 +133,15 @@ def _unpacked(path: Path, name: str, opened: Callable[[IO[bytes]], Any], packed:
     except ValueError as error:
         # An archive that is not opened.
         fail(path, str(error))
-    except (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, *_zstd_errors()) as error:
+    except _damage() as error:
         fail(path, f"is compressed by {name} and damaged: {error}; compress or copy it again")
 
 
-def _zstd_errors() -> tuple[type[Exception], ...]:
-    """The exceptions of `compression.zstd`, once it was used."""
+def _damage() -> tuple[type[Exception], ...]:
+    """The exceptions for a compressed file that is damaged; `compression.zstd` has its own, once it was used."""
     zstd = sys.modules.get("compression.zstd")
-    return () if zstd is None else (zstd.ZstdError,)
+    found = (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
+    return found if zstd is None else (*found, zstd.ZstdError)
 
 
 def start(path: Path) -> str:
