@@ -17,6 +17,9 @@ const HOLDS: u64 = 1;
 /// The MSS values that a cookie can name. It names the largest that is not above the peer's.
 const MSS: [u16; 8] = [64, 216, 536, 1_220, 1_300, 1_440, 1_460, 8_940];
 
+/// The largest that a cookie of IPv4 names, however large the peer's is (`msstab` of Linux).
+const MSS_OF_IPV4: u16 = 1_460;
+
 /// The bits of a timestamp that hold options: four for the shift, all set without scaling, and one for SACK.
 const OPTIONS: u32 = 0x3f;
 const NO_SCALE: u32 = 0xf;
@@ -47,6 +50,7 @@ impl Cookies {
     /// The initial number of the SYN-ACK for a SYN with this MSS.
     pub(crate) fn make(&mut self, now: Instant, opening: &Opening, mss: u16) -> SeqNumber {
         self.last = Some(now);
+        let mss = if opening.local.is_ipv4() { mss.min(MSS_OF_IPV4) } else { mss };
         let index = MSS.iter().rposition(|known| *known <= mss).unwrap_or(0);
         self.cookie(epoch(now), index, opening)
     }

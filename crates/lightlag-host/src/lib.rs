@@ -57,6 +57,6 @@ pub use info::TcpInfo;
 pub use options::{Settings, SocketOption};
 pub use send_space::SendBuffer;
 pub use sockets::{Readiness, Shutdown};
-pub use stack::{Counters, HostConfig, Limits, Stack};
+pub use stack::{Counters, HostConfig, Limits, Stack, SynCookies};
 pub use stream::{Traffic, Writing};
 pub use table::SocketId;

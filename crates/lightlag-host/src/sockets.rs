@@ -55,7 +55,7 @@ impl Stack {
             user_timeout: Duration::ZERO,
             linger: None,
             keep_alive: self.config.tcp.keep_alive.is_some(),
-            keep_alive_timing: self.config.tcp.keep_alive.unwrap_or_default(),
+            keep_alive_timing: self.config.tcp.keep_alive.unwrap_or(self.config.keep_alive_timing),
             cork: false,
             quick_ack: self.config.tcp.delayed_ack.is_some_and(|delayed| delayed.quick > 0),
             syn_count: None,

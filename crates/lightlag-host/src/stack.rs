@@ -14,7 +14,7 @@ mod counters;
 mod fast_open;
 mod limits;
 
-pub use config::HostConfig;
+pub use config::{HostConfig, SynCookies};
 pub use counters::Counters;
 pub use limits::Limits;
 

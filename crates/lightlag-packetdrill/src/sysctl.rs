@@ -4,7 +4,7 @@
 
 use lightlag_control::congestion::{Choice, cubic};
 use lightlag_core::{Bytes, Duration};
-use lightlag_host::{FastOpen, Keys, SendBuffer, Stack};
+use lightlag_host::{FastOpen, Keys, SendBuffer, Stack, SynCookies};
 use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
 use lightlag_tcp::ecn::{AccecnOption, Mode};
 use std::fs;
@@ -20,6 +20,7 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     let (mut config, connecting) = settings.config()?;
     config.timer_granularity = timers;
     stack.set_tcp(config, connecting);
+    stack.set_keep_alive_timing(settings.keep_alive()?);
     if let Some([_, initial, most]) = settings.three("tcp_wmem")? {
         stack.set_send_buffer(SendBuffer { initial: Bytes(initial), most: Bytes(most) });
     }
@@ -27,7 +28,11 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
         stack.set_not_sent_limit(Bytes(bytes));
     }
     if let Some(choice) = settings.number("tcp_syncookies")? {
-        stack.set_syn_cookies(choice != 0);
+        stack.set_syn_cookies(match choice {
+            0 => SynCookies::Never,
+            1 => SynCookies::Crowded,
+            _ => SynCookies::Always,
+        });
     }
     if let Some(segments) = settings.number("tcp_min_tso_segs")? {
         stack.set_least_burst(segments.max(1));
@@ -160,6 +165,16 @@ impl Settings<'_> {
 
     fn recovery(&self, config: &mut Config) -> Result<(), String> {
         if let Some(bits) = self.number("tcp_recovery")? {
+    fn keep_alive(&self) -> Result<KeepAlive, String> {
+        let seconds = |name| Ok::<_, String>(self.number(name)?.map(Duration::from_secs));
+        let usual = KeepAlive::default();
+        Ok(KeepAlive {
+            idle: seconds("tcp_keepalive_time")?.unwrap_or(usual.idle),
+            interval: seconds("tcp_keepalive_intvl")?.unwrap_or(usual.interval),
+            probes: self.number("tcp_keepalive_probes")?.map_or(usual.probes, |probes| probes as u16),
+        })
+    }
+
             config.recovery = if bits & 1 == 0 { Scheme::Sack } else { Scheme::Rack };
         }
         if let Some(mode) = self.number("tcp_early_retrans")? {
@@ -186,15 +201,6 @@ impl Settings<'_> {
         }
         if let Some(millis) = self.number("tcp_rto_max_ms")? {
             config.rto.max = Duration::from_millis(millis);
-        }
-        if config.keep_alive.is_some() {
-            let seconds = |name| Ok::<_, String>(self.number(name)?.map(Duration::from_secs));
-            let usual = KeepAlive::default();
-            config.keep_alive = Some(KeepAlive {
-                idle: seconds("tcp_keepalive_time")?.unwrap_or(usual.idle),
-                interval: seconds("tcp_keepalive_intvl")?.unwrap_or(usual.interval),
-                probes: self.number("tcp_keepalive_probes")?.map_or(usual.probes, |probes| probes as u16),
-            });
         }
         Ok(())
     }

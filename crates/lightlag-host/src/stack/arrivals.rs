@@ -1,6 +1,7 @@
 //! Packets that arrive: for a connection, for a listener, or for nobody.
 
 use super::Stack;
+use super::{Stack, SynCookies};
 use super::addresses::is_unicast;
 use crate::cookies::{self, Opening};
 use crate::options::Settings;
@@ -96,11 +97,11 @@ impl Stack {
         let settings = socket.settings.clone();
         let Some(queue) = socket.listener() else { return };
         let (full, crowded) = (queue.waiting.len() > queue.backlog, queue.opening > queue.backlog);
-        if full || crowded && !self.config.syn_cookies {
+        if full || crowded && self.config.syn_cookies == SynCookies::Never {
             self.counters.refused_syns += 1;
             return;
         }
-        if crowded {
+        if crowded || self.config.syn_cookies == SynCookies::Always {
             return self.answer_with_cookie(now, packet, &settings);
         }
         let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));

@@ -7,10 +7,21 @@ use crate::send_space::{SendBuffer, SendSpace};
 use crate::stream::Stream;
 use lightlag_core::Bytes;
 use lightlag_tcp::Connection;
-use lightlag_tcp::config::Config;
+use lightlag_tcp::config::{Config, KeepAlive};
 use lightlag_tcp::ecn::Mode;
 use std::net::IpAddr;
 use std::sync::Arc;
+
+/// The moment from which a listener answers SYNs with cookies and keeps no state (RFC 4987 §3.6; tcp_syncookies of Linux).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SynCookies {
+    /// Never: a listener with too many half-open connections drops the SYN.
+    Never,
+    /// Once too many connections are half open.
+    Crowded,
+    /// At once.
+    Always,
+}
 
 /// The configuration of a host.
 #[derive(Clone, Debug)]
@@ -30,9 +41,10 @@ pub struct HostConfig {
     pub not_sent_limit: Bytes,
     /// The least segments of a burst (tcp_min_tso_segs of Linux). The last of a burst has the PSH flag.
     pub least_burst: u64,
-    /// A listener with too many half-open connections answers with cookies and keeps no state (RFC 4987 §3.6;
-    /// tcp_syncookies of Linux). Otherwise it drops the SYN.
-    pub syn_cookies: bool,
+    /// The times of keep-alive probes, for new sockets (tcp_keepalive_time, _intvl and _probes of Linux).
+    pub keep_alive_timing: KeepAlive,
+    /// The use of cookies by listeners (RFC 4987 §3.6; tcp_syncookies of Linux).
+    pub syn_cookies: SynCookies,
     /// The ends that send or accept data in a SYN (RFC 7413).
     pub fast_open: FastOpen,
     /// Bounds of what peers can make the host hold.
@@ -54,7 +66,8 @@ impl HostConfig {
             send_buffer: SendBuffer::default(),
             not_sent_limit: Bytes(u32::MAX.into()),
             least_burst: 2,
-            syn_cookies: true,
+            keep_alive_timing: KeepAlive::default(),
+            syn_cookies: SynCookies::Crowded,
             fast_open: FastOpen::default(),
             limits: Limits::default(),
             ttl: 64,
@@ -79,9 +92,14 @@ impl Stack {
         self.config.not_sent_limit = limit;
     }
 
-    /// Sets whether listeners answer with cookies once too many connections are half open.
-    pub fn set_syn_cookies(&mut self, on: bool) {
-        self.config.syn_cookies = on;
+    /// Sets the times of keep-alive probes, for new sockets.
+    pub fn set_keep_alive_timing(&mut self, timing: KeepAlive) {
+        self.config.keep_alive_timing = timing;
+    }
+
+    /// Sets when listeners answer with cookies.
+    pub fn set_syn_cookies(&mut self, choice: SynCookies) {
+        self.config.syn_cookies = choice;
     }
 
     /// Sets the largest IP packet in bytes, for new connections.

@@ -69,7 +69,7 @@ fn several_connections_share_a_listener() {
 
 #[test]
 fn a_full_backlog_drops_syns_until_somebody_accepts() {
-    let mut world = World::new(Pipe::CLEAN, |_, config| config.syn_cookies = false);
+    let mut world = World::new(Pipe::CLEAN, |_, config| config.syn_cookies = lightlag_host::SynCookies::Never);
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 1).unwrap();
     for _ in 0..3 {
         let socket = world.stacks[CLIENT].socket();
