@@ -31,6 +31,11 @@ pub enum SocketOption {
     /// SO_LINGER: [`Stack::close`](crate::Stack::close) completes once all data are acknowledged or this time has
     /// passed. A time of 0 s aborts the connection.
     Linger(Option<Duration>),
+    /// TCP_LINGER2: the time in FIN-WAIT-2 after [`Stack::close`](crate::Stack::close); `None` for the host's.
+    FinWait(Option<Duration>),
+    /// TCP_DEFER_ACCEPT: a listener accepts only connections with data, until the SYN-ACK has timed out this often. Zero
+    /// switches it off.
+    DeferAccept(u8),
     /// SO_KEEPALIVE: probe an idle connection.
     KeepAlive(bool),
     /// TCP_KEEPIDLE: silence before the first probe, 1 s to 32,767 s.
@@ -74,6 +79,10 @@ pub struct Settings {
     pub user_timeout: Duration,
     /// SO_LINGER.
     pub linger: Option<Duration>,
+    /// TCP_LINGER2, if it was set.
+    pub fin_wait: Option<Duration>,
+    /// TCP_DEFER_ACCEPT, in timeouts of the SYN-ACK; zero without it.
+    pub defer_accept: u8,
     /// SO_KEEPALIVE.
     pub keep_alive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT.
@@ -128,6 +137,8 @@ impl Settings {
             SocketOption::NotSentLimit(bytes) => self.not_sent_limit = *bytes,
             SocketOption::UserTimeout(time) => self.user_timeout = *time,
             SocketOption::Linger(time) => self.linger = *time,
+            SocketOption::FinWait(time) => self.fin_wait = *time,
+            SocketOption::DeferAccept(timeouts) => self.defer_accept = *timeouts,
             SocketOption::KeepAlive(on) => self.keep_alive = *on,
             SocketOption::KeepIdle(time) => self.keep_alive_timing.idle = whole(time)?,
             SocketOption::KeepInterval(time) => self.keep_alive_timing.interval = whole(time)?,

@@ -54,6 +54,8 @@ impl Stack {
             not_sent_limit: Bytes::default(),
             user_timeout: Duration::ZERO,
             linger: None,
+            fin_wait: None,
+            defer_accept: 0,
             keep_alive: self.config.tcp.keep_alive.is_some(),
             keep_alive_timing: self.config.tcp.keep_alive.unwrap_or(self.config.keep_alive_timing),
             cork: false,
@@ -173,6 +175,21 @@ impl Stack {
         }
         self.open(now, id, ends, first.as_ref(), &data[..len])?;
         Ok(len)
+    }
+
+    /// Dissolves the connection, so that the socket can connect again (`connect(2)` with AF_UNSPEC). The peer gets a reset.
+    pub fn dissolve(&mut self, id: SocketId) -> Result<(), SocketError> {
+        let socket = self.get_mut(id)?;
+        match &mut socket.kind {
+            Kind::Fresh => socket.deferred = None,
+            Kind::Listener(_) => return Err(SocketError::NotSupported),
+            Kind::Stream(stream) => {
+                stream.connection.abort();
+                socket.dissolved = true;
+            }
+        }
+        self.enqueue(id);
+        Ok(())
     }
 
     /// Whether the socket opens its connection with the first write.
@@ -410,6 +427,7 @@ impl Stack {
                     if *on {
                         stream.push();
                     }
+        let fin_wait = settings.fin_wait.or(self.config.tcp.fin_wait);
                 }
                 SocketOption::Congestion(choice) => {
                     let same = connection.config().congestion == *choice;
@@ -441,6 +459,7 @@ impl Stack {
             }
         }
         socket.settings = settings;
+                SocketOption::FinWait(_) => connection.set_fin_wait(fin_wait),
         self.enqueue(id);
         Ok(())
     }

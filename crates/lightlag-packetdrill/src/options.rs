@@ -21,7 +21,7 @@ const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 pub(crate) const TCP_INQ: i32 = 36;
 
 /// Options without effect: they are kept, and returned on request.
-const KEPT: [(i32, i32); 18] = [
+const KEPT: [(i32, i32); 17] = [
     (libc::SOL_SOCKET, libc::SO_REUSEADDR),
     (libc::SOL_SOCKET, libc::SO_REUSEPORT),
     (libc::SOL_SOCKET, libc::SO_PRIORITY),
@@ -39,7 +39,6 @@ const KEPT: [(i32, i32); 18] = [
     (libc::SOL_IPV6, libc::IPV6_V6ONLY),
     (libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER),
     (libc::SOL_IPV6, libc::IPV6_RECVERR),
-    (libc::SOL_TCP, libc::TCP_DEFER_ACCEPT),
     (libc::SOL_TCP, TCP_INQ),
 ];
 
@@ -65,6 +64,25 @@ fn seconds(value: &[u8]) -> Outcome<Duration> {
     Ok(Duration::from_secs(u64::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?))
 }
 
+/// The number of timeouts of a SYN-ACK within so many seconds, of which the last may end later (`secs_to_retrans`).
+fn timeouts_within(seconds: u64) -> u8 {
+    let (mut timeouts, mut wait, mut total) = (0, 1, 0);
+    while total < seconds && timeouts < u8::MAX {
+        timeouts += 1;
+        total += wait;
+        wait = (2 * wait).min(LONGEST_TIMEOUT);
+    }
+    timeouts
+}
+
+/// The time within which the SYN-ACK times out so often, in seconds (`retrans_to_secs`).
+fn seconds_of(timeouts: u8) -> u64 {
+    (0..u32::from(timeouts)).map(|doublings| (1 << doublings.min(32)).min(LONGEST_TIMEOUT)).sum()
+}
+
+/// The longest timeout in seconds (TCP_RTO_MAX).
+const LONGEST_TIMEOUT: u64 = 120;
+
 /// `struct linger`.
 fn linger(value: &[u8]) -> Outcome<Option<Duration>> {
     let on = int(value)? != 0;
@@ -86,6 +104,14 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
         (libc::SOL_TCP, libc::TCP_CORK) => SocketOption::Cork(on()?),
         (libc::SOL_TCP, libc::TCP_QUICKACK) => SocketOption::QuickAck(on()?),
         (libc::SOL_TCP, libc::TCP_NOTSENT_LOWAT) => SocketOption::NotSentLimit(Bytes(u64::from(int(value)? as u32))),
+        (libc::SOL_TCP, libc::TCP_DEFER_ACCEPT) => {
+            SocketOption::DeferAccept(timeouts_within(int(value)?.max(0) as u64))
+        }
+        (libc::SOL_TCP, libc::TCP_LINGER2) => {
+            // A negative value is no wait at all; one above TCP_FIN_TIMEOUT_MAX counts as that.
+            let seconds = int(value)?.clamp(0, 120) as u64;
+            SocketOption::FinWait((seconds > 0 || int(value)? < 0).then(|| Duration::from_secs(seconds)))
+        }
         (libc::SOL_TCP, libc::TCP_USER_TIMEOUT) => {
             let millis = u64::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?;
             SocketOption::UserTimeout(Duration::from_millis(millis))
@@ -192,6 +218,11 @@ impl Inner {
             (libc::SOL_TCP, TCP_FASTOPEN_NO_COOKIE) => settings.fast_open_no_cookie.into(),
             (libc::SOL_TCP, libc::TCP_SYNCNT) => {
                 settings.syn_count.unwrap_or(self.stack.config().tcp.syn_retries).into()
+            }
+            (libc::SOL_TCP, libc::TCP_DEFER_ACCEPT) => seconds_of(settings.defer_accept) as i32,
+            (libc::SOL_TCP, libc::TCP_LINGER2) => {
+                let time = settings.fin_wait.or(self.stack.config().tcp.fin_wait);
+                time.map_or(-1, seconds)
             }
             (libc::SOL_TCP, libc::TCP_QUICKACK) => settings.quick_ack.into(),
             (libc::SOL_TCP, libc::TCP_KEEPIDLE) => seconds(settings.keep_alive_timing.idle),

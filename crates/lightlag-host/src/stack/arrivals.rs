@@ -1,8 +1,7 @@
 //! Packets that arrive: for a connection, for a listener, or for nobody.
 
-use super::Stack;
-use super::{Stack, SynCookies};
 use super::addresses::is_unicast;
+use super::{Stack, SynCookies};
 use crate::cookies::{self, Opening};
 use crate::options::Settings;
 use crate::stream::Stream;
@@ -106,6 +105,9 @@ impl Stack {
         }
         let initial = initial.unwrap_or_else(|| self.initial_number(now, local, remote));
         let mut connection = Connection::server(self.tcp_config(&settings, local.ip()), initial);
+        if settings.defer_accept > 0 {
+            connection.defer_opening(settings.defer_accept);
+        }
         self.prepare_early(now, listener, &packet.addresses, segment, &mut connection);
         let mut stream = self.stream(connection, &settings);
         stream.take(now, segment, packet.ip.ecn, packet.payload);

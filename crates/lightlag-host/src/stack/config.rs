@@ -129,6 +129,7 @@ impl Stack {
         // The socket cuts its stream itself, by its writes.
         (config.push, config.tso) = (false, false);
         config.congestion = settings.congestion.clone();
+        config.fin_wait = settings.fin_wait.or(config.fin_wait);
         config.keep_alive = settings.probing();
         config.syn_retries = settings.syn_count.unwrap_or(config.syn_retries);
         if let Some(scps) = &mut config.scps {

@@ -52,6 +52,11 @@ impl Connection {
         awake!(self).set_user_timeout(timeout);
     }
 
+    /// Bounds the time in FIN-WAIT-2 once the application has closed (TCP_LINGER2).
+    pub fn set_fin_wait(&mut self, time: Option<Duration>) {
+        self.change().fin_wait = time;
+    }
+
     /// Gives up after this number of repeated SYNs or SYN-ACKs without an answer (TCP_SYNCNT).
     pub fn set_syn_retries(&mut self, retries: u8) {
         self.change().syn_retries = retries;

@@ -204,6 +204,9 @@ impl Connection {
             }
             return false;
         };
+        if self.state == State::SynReceived && self.waits_for_data(segment) {
+            return false;
+        }
         let greeting = self.state == State::SynReceived && segment.len == 0;
         if self.extras.ecn().is_some() {
             self.look_for_ecn_bytes(segment);

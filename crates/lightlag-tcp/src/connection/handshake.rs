@@ -25,6 +25,17 @@ pub(super) struct Opening {
     pub(super) early: Option<Segment>,
     /// `None` without fast open.
     pub(super) fast_open: Option<FastOpen>,
+    /// A server that waits for data.
+    pub(super) deferral: Option<Deferral>,
+}
+
+/// The wait for data of a server that shall not open before (TCP_DEFER_ACCEPT).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferral {
+    /// The number of timeouts after which it opens without data.
+    timeouts: u8,
+    /// An ACK without data came.
+    acknowledged: bool,
 }
 
 impl Connection {
@@ -69,6 +80,24 @@ impl Connection {
     /// Opens fast by these rules, whatever the configuration. Call it before anything is sent.
     pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
         self.extras.start_opening().fast_open = Some(FastOpen::new(jar, rules));
+    }
+
+    /// Lets an ACK without data not open the connection until the SYN-ACK has timed out this often. In the meantime it is
+    /// not repeated, but for the last time (TCP_DEFER_ACCEPT of Linux). Call it before the SYN arrives.
+    pub fn defer_opening(&mut self, timeouts: u8) {
+        self.extras.start_opening().deferral = Some(Deferral { timeouts, acknowledged: false });
+    }
+
+    /// Whether the ACK that would end the handshake is ignored, because it has no data.
+    #[cold]
+    pub(super) fn waits_for_data(&mut self, segment: &Segment) -> bool {
+        let retries = self.retries();
+        let Some(deferral) = self.extras.opening_mut().and_then(|opening| opening.deferral.as_mut()) else {
+            return false;
+        };
+        let waits = segment.len == 0 && !segment.flags.has(Flags::FIN) && retries < deferral.timeouts;
+        deferral.acknowledged |= waits;
+        waits
     }
 
     /// Replaces the jar if the SYN has not left: its host may have learned something since.
@@ -384,6 +413,13 @@ impl Connection {
         self.suspect_path(before, expiry == Expiry::GiveUp);
         if expiry == Expiry::GiveUp {
             self.finish(Some(Failure::SynTimeout));
+        } else if self
+            .extras
+            .opening()
+            .and_then(|opening| opening.deferral)
+            .is_some_and(|deferral| deferral.acknowledged && before + 1 < deferral.timeouts)
+        {
+            awake!(self).arm_handshake(now, linear, &self.config);
         } else {
             self.handshake_due = true;
         }
