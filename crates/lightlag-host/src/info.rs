@@ -138,7 +138,11 @@ impl TcpInfo {
         let since = |at: Instant| if at == Instant::ZERO { Duration::ZERO } else { now.since(at) };
         let options = if details.timestamps && !config.mss_is_payload { TIMESTAMPS_LEN } else { 0 };
         Self {
-            state: if connection.is_unconfirmed() { State::SynReceived } else { connection.state() },
+            state: match connection.state() {
+                State::Closed => State::Closed,
+                _ if connection.is_unconfirmed() => State::SynReceived,
+                state => state,
+            },
             phase: details.phase,
             disorder: details.disorder,
             reordering: details.reordering,

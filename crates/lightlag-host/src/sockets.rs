@@ -204,6 +204,7 @@ impl Stack {
             Kind::Fresh if socket.deferred.is_some() => return Err(SocketError::AlreadyConnected),
             Kind::Fresh => {}
             Kind::Listener(_) => return Err(SocketError::NotSupported),
+            Kind::Stream(_) if socket.dissolved => {}
             Kind::Stream(stream) => {
                 return Err(match stream.connection.state() {
                     State::SynSent | State::SynReceived => SocketError::InProgress,
@@ -211,7 +212,8 @@ impl Stack {
                 });
             }
         }
-        let bound = socket.local;
+        // An accepted socket was never bound itself.
+        let bound = socket.local.filter(|_| !(socket.dissolved && socket.opened_by_peer));
         Ok((self.local_towards(bound, remote)?, remote))
     }
 
@@ -242,6 +244,8 @@ impl Stack {
         let socket = self.get_mut(id)?;
         socket.kind = Kind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
+        (socket.error, socket.ended, socket.dissolved) = (None, false, false);
+        (socket.read_shut, socket.write_shut) = (false, false);
         self.enqueue(id);
         Ok(())
     }
@@ -401,11 +405,16 @@ impl Stack {
         waiting.into_iter().chain(opening).collect()
     }
 
+    /// Ends a connection that nobody accepts. A peer whose handshake is not over learns it with its next segment (as in
+    /// Linux).
     fn discard(&mut self, id: SocketId) {
         let Some(socket) = self.table.get_mut(id) else { return };
         (socket.orphan, socket.parent) = (true, None);
         if let Some(stream) = socket.stream() {
-            stream.connection.abort();
+            match stream.connection.state() {
+                State::SynReceived => stream.connection.crash(),
+                _ => stream.connection.abort(),
+            }
         }
         self.enqueue(id);
     }
@@ -418,6 +427,7 @@ impl Stack {
         let mut settings = self.get(id)?.settings.clone();
         settings.take(option).ok_or(SocketError::BadOption)?;
         let not_sent_limit = self.not_sent_limit(&settings);
+        let fin_wait = settings.fin_wait.or(self.config.tcp.fin_wait);
         let socket = self.get_mut(id)?;
         if let Some(stream) = socket.stream() {
             let connection = &mut stream.connection;
@@ -427,7 +437,6 @@ impl Stack {
                     if *on {
                         stream.push();
                     }
-        let fin_wait = settings.fin_wait.or(self.config.tcp.fin_wait);
                 }
                 SocketOption::Congestion(choice) => {
                     let same = connection.config().congestion == *choice;
@@ -450,16 +459,16 @@ impl Stack {
                 SocketOption::MaxSegment(_) => return Err(SocketError::Invalid),
                 SocketOption::SendBuffer(_) => stream.space.fix(settings.send_buffer.unwrap_or_default().0),
                 SocketOption::NotSentLimit(_) => stream.space.limit_unsent(not_sent_limit),
+                SocketOption::FinWait(_) => connection.set_fin_wait(fin_wait),
                 SocketOption::UserTimeout(time) => connection.set_user_timeout(*time),
                 SocketOption::SynCount(count) => connection.set_syn_retries(*count),
                 SocketOption::FastOpen(_) | SocketOption::FastOpenConnect(_) | SocketOption::FastOpenNoCookie(_) => {
                     return Err(SocketError::Invalid);
                 }
-                SocketOption::Linger(_) | SocketOption::FastOpenKeys(_) => {}
+                SocketOption::Linger(_) | SocketOption::FastOpenKeys(_) | SocketOption::DeferAccept(_) => {}
             }
         }
         socket.settings = settings;
-                SocketOption::FinWait(_) => connection.set_fin_wait(fin_wait),
         self.enqueue(id);
         Ok(())
     }

@@ -68,6 +68,8 @@ pub(crate) struct Socket {
     pub(crate) write_shut: bool,
     /// Its connection ended, and the application would have been told the reason.
     pub(crate) ended: bool,
+    /// Its connection was dissolved, so that it may connect again.
+    pub(crate) dissolved: bool,
     /// It is in the queue of sockets that may have something to send.
     pub(crate) queued: bool,
     /// Its deadline in the queue of timers.
@@ -92,6 +94,7 @@ impl Socket {
             read_shut: false,
             write_shut: false,
             ended: false,
+            dissolved: false,
             queued: false,
             armed: None,
         }

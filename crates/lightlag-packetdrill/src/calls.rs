@@ -114,6 +114,9 @@ impl World {
         if kind & 0xf != libc::SOCK_STREAM {
             return Err(Errno(libc::ESOCKTNOSUPPORT));
         }
+        if protocol == libc::IPPROTO_MPTCP {
+            eprintln!("lightlag: socket(..., IPPROTO_MPTCP): there is no MPTCP here; use IPPROTO_TCP");
+        }
         if protocol != 0 && protocol != libc::IPPROTO_TCP {
             return Err(Errno(libc::EPROTONOSUPPORT));
         }
@@ -181,7 +184,12 @@ impl World {
     pub fn connect(&self, fd: RawFd, to: Peer) -> Outcome<()> {
         let mut inner = self.enter();
         let entry = inner.socket_entry(fd)?.clone();
-        let Peer::At(remote) = to else { return Err(Errno(libc::EAFNOSUPPORT)) };
+        let Peer::At(remote) = to else {
+            inner.stack.dissolve(entry.id)?;
+            inner.socket_entry(fd)?.connect_told = false;
+            drop(self.settle(inner));
+            return Ok(());
+        };
         let now = inner.now;
         inner.refresh_fast_open();
         match inner.stack.connect(now, entry.id, remote) {
