@@ -123,6 +123,8 @@ impl Settings<'_> {
     /// The configuration, and the ECN that connecting sockets request (tcp_ecn = 2 only answers).
     fn config(&self) -> Result<(Config, Mode), String> {
         let mut config = lightlag_tcp::Profile::Linux.config();
+        // The MTU of the device decides.
+        config.mss = u16::MAX;
         self.switch("tcp_timestamps", &mut config.timestamps)?;
         self.switch("tcp_sack", &mut config.sack)?;
         self.switch("tcp_dsack", &mut config.dsack)?;
@@ -163,8 +165,6 @@ impl Settings<'_> {
         Ok((config, connecting))
     }
 
-    fn recovery(&self, config: &mut Config) -> Result<(), String> {
-        if let Some(bits) = self.number("tcp_recovery")? {
     fn keep_alive(&self) -> Result<KeepAlive, String> {
         let seconds = |name| Ok::<_, String>(self.number(name)?.map(Duration::from_secs));
         let usual = KeepAlive::default();
@@ -175,6 +175,8 @@ impl Settings<'_> {
         })
     }
 
+    fn recovery(&self, config: &mut Config) -> Result<(), String> {
+        if let Some(bits) = self.number("tcp_recovery")? {
             config.recovery = if bits & 1 == 0 { Scheme::Sack } else { Scheme::Rack };
         }
         if let Some(mode) = self.number("tcp_early_retrans")? {

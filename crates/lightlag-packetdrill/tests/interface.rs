@@ -539,3 +539,151 @@ fn a_message_tells_how_much_is_left_to_read() {
     tool.inject(&last, &[1; 100]);
     assert_eq!(left(700), (700, 1), "the end counts as one");
 }
+
+impl Tool {
+    fn set_int(&self, fd: i32, name: i32, value: i32) {
+        let len = size_of::<i32>() as libc::socklen_t;
+        // SAFETY: the value lives here.
+        let rc = unsafe {
+            (self.table.setsockopt)(self.table.userdata, fd, libc::SOL_TCP, name, (&raw const value).cast(), len)
+        };
+        assert_eq!(rc, 0);
+    }
+
+    fn int(&self, fd: i32, name: i32) -> i32 {
+        i32::from_ne_bytes(self.option(fd, libc::SOL_TCP, name, 4).unwrap().try_into().unwrap())
+    }
+
+    fn close(&self, fd: i32) {
+        // SAFETY: numbers only.
+        assert_eq!(unsafe { (self.table.close)(self.table.userdata, fd) }, 0);
+    }
+}
+
+#[test]
+fn a_socket_of_mptcp_is_refused() {
+    let _alone = alone();
+    let tool = Tool::new("mptcp", &[]);
+    let (kind, protocol) = (libc::SOCK_STREAM, libc::IPPROTO_MPTCP);
+    // SAFETY: numbers only.
+    let fd = unsafe { (tool.table.socket)(tool.table.userdata, libc::AF_INET, kind, protocol) };
+    assert_eq!((fd, errno()), (-1, libc::EPROTONOSUPPORT));
+}
+
+#[test]
+fn a_listener_that_defers_ignores_acks_without_data() {
+    let _alone = alone();
+    let tool = Tool::new("defer", &[]);
+    let listener = tool.listen();
+    tool.set_int(listener, libc::TCP_DEFER_ACCEPT, 2);
+    // Two timeouts of the SYN-ACK, of 1 and 2 s.
+    assert_eq!(tool.int(listener, libc::TCP_DEFER_ACCEPT), 3);
+    tool.set_nonblocking(listener);
+    let (ours, theirs) = tool.handshake();
+    assert_eq!((tool.accept(listener).0, errno()), (-1, libc::EAGAIN));
+    // The first timeout, at 1 s, repeats nothing; the second one does, and then an ACK suffices.
+    let start = tool.now();
+    let (packet, time) = tool.sniff().unwrap();
+    assert!(decoded(&packet).segment.flags.has(Flags::SYN.with(Flags::ACK)));
+    assert!(time > start + 2_900_000 && time < start + 3_100_000, "{start} {time}");
+    tool.inject(&Segment::new(theirs, ours, 257, Flags::ACK), &[]);
+    assert!(tool.accept(listener).0 >= 0);
+}
+
+#[test]
+fn a_listener_that_defers_opens_with_data() {
+    let _alone = alone();
+    let tool = Tool::new("defer-data", &[]);
+    let listener = tool.listen();
+    tool.set_int(listener, libc::TCP_DEFER_ACCEPT, 5);
+    tool.set_nonblocking(listener);
+    let (ours, theirs) = tool.handshake();
+    assert_eq!(tool.accept(listener).0, -1);
+    tool.inject(&data(theirs, ours, 4), b"data");
+    let (fd, _) = tool.accept(listener);
+    assert_eq!(tool.read(fd, 10).unwrap(), b"data");
+}
+
+#[test]
+fn a_closed_socket_leaves_fin_wait_2_after_its_own_time() {
+    let _alone = alone();
+    let tool = Tool::new("linger2", &[("tcp_fin_timeout", "60")]);
+    let listener = tool.listen();
+    let (ours, theirs) = tool.handshake();
+    let (fd, _) = tool.accept(listener);
+    assert_eq!(tool.int(fd, libc::TCP_LINGER2), 60);
+    tool.set_int(fd, libc::TCP_LINGER2, 1);
+    tool.close(fd);
+    assert!(decoded(&tool.sniff().unwrap().0).segment.flags.has(Flags::FIN));
+    tool.inject(&Segment::new(theirs, ours.plus(1), 257, Flags::ACK), &[]);
+    tool.sleep(2_000_000);
+    tool.inject(&Segment::new(theirs, ours.plus(1), 257, Flags::ACK), &[]);
+    assert!(decoded(&tool.sniff().unwrap().0).segment.flags.has(Flags::RST));
+}
+
+#[test]
+fn a_half_open_connection_of_a_closed_listener_learns_it_with_its_next_segment() {
+    let _alone = alone();
+    let tool = Tool::new("half-open", &[]);
+    let listener = tool.listen();
+    let syn = Segment::new(SeqNumber(0), SeqNumber(0), 32_792, Flags::SYN);
+    tool.inject(&syn, &[]);
+    let answer = decoded(&tool.sniff().unwrap().0).segment;
+    tool.close(listener);
+    assert_eq!(tool.sniff(), None);
+    tool.inject(&Segment::new(SeqNumber(1), answer.seq.plus(1), 257, Flags::ACK), &[]);
+    let (packet, _) = tool.sniff().unwrap();
+    let reset = decoded(&packet).segment;
+    assert!(reset.flags.has(Flags::RST) && !reset.flags.has(Flags::ACK) && reset.seq == answer.seq.plus(1));
+}
+
+#[test]
+fn a_dissolved_connection_is_reset_and_its_socket_connects_again() {
+    let _alone = alone();
+    let tool = Tool::new("dissolve", &[]);
+    let listener = tool.listen();
+    tool.handshake();
+    let (fd, _) = tool.accept(listener);
+    let connect = |address: &libc::sockaddr_in| {
+        // SAFETY: the address lives here, and its size is given.
+        unsafe { (tool.table.connect)(tool.table.userdata, fd, (&raw const *address).cast(), 16) }
+    };
+    let nobody = libc::sockaddr_in { sin_family: libc::AF_UNSPEC as u16, ..Tool::address("0.0.0.0:0") };
+    assert_eq!(connect(&nobody), 0);
+    let reset = decoded(&tool.sniff().unwrap().0).segment;
+    assert!(reset.flags.has(Flags::RST) && reset.window > 0, "with a window, as in Linux");
+    // TCP_CLOSE.
+    assert_eq!(tool.option(fd, libc::SOL_TCP, libc::TCP_INFO, 1).unwrap(), [7]);
+    tool.set_nonblocking(fd);
+    assert_eq!((connect(&Tool::address(PEER)), errno()), (-1, libc::EINPROGRESS));
+    let (packet, _) = tool.sniff().unwrap();
+    assert_eq!(decoded(&packet).segment.flags.0 & Flags::SYN.with(Flags::ACK).0, Flags::SYN.0);
+    // TCP_SYN_SENT.
+    assert_eq!(tool.option(fd, libc::SOL_TCP, libc::TCP_INFO, 1).unwrap(), [2]);
+}
+
+#[test]
+fn keep_alive_times_are_those_of_the_kernel_s_settings() {
+    let _alone = alone();
+    let settings = [("tcp_keepalive_time", "15"), ("tcp_keepalive_intvl", "16"), ("tcp_keepalive_probes", "2")];
+    let tool = Tool::new("keepalive", &settings);
+    let fd = tool.socket();
+    let names = [libc::TCP_KEEPIDLE, libc::TCP_KEEPINTVL, libc::TCP_KEEPCNT];
+    assert_eq!(names.map(|name| tool.int(fd, name)), [15, 16, 2]);
+}
+
+#[test]
+fn a_listener_may_answer_with_cookies_at_once() {
+    let _alone = alone();
+    let tool = Tool::new("cookies", &[("tcp_syncookies", "2"), ("tcp_timestamps", "0")]);
+    let listener = tool.listen();
+    let options = SynOptions { mss: Some(8_960), window_scale: None, sack_permitted: false };
+    tool.inject(&Segment::new(SeqNumber(0), SeqNumber(0), 32_792, Flags::SYN).with_syn_options(options), &[]);
+    let answer = decoded(&tool.sniff().unwrap().0).segment;
+    // Nothing is kept: no SYN-ACK is ever repeated.
+    assert_eq!(tool.sniff(), None);
+    tool.inject(&Segment::new(SeqNumber(1), answer.seq.plus(1), 60_000, Flags::ACK), &[]);
+    let (fd, _) = tool.accept(listener);
+    // The largest MSS that a cookie of IPv4 names.
+    assert_eq!(tool.int(fd, libc::TCP_MAXSEG), 1_460);
+}
