@@ -141,8 +141,8 @@ pub struct HyStart {
     started: bool,
     /// A timeout started the round; its end follows with the next ACK.
     timed_out: bool,
-    /// The smallest round-trip time since the last timeout; [`Duration::MAX`] if there was none.
-    min_rtt: Duration,
+    /// The smallest round-trip time since the last timeout, in seconds: half the size of a duration.
+    min_rtt_s: f32,
 }
 
 impl HyStart {
@@ -157,7 +157,7 @@ impl HyStart {
             samples: 0,
             started: false,
             timed_out: false,
-            min_rtt: Duration::MAX,
+            min_rtt_s: f32::INFINITY,
         }
     }
 
@@ -165,7 +165,7 @@ impl HyStart {
     pub fn time_out(&mut self, now: Instant) {
         self.begin_round(now, u64::MAX);
         self.timed_out = true;
-        self.min_rtt = Duration::MAX;
+        self.min_rtt_s = f32::INFINITY;
     }
 
     /// Ends the slow start of `window` if this ACK shows a full path.
@@ -181,8 +181,7 @@ impl HyStart {
             self.round_end = ack.snd_nxt;
         }
         let Some(rtt) = ack.rtt else { return false };
-        self.min_rtt = self.min_rtt.min(rtt);
-        let min_rtt = if self.timed_out { self.min_rtt } else { ack.min_rtt };
+        let min_rtt = if self.timed_out { self.min_since_timeout(rtt) } else { ack.min_rtt };
         let rules = self.rules.of(Policy::HyStart);
         let small = segments < rules.low_window;
         // Rounds that start at the low window start amid a flight, and see the queue of its second half.
@@ -194,6 +193,13 @@ impl HyStart {
         }
         let train = self.sees_train(ack.now, min_rtt);
         self.sees_delay(rtt, min_rtt) || train
+    }
+
+    /// The smallest round-trip time since the timeout, after this sample.
+    #[cold]
+    fn min_since_timeout(&mut self, rtt: Duration) -> Duration {
+        self.min_rtt_s = self.min_rtt_s.min(rtt.as_secs_f64() as f32);
+        Duration::from_secs_f64(f64::from(self.min_rtt_s))
     }
 
     fn begin_round(&mut self, now: Instant, end: u64) {
