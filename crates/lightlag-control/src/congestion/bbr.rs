@@ -26,7 +26,7 @@
 //! 64 KiB. Its windows are whole segments, an even number of them, and PROBE_BW and DRAIN compare the flight at the
 //! moment at which pacing lets the next burst leave, less the whole segments delivered until then. Phases last by the
 //! time of the last delivery, and PROBE_RTT comes and goes with the ticks of the clock. Its gains for 2/ln 2 and the inverse are 739/256 and 88/256, and its
-//! BtlBw is the maximum of three rates (`bandwidth`).
+//! BtlBw is the maximum of three rates (`bandwidth`), in whole segments per 2²⁴ µs.
 //!
 //! The variant `ns3` is ns-3's TcpBbr, which starves with delayed ACKs: see `bbr/ns3.rs`.
 //!

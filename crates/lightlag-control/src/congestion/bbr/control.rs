@@ -18,7 +18,7 @@ const MOST_OF_QUANTUM: f64 = 127.0;
 impl Bbr {
     pub(super) fn start_rate(&mut self, rtt: Duration) {
         let paced = if self.tso { PACED } else { 1.0 };
-        self.rate = self.high_gain() * paced * self.initial_window / rtt.as_secs_f64().max(1e-9);
+        self.rate = self.high_gain() * paced * self.kept(self.initial_window / rtt.as_secs_f64().max(1e-9));
     }
 
     /// A burst, in segments.

@@ -2,16 +2,26 @@
 
 use super::states::State;
 use super::{Bbr, policer};
+use crate::congestion::path_model::whole;
 use crate::congestion::{Ack, RateSample};
 use lightlag_core::Instant;
 
 /// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
 const AGGREGATED_ROUNDS: u64 = 5;
+/// 2²⁴ µs in seconds: rates are whole segments in this time (Linux).
+const UNIT_S: f64 = 16.777_216;
 
 impl Bbr {
     /// BtlBw, or the rate of a policer.
     pub(super) fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
+    }
+
+    /// A rate as it is kept: in Linux in whole segments per 2²⁴ µs (`BW_UNIT`), which is 0.2 % less for 10 segments in
+    /// 600 ms.
+    pub(super) fn kept(&self, rate: f64) -> f64 {
+        let unit = if self.tso { self.segment / UNIT_S } else { 0.0 };
+        whole(rate, unit)
     }
 
     pub(super) fn count_delivered(&mut self, ack: &Ack) {
@@ -24,6 +34,7 @@ impl Bbr {
 
     /// Updates the model from a valid sample. A sample shorter than a round trip tells nothing about the rate (Linux).
     pub(super) fn learn(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
+        let rate = self.kept(rate);
         if self.rounds.advance(sample) {
             self.conserve = false;
         }

@@ -520,3 +520,13 @@ fn in_linux_probe_rtt_marks_what_a_timeout_sends_as_a_start_from_idle() {
         assert_eq!(bbr.idle, idle);
     }
 }
+
+#[test]
+fn linux_keeps_rates_in_whole_segments_per_2_to_the_24_us() {
+    // 10 segments in 600 ms are 279.6 of these units, kept are 279.
+    let unit = SEGMENT as f64 / 16.777_216;
+    let first = |tso| Bbr::new(&Config::default(), &Start { tso, rtt: Some(RTT * 6), ..start(10) });
+    assert_within("linux", first(true).rate, 739.0 / 256.0 * 0.99 * 279.0 * unit, 1e-9);
+    assert_within("draft", first(false).rate, 2.885 * 10.0 * SEGMENT as f64 / 0.6, 1e-9);
+    assert_within("a sample", first(true).kept(14_491.9 * unit), 14_491.0 * unit, 1e-9);
+}
