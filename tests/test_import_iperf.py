@@ -279,3 +279,12 @@ def test_forms_are_told_apart(tmp_path: Path) -> None:
     for text, kind in ((TEN, "iperf3"), (STREAM, "iperf3"), (TEXT, "iperf"), (UDP_TEXT, "iperf")):
         path.write_text(text)
         assert kind_of(path) == kind
+
+
+def test_a_direction_in_which_nothing_arrived_has_no_flow(tmp_path: Path) -> None:
+    test = iperf([10e6] * 4)
+    for at, interval in enumerate(test["intervals"]):
+        interval["sum_bidir_reverse"] = total(at, 0.0)
+    page, scenario = made(tmp_path, json.dumps(test))
+    assert len(scenario["flows"]) == 1
+    assert "Nothing arrived in the other direction" in page.text

@@ -155,3 +155,46 @@ def test_a_wrong_row_of_hypatia_is_refused(tmp_path: Path, file: str, old: str, 
     (folder / file).write_text(text.replace(old, new, 1))
     with pytest.raises(ll.InputError, match=message):
         to_scenario(folder)
+
+
+def vehicles(*ids: str) -> str:
+    def rows(at: int) -> str:
+        return "".join(f'<vehicle {id_} x="{at + 100 * index}" y="0"/>' for index, id_ in enumerate(ids))
+
+    steps = "".join(f'<timestep time="{at}">{rows(at)}</timestep>' for at in range(3))
+    return f"<fcd-export>{steps}</fcd-export>"
+
+
+def test_vehicles_whose_ids_differ_in_blanks_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "fcd.xml"
+    path.write_text(vehicles('id="a b"', 'id="a_b"', 'id="a/b"'))
+    names = [node["name"] for node in tomllib.loads(to_scenario(path).text)["nodes"]]
+    assert names == ["nodea_b", "nodea_b_2", "nodea_b_3"]
+
+
+@pytest.mark.parametrize("id_", ["", 'id=""'])
+def test_a_vehicle_without_an_id_is_refused(tmp_path: Path, id_: str) -> None:
+    path = tmp_path / "fcd.xml"
+    path.write_text(vehicles('id="a"', id_))
+    with pytest.raises(ll.InputError, match=r"fcd\.xml: timestep 1 has a vehicle without an id"):
+        to_scenario(path)
+
+
+def test_too_many_vehicles_are_refused_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "fcd.xml"
+    path.write_text(vehicles(*(f'id="{number}"' for number in range(1001))))
+    with pytest.raises(ll.InputError, match="more than 1000 vehicles; cut the file"):
+        to_scenario(path)
+
+
+def test_a_refusal_by_the_check_names_the_file_and_is_one_line(tmp_path: Path) -> None:
+    folder = hypatia(tmp_path / "state")
+    text = (folder / "tles.txt").read_text()
+    (folder / "tles.txt").write_text(text.replace("51.9000", "59.9000", 1))
+    with pytest.raises(ll.InputError) as refused:
+        to_scenario(folder)
+    message = str(refused.value)
+    assert "\n" not in message
+    assert message.startswith(f"{folder}: ")
+    assert "constellation.file: state-tles.txt: line 4: its checksum" in message
+    assert "lightlag-import" not in message

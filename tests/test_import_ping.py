@@ -262,3 +262,38 @@ def test_fping_of_several_hosts_or_without_answers_is_refused(tmp_path: Path) ->
             tmp_path,
             "192.0.2.1 : [0], timed out (NaN avg, 100% loss)\n192.0.2.1 : [1], timed out (NaN avg, 100% loss)\n",
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "fping",
+            "[1700000000.1] 192.0.2.1 : [0], 64 bytes, 40.1 ms (40.1 avg, 0% loss)\n"
+            "[17000000002.1] 192.0.2.1 : [2], 64 bytes, 42.1 ms (41.1 avg, 33% loss)\n",
+        ),
+        (
+            "ping",
+            "[1700000000.1] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=40 ms\n"
+            "[17000000002.1] 64 bytes from 192.0.2.1: icmp_seq=2 ttl=60 time=40 ms\n",
+        ),
+        (
+            "irtt",
+            '{"round_trips": [{"delay": {"rtt": 30000000}, "timestamps": {"client": {"send": {"wall": 1}}}},'
+            '{"delay": {"rtt": 30000000}, "timestamps": {"client": {"send": {"wall": 17000000000000000000}}}}]}',
+        ),
+    ],
+)
+def test_probes_over_more_than_480_hours_are_refused_by_their_file(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / f"{name}.txt"
+    path.write_text(text)
+    assert kind_of(path) == name
+    with pytest.raises(InputError, match=rf"^{path}: the last probe was sent .* above 480 h; cut the file$"):
+        to_scenario(path, options=Options(rate="10 Mbit/s"))
+
+
+def test_a_round_trip_that_is_too_long_for_a_scenario_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fping.txt"
+    path.write_text("192.0.2.1 : [0], 64 bytes, 4e12 ms (1 avg, 0% loss)\n")
+    with pytest.raises(InputError, match=r"a round trip of 4e\+09 s is above 960 h; is its unit right"):
+        to_scenario(path, options=Options(rate="10 Mbit/s"))

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from lightlag.cli import app
 from lightlag.errors import InputError
-from lightlag.imports import KINDS, Options, kind_of, to_scenario
+from lightlag.imports import KINDS, Options, kind_of, texts, to_scenario
 from lightlag.imports.page import Page
 
 
@@ -289,3 +289,25 @@ def test_the_warnings_of_check_are_shown(tmp_path: Path, monkeypatch: pytest.Mon
     warnings = [text for text in checked.stdout.splitlines() if text.startswith("warning: ")]
     assert warnings, "two nodes with 500 m between them"
     assert [text for text in done.stderr.splitlines() if text.startswith("warning: ")] == warnings
+
+
+def test_a_refused_option_shows_control_characters_as_escapes(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        made(tmp_path, "time,rate_mbps\n0,1\n1,2\n", columns=("t\x1ame=1:s",))
+    assert "\x1a" not in str(refused.value)
+    assert "t\\x1ame" in str(refused.value)
+
+
+@pytest.mark.parametrize("letters", range(3))
+def test_a_long_file_is_recognised_wherever_its_start_ends(tmp_path: Path, letters: int) -> None:
+    path = tmp_path / "long.txt"
+    rounds = ",".join(
+        f'{{"delay": {{"rtt": 30000000}}, "timestamps": {{"client": {{"send": {{"wall": {at}}}}}}}}}'
+        for at in range(500)
+    )
+    path.write_text(f'{{"round_trips": [{rounds}]}}')
+    assert kind_of(path) == "irtt", "one line"
+    # A UTF-8 file stays one if the part that is looked at ends within a letter.
+    rows = "".join(f"{at};{at % 9 + 1}\n" for at in range(8_000))
+    path.write_text(f"# {'x' * letters}{'ж' * 10_000}\nt;скорость\n{rows}", encoding="utf-8")
+    assert texts.start(path).startswith(f"# {'x' * letters}ж")

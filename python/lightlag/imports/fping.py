@@ -66,7 +66,7 @@ def read(path: Path, options: Options) -> Found:
     found = Found(f"{received} answers to {sent} probes of fping.")
     interval_s = options.interval_s or 1.0
     if answers:
-        _times(found, answers, start, interval_s)
+        _times(path, found, answers, start, interval_s)
     else:
         found.delay = Measured(min(least) / 2, f"half of the minimum RTT in the summary, {min(least) * 1000:g} ms")
         found.duration_s = max(sent * interval_s, 1.0)
@@ -83,12 +83,14 @@ def _answer(path: Path, stamp: str | None, text: str | None, at: int) -> tuple[f
     return float(stamp) if stamp else None, texts.number(path, text, "the round trip", line=at) / 1000
 
 
-def _times(found: Found, answers: dict[int, tuple[float | None, float]], start: int, interval_s: float) -> None:
+def _times(
+    path: Path, found: Found, answers: dict[int, tuple[float | None, float]], start: int, interval_s: float
+) -> None:
     """Sets the delay over time, by the times in front of the lines or by the numbers of the probes."""
     if all(stamp is not None for stamp, _ in answers.values()):
         sent = [(stamp - rtt, rtt) for stamp, rtt in answers.values() if stamp is not None]
         origin = min(when for when, _ in sent)
-        ping.delays(found, [(when - origin, rtt) for when, rtt in sent])
+        ping.delays(path, found, [(when - origin, rtt) for when, rtt in sent])
         return
-    ping.delays(found, [((number - start) * interval_s, rtt) for number, (_, rtt) in answers.items()])
+    ping.delays(path, found, [((number - start) * interval_s, rtt) for number, (_, rtt) in answers.items()])
     found.notes.append(f"The file has no times of day (fping -D): a probe was sent each {interval_s:g} s.")

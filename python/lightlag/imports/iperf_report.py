@@ -110,8 +110,9 @@ def path_of(path: Path, test: Report, options: Options) -> Found:
     InputError
         If nothing arrived.
     """
-    sides: list[Side] = [side for side in ("forward", "backward") if test.directions.get(side)]
-    if not any(one.bps >= 1 for side in sides for one in test.directions[side].intervals):
+    given: list[Side] = [side for side in ("forward", "backward") if test.directions.get(side)]
+    sides = [side for side in given if any(one.bps >= 1 for one in test.directions[side].intervals)]
+    if not sides:
         why = f": {test.error}" if test.error else ""
         texts.fail(path, f"nothing arrived in any interval, so there is no rate{why}; repeat the test")
     found, *others = [_direction(test, side, options) for side in sides]
@@ -121,6 +122,8 @@ def path_of(path: Path, test: Report, options: Options) -> Found:
     count = sum(len(test.directions[side].intervals) for side in sides)
     both = ", both directions" if others else ""
     found.title = f"A test by {test.program}: {count} interval{'s' * (count != 1)}{both}."
+    if len(sides) < len(given):
+        found.notes.append("Nothing arrived in the other direction, so that it has no flow.")
     found.notes += _notes(test)
     if test.min_rtt_s:
         found.delay = Measured(test.min_rtt_s / 2, f"half of the least RTT, {test.min_rtt_s * 1000:g} ms")

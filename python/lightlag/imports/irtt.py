@@ -43,7 +43,7 @@ def read(path: Path, options: Options) -> Found:
     if first is None:
         texts.fail(path, f"none of {len(trips)} probes was answered: there is no round trip; repeat the measurement")
     found = Found(f"{len(probes)} answers to {len(trips)} probes of irtt.")
-    delays(found, [(when - first, rtt) for when, rtt in probes])
+    delays(path, found, [(when - first, rtt) for when, rtt in probes])
     _losses(path, test, found, 1 - len(probes) / len(trips))
     return found
 

@@ -156,6 +156,7 @@ def _courses(path: Path, text: str) -> Rows:
 def _vehicles(path: Path, text: str) -> Rows:
     """Places of vehicles and persons in an ``fcd-export`` of SUMO, in metres: one without ``--fcd-output.geo``."""
     when, step = 0.0, 0
+    names: dict[str, str] = {}
     try:
         for event, element in ElementTree.iterparse(StringIO(text), ("start", "end")):
             if event == "end":
@@ -166,11 +167,27 @@ def _vehicles(path: Path, text: str) -> Rows:
                 step += 1
                 when = texts.number(path, element.get("time"), f"time of timestep {step}")
             elif element.tag in ("vehicle", "person") and element.get("x") is not None:
-                name = re.sub(r"[^\w.-]", "_", element.get("id", ""))
+                name = _name(path, element.get("id"), names, step)
                 x, y, z = (_coordinate(path, element.get(key, "0"), None) for key in ("x", "y", "z"))
                 yield None, when, name, (x, y, z)
     except ElementTree.ParseError as error:
         texts.fail(path, f"is not XML: {error}; is the file complete?")
+
+
+def _name(path: Path, id_: str | None, names: dict[str, str], step: int) -> str:
+    """The name of the node of a vehicle: its id without characters that a table does not have."""
+    if not id_:
+        texts.fail(path, f"timestep {step} has a vehicle without an id; write the file with --fcd-output again")
+    if id_ not in names:
+        if len(names) == MOST_NODES:
+            texts.fail(path, f"has more than {MOST_NODES} vehicles; cut the file")
+        plain = re.sub(r"[^\w.-]", "_", id_)
+        count, name = 1, plain
+        while name in names.values():
+            count += 1
+            name = f"{plain}_{count}"
+        names[id_] = name
+    return names[id_]
 
 
 def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import textwrap
@@ -51,8 +52,10 @@ class Page:
                 read.counts()
                 return read.named_warnings()
             except ScenarioError as error:
-                reasons = "\n".join(f"{place}: {message}" for place, message in error.errors)
-                raise InputError(f"what the file says makes no scenario that runs:\n{reasons}") from None
+                (place, message), *others = error.errors
+                reason = (f"{place}: {message}" if place else message).replace(f"{folder}{os.sep}", "")
+                more = f" (and {len(others)} more)" if others else ""
+                raise InputError(f"what the file says makes no scenario that runs: {reason}{more}") from None
 
 
 def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
@@ -79,7 +82,10 @@ def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
     else:
         lines += _wired(path, name, found, options, files)
     page = Page(name, "\n".join(lines) + "\n", files)
-    page.check()
+    try:
+        page.check()
+    except InputError as error:
+        texts.fail(path, str(error))
     return page
 
 

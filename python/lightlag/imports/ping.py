@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lightlag.imports import texts
-from lightlag.imports.found import Found, Measured, Options, Row
+from lightlag.imports.found import LONGEST_S, Found, Measured, Options, Row
 from lightlag.imports.sample import Sample
 
 __all__ = ["ABOUT", "delays", "losses", "read", "recognises"]
@@ -144,7 +144,7 @@ def read(path: Path, options: Options) -> Found:
     found = Found(f"{received} answers to {sent} probes of ping.")
     probes, has_stamps, interval_s = _times(runs, options)
     if probes:
-        delays(found, probes)
+        delays(path, found, probes)
     else:
         least = min(spreads)
         found.delay = Measured(least / 2, f"half of the minimum RTT in the summary, {least * 1000:g} ms")
@@ -319,9 +319,19 @@ def _told_interval(runs: Sequence[_Run]) -> float | None:
     return None if not count else float(f"{sum(duration for duration, _ in told) / count:.2g}")
 
 
-def delays(found: Found, probes: list[tuple[float, float]]) -> None:
-    """Sets the delay of a path from times and round trips, in seconds."""
+def delays(path: Path, found: Found, probes: list[tuple[float, float]]) -> None:
+    """Sets the delay of a path from times and round trips, in seconds.
+
+    Raises
+    ------
+    InputError
+        If a time or a delay is longer than a scenario may be.
+    """
     probes.sort()
+    if (last := probes[-1][0]) > LONGEST_S:
+        texts.fail(path, f"the last probe was sent {last:g} s after the first, which is above 480 h; cut the file")
+    if (largest := max(rtt for _, rtt in probes)) > 2 * LONGEST_S:
+        texts.fail(path, f"a round trip of {largest:g} s is above 960 h; is its unit right?")
     least = min(rtt for _, rtt in probes)
     found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:g} ms")
     found.rows = [Row(when, delay_s=rtt / 2) for when, rtt in probes]

@@ -319,7 +319,7 @@ def _given(table: _Table, text: str) -> _Column:
     if not separator or not rest:
         raise InputError(f"--column {shown}: is not KEY=COLUMN:UNIT; write for example rate=rate_mbps:Mbit/s")
     if key not in _UNITS:
-        raise InputError(f'--column {shown}: "{key}" is not one of {", ".join(_UNITS)}')
+        raise InputError(f'--column {shown}: "{printable(key)}" is not one of {", ".join(_UNITS)}')
     name, unit = rest, None
     if rest not in table.header:
         name, _, unit = (part.strip() for part in rest.rpartition(":"))

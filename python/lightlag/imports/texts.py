@@ -145,10 +145,16 @@ def _damage() -> tuple[type[Exception], ...]:
 
 
 def start(path: Path) -> str:
-    """Returns the start of a file as text, without the last line if that is cut."""
+    """Returns the start of a file as text, without the last line if that is cut and not the only one."""
     data = head(path, _START)
-    text_, _, _ = _decoded(data).rpartition("\n") if len(data) == _START else (_decoded(data), "", "")
-    return text_
+    if len(data) < _START:
+        return _decoded(data)
+    found = _decoded(_CUT_LETTER.sub(b"", data))
+    return found.rpartition("\n")[0] or found
+
+
+_CUT_LETTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")
+"""The first bytes of a letter in UTF-8 at the end of a part of a file."""
 
 
 def text(path: Path) -> str:
