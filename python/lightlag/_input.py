@@ -7,11 +7,20 @@ files.
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 from lightlag import _engine
 
-__all__ = ["MAX_RESULTS_BYTES", "MAX_TEXT_BYTES", "check_regular", "read_bytes", "read_results", "read_text"]
+__all__ = [
+    "MAX_RESULTS_BYTES",
+    "MAX_TEXT_BYTES",
+    "check_regular",
+    "parquet_errors",
+    "read_bytes",
+    "read_results",
+    "read_text",
+]
 
 MAX_TEXT_BYTES = 256 << 20
 """Maximum size of a scenario, a study or another file that a user writes: 256 MiB."""
@@ -72,3 +81,11 @@ def check_regular(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError("it is not a regular file")
+
+
+@cache
+def parquet_errors() -> tuple[type[BaseException], ...]:
+    """Returns the exceptions with which polars refuses a damaged Parquet file: on some it panics."""
+    import polars as pl
+
+    return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException

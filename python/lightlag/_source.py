@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from lightlag import _engine, _origin
-from lightlag._input import MAX_RESULTS_BYTES, check_regular, read_bytes, read_results
+from lightlag._input import MAX_RESULTS_BYTES, check_regular, parquet_errors, read_bytes, read_results
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -170,7 +170,7 @@ class Folder:
             # polars takes no path that is not UTF-8.
             is_utf8 = not any("\ud800" <= letter <= "\udfff" for letter in str(path))
             table = pl.read_parquet(path if is_utf8 else io.BytesIO(path.read_bytes()))
-        except (OSError, pl.exceptions.PolarsError) as error:
+        except parquet_errors() as error:
             raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
         for column, kind in _columns()[name].items():
             problem = None

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
-from lightlag._input import check_regular
+from lightlag._input import check_regular, parquet_errors
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.study import entry as entries
@@ -360,7 +360,7 @@ class Store:
 
         try:
             return pl.read_parquet(self._source(name), columns=columns)
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except parquet_errors() as error:
             if isinstance(error, FileNotFoundError):
                 raise
             reason = str(error).splitlines()[0]
