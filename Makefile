@@ -30,7 +30,8 @@ DENY_VERSION   := 0.20.2
 DENY           := $(TARGET)/tools/cargo-deny-$(DENY_VERSION)
 FUZZ_SECONDS   ?= 60
 FUZZ_RUNS      ?=
-FUZZ_TARGETS   := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_RUST      := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_CHOSEN     = $(filter $(or $(FUZZ_TARGET),$(FUZZ_RUST)),$(FUZZ_RUST))
 FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
@@ -77,8 +78,8 @@ check-rust: $(BIN)/.runtime
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 check-python: $(BIN)/.dev $(BIN)/.engine
-	$(BIN)/ruff format --check --quiet docs/conf.py python scripts tests
-	$(BIN)/ruff check --quiet docs/conf.py python scripts tests
+	$(BIN)/ruff format --check --quiet docs/conf.py python scripts tests fuzz/python
+	$(BIN)/ruff check --quiet docs/conf.py python scripts tests fuzz/python
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
 
@@ -262,25 +263,38 @@ sdist: $(BIN)/.engine $(PAGE)/index.html ## pack the sources, and build a wheel 
 	done | uniq | awk 'END { if (NR != 1) { print "the packed sources build another engine"; exit 1 } }'
 	@ls $(TARGET)/sdist/*.tar.gz $(TARGET)/sdist/*.whl
 
-fuzz: | tools ## fuzz FUZZ_TARGET, or every target one after the other: FUZZ_SECONDS (60) each, or FUZZ_RUNS executions
+# For each chosen target: those of fuzz_targets are programs, the others functions in fuzz/python.
+define fuzz_each
+names="$(or $(FUZZ_TARGET),$(FUZZ_RUST) $$(PYTHONPATH=python $(BIN)/python fuzz/python/targets.py))"; \
+	for target in $$names; do \
+	  mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target fuzz/seeds/$$target; \
+	  if [ -e fuzz/fuzz_targets/$$target.rs ]; then fuzzer="target/$(FUZZ_HOST)/release/$$target"; \
+	  else fuzzer="env PYTHONPATH=../python ../$(BIN)/python python/run.py $$target"; fi; \
+	  $(1); \
+	done
+endef
+
+# The package that fuzzes Python.
+$(BIN)/.fuzz: $(BIN)/.engine
+	@echo "installing what fuzzing needs"
+	@$(call pip_install,p["optional-dependencies"]["fuzz"] + p["optional-dependencies"]["studio"])
+	@touch $@
+
+fuzz: $(if $(filter $(FUZZ_TARGET),$(FUZZ_RUST)),,$(BIN)/.fuzz) | tools ## fuzz FUZZ_TARGET, or every target one after the other: FUZZ_SECONDS (60) each, or FUZZ_RUNS executions
+ifneq ($(FUZZ_CHOSEN),)
 	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	  -Cllvm-args=-sanitizer-coverage-trace-compares" CARGO_TARGET_DIR=target \
-	  cargo build --release --quiet --target $(FUZZ_HOST) $(FUZZ_TARGET:%=--bin %)
-	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
-	  mkdir -p fuzz/corpus/$$target fuzz/artifacts/$$target; \
-	  most="$$(case $$target in analysis|host|replay) echo 512;; real_packet) echo 200;; *) echo 4096;; esac)"; \
+	  cargo build --release --quiet --target $(FUZZ_HOST) $(FUZZ_CHOSEN:%=--bin %)
+endif
+	@$(call fuzz_each,echo "fuzzing $$target"; \
+	  most="$$(case $$target in (analysis|host|replay) echo 512;; (real_packet) echo 200;; (read_*) echo 16384;; (*) echo 4096;; esac)"; \
 	  dictionary="$$([ ! -e fuzz/$$target.dict ] || echo -dict=$$target.dict)"; \
-	  echo "fuzzing $$target"; \
-	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target corpus/$$target seeds/$$target $$dictionary -max_len=$$most \
-	    $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) -artifact_prefix=artifacts/$$target/) || exit 1; \
-	done
+	  (cd fuzz && $$fuzzer corpus/$$target seeds/$$target $$dictionary -max_len=$$most \
+	    $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) -artifact_prefix=artifacts/$$target/) || exit 1)
 
 fuzz-keep: ## of the inputs that make fuzz found, keep in fuzz/seeds those that reach more than the ones kept before
-	@for target in $(or $(FUZZ_TARGET),$(FUZZ_TARGETS)); do \
-	  mkdir -p fuzz/seeds/$$target; \
-	  (cd fuzz && target/$(FUZZ_HOST)/release/$$target -set_cover_merge=1 -use_counters=0 seeds/$$target corpus/$$target) || exit 1; \
-	done
+	@$(call fuzz_each,(cd fuzz && $$fuzzer -set_cover_merge=1 -use_counters=0 seeds/$$target corpus/$$target) || exit 1)
 
 # --- environment ------------------------------------------------------------------------------------------------------
 

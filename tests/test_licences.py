@@ -47,7 +47,7 @@ OF_OTHER_FILES = {"docutils": {"GNU General Public License (GPL)"}}  # a mode fo
 
 
 # What metadata leave open, as the files in the packages say: axe itself is under the MPL, what drives it under MIT.
-BY_FILE = {"axe-playwright-python": {"MIT", "MPL-2.0"}}
+BY_FILE = {"atheris": {"Apache-2.0"}, "axe-playwright-python": {"MIT", "MPL-2.0"}}
 
 
 def needed(names: list[str]) -> dict[str, metadata.Distribution]:
@@ -82,11 +82,14 @@ def licences(distribution: metadata.Distribution) -> set[str]:
 
 def project() -> dict[str, list[str]]:
     table = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    return {"needs": table["dependencies"], "tools": table["optional-dependencies"]["dev"]}
+    extras = table["optional-dependencies"]
+    return {"needs": table["dependencies"], "tools": extras["dev"], "fuzzing": extras["fuzz"]}
 
 
-@pytest.mark.parametrize(("kind", "allowed"), [("needs", PERMISSIVE), ("tools", OF_TOOLS)])
+@pytest.mark.parametrize(("kind", "allowed"), [("needs", PERMISSIVE), ("tools", OF_TOOLS), ("fuzzing", OF_TOOLS)])
 def test_every_package_has_a_licence_that_suits_ours(kind: str, allowed: set[str]) -> None:
+    if kind == "fuzzing":
+        pytest.importorskip("atheris", reason="make fuzz installs it")
     packages = needed(project()[kind])
     assert len(packages) >= len(project()[kind])
     found = {name: licences(package) - OF_OTHER_FILES.get(name, set()) for name, package in packages.items()}

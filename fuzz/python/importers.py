@@ -1,0 +1,73 @@
+"""Importers: a file is refused with one line of text, or what is written passes `check`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from files import message_of, put
+from lightlag._text import printable
+from lightlag.errors import InputError
+from lightlag.imports import KINDS, Options, to_scenario
+
+__all__ = ["TARGETS"]
+
+FILES: Mapping[str, tuple[str, ...]] = {
+    "capture": ("seen.pcap",),
+    "hypatia": ("networkx_path_0_to_1.txt", "networkx_rtt_0_to_1.txt"),
+    "hypatia_network": (
+        "tles.txt",
+        "ground_stations.txt",
+        "isls.txt",
+        "description.txt",
+        "gsl_interfaces_info.txt",
+    ),
+    "mahimahi": ("link.down",),
+}
+"""Names of the files of a target, the one that is imported first; other targets have one file."""
+_FIRST_KINDS = {module: kind for kind, module in reversed(list(KINDS.items()))}
+for _module in _FIRST_KINDS:
+    # Otherwise it is imported by its first use, without coverage.
+    importlib.import_module(f"lightlag.imports.{_module}")
+
+
+def _exercise(module: str, kind: str | None, data: bytes, folder: Path) -> None:
+    """Imports a file; lines ``#column X`` and ``#missing X`` at the start of a table are options."""
+    path = put(FILES.get(module, ("file.txt",)), data, folder)
+    options = _options(data) if module in ("table", "any") else Options()
+    message = _refusal(path, kind, options)
+    # A refusal that names the missing rate or delay can be followed.
+    if message is not None and ("--rate" in message or "--delay" in message):
+        given = Options("20 Mbit/s", "20 ms", columns=options.columns, missing=options.missing)
+        message = _refusal(path, kind, given) or ""
+        assert "give that of the link" not in message, message
+
+
+def _options(data: bytes) -> Options:
+    """The options in comments at the start of a table."""
+    given: dict[bytes, list[str]] = {b"#column": [], b"#missing": []}
+    for line in data.split(b"\n"):
+        word, _, rest = line.partition(b" ")
+        if word not in given:
+            break
+        given[word].append(rest.decode("utf-8", "replace"))
+    return Options(columns=tuple(given[b"#column"]), missing=tuple(given[b"#missing"]))
+
+
+def _refusal(path: Path, kind: str | None, options: Options) -> str | None:
+    """Imports a file; returns the message with which it is refused, or None."""
+    try:
+        page = to_scenario(path, kind=kind, options=options)
+    except InputError as error:
+        return message_of(error)
+    assert page.text == printable(page.text, keep="\n"), f"{page.text!r} has control characters"
+    return None
+
+
+TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
+    **{f"import_{module}": partial(_exercise, module, kind) for module, kind in _FIRST_KINDS.items()},
+    "import_any": partial(_exercise, "any", None),
+}
+"""A target for each module that reads a kind of files, and one in which the kind is found."""

@@ -1,0 +1,92 @@
+"""Readers of results folders, studies and requests of the page: an input is read, or refused with one line of text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import lightlag as ll
+from files import message_of, put
+from lightlag import _engine
+from lightlag.errors import InputError, ScenarioError
+from lightlag.studio.messages import check_types, parsed_message
+from lightlag.study.entry import line, parsed
+
+__all__ = ["TARGETS"]
+
+MAX_EVENTS = 500
+"""Events of a step of a run."""
+
+
+def _run(data: bytes, folder: Path) -> None:
+    """A results folder of a run, of which the flows and links are tables in Parquet."""
+    put(("run.json", "flows.parquet", "links.parquet"), data, folder)
+    try:
+        result = ll.load(folder)
+        assert isinstance(result.summary, dict)
+        assert repr(result)
+    except InputError as error:
+        message_of(error)
+
+
+def _comparison(data: bytes, folder: Path) -> None:
+    """A results folder of a comparison."""
+    put(("run.json", "curves.jsonl"), data, folder)
+    if not (folder / "curves.jsonl").exists():
+        return
+    try:
+        assert repr(ll.load(folder))
+    except InputError as error:
+        message_of(error)
+
+
+def _study(data: bytes, folder: Path) -> None:
+    """A study file; one that is read is the same after it was written."""
+    path = put(("study.toml",), data, folder)
+    try:
+        study = ll.Study.read(path)
+    except (InputError, ScenarioError) as error:
+        message_of(error)
+        return
+    text = study.to_toml(folder)
+    path.write_text(text, "utf-8")
+    assert ll.Study.read(path).to_toml(folder) == text
+
+
+def _store(data: bytes, folder: Path) -> None:
+    """A line of the journal of a study, which is torn or a finished run."""
+    entry = parsed(data)
+    if entry is not None:
+        again = parsed(line(entry).encode())
+        assert again is not None
+        assert line(again) == line(entry)
+
+
+def _request(data: bytes, folder: Path) -> None:
+    """Requests to the engine behind the page, one in a line. Steps of a run are short."""
+    door = _engine.Door()
+    for text in data.decode("utf-8", "replace").split("\n"):
+        try:
+            request = parsed_message(text)
+            check_types(request)
+        except InputError as error:
+            message_of(error)
+            continue
+        except ValueError:
+            continue
+        if request.get("op") == "step":
+            request["events"] = min(request.get("events") or MAX_EVENTS, MAX_EVENTS)
+        del request["id"]
+        answer = door.ask(json.dumps(request))
+        length = int.from_bytes(answer[:4], "little")
+        assert isinstance(json.loads(answer[4 : 4 + length]), dict)
+
+
+TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
+    "read_run": _run,
+    "read_comparison": _comparison,
+    "read_study": _study,
+    "read_store": _store,
+    "request": _request,
+}
