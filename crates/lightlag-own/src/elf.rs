@@ -9,7 +9,7 @@
 ///
 /// # Errors
 /// With the reason, in a few words.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), String> {
+pub fn check(bytes: &[u8]) -> Result<(), String> {
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(());
     }

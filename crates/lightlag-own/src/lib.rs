@@ -5,6 +5,7 @@
 //! - [`records`]: the engine's facts in the records of the interface.
 //! - [`native`]: algorithms behind the C interface of `lightlag-plugin`.
 //! - [`library`]: such algorithms in shared libraries.
+//! - [`elf`]: the check of such a file before it is loaded.
 //! - [`queue`]: a queue discipline from outside as a judge of the engine's queues.
 //! - [`response`]: a loss response from outside as one of the engine.
 //! - [`traffic`]: traffic from outside as an application of the engine.
@@ -12,7 +13,7 @@
 
 pub mod bound;
 mod copied;
-mod elf;
+pub mod elf;
 pub mod library;
 pub mod native;
 pub mod queue;

@@ -16,11 +16,15 @@ pub struct Http {
 }
 
 impl Http {
+    /// A connection that asks for files of a folder.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, request: Vec::new(), answered: false, body: None }
     }
 
     /// Takes in a part of the request. Once it is complete, the head of the answer follows.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn take(&mut self, data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         if self.answered {
             return Ok(());
@@ -74,6 +78,9 @@ impl Http {
     }
 
     /// Appends the next part of the body.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has become shorter.
     pub fn next(&mut self, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
         self.body.as_mut().map_or(Ok(()), |body| body.next(most, out))
     }

@@ -12,6 +12,7 @@ mod payload;
 mod report;
 mod session;
 
+pub use http::Http;
 pub use options::ServeOptions;
 pub use path::PathConfig;
 pub use payload::Source;
