@@ -297,3 +297,12 @@ def test_a_round_trip_that_is_too_long_for_a_scenario_is_refused(tmp_path: Path)
     path.write_text("192.0.2.1 : [0], 64 bytes, 4e12 ms (1 avg, 0% loss)\n")
     with pytest.raises(InputError, match=r"a round trip of 4e\+09 s is above 960 h; is its unit right"):
         to_scenario(path, options=Options(rate="10 Mbit/s"))
+
+
+def test_a_long_line_of_dashes_or_digits_is_read_at_once(tmp_path: Path) -> None:
+    # One such line once took seconds, with a time that grows with the cube of its length.
+    path = tmp_path / "ping.txt"
+    answer = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=40 ms\n"
+    rest = ("-" * 990 + "x\n") * 200 + "--- 192.0.2.1 ping statistics ---\n" + ("[1] " + "1" * 990 + "\n") * 2000
+    path.write_text(f"PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n{answer}{rest}")
+    assert read(path).title == "1 answers to 1 probes of ping."

@@ -311,3 +311,31 @@ def test_a_long_file_is_recognised_wherever_its_start_ends(tmp_path: Path, lette
     rows = "".join(f"{at};{at % 9 + 1}\n" for at in range(8_000))
     path.write_text(f"# {'x' * letters}{'ж' * 10_000}\nt;скорость\n{rows}", encoding="utf-8")
     assert texts.start(path).startswith(f"# {'x' * letters}ж")
+
+
+LONG = "x" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("a.csv", f"time,{LONG}\n1,2\n2,3\n", ()),
+        ("a.csv", "time,rate\n1,2\n2,3\n", (f"rate=rate:{LONG}",)),
+        ("a.csv", "time,rate\n1,2\n2,3\n", (f"{LONG}=rate",)),
+        ("a.csv", f"time,{LONG}\n1,2\n2,3\n", ("rate=speed:Mbit/s",)),
+        ("a.json", f'{{"intervals": [], "error": "{LONG}"}}', ()),
+        ("a.tcl", f"$node_(0) set X_ {LONG}\n$node_(1) set X_ 1\n", ()),
+        ("a.xml", f"<fcd-export>\n<timestep time='5'><vehicle id='{LONG}' x='1' y='0'/></timestep>"
+         f"<timestep time='1'><vehicle id='{LONG}' x='1' y='0'/></timestep>\n</fcd-export>", ()),
+    ],
+)  # fmt: skip
+def test_a_refusal_quotes_a_part_of_what_is_long(tmp_path: Path, name: str, text: str, columns: tuple[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        made(tmp_path, text, name, columns=columns)
+    assert len(str(refused.value)) < 1500
+
+
+def test_a_long_cell_that_is_no_date_is_refused(tmp_path: Path) -> None:
+    # Blanks in a cell once took a time that grows with the square of their number.
+    with pytest.raises(InputError, match="is neither a number nor a date"):
+        made(tmp_path, f"time,rate_mbps\n1{' ' * 100_000}x,3\n2,3\n")

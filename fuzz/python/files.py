@@ -11,7 +11,7 @@ __all__ = ["SEPARATOR", "message_of", "put"]
 
 SEPARATOR = b"\n---\n"
 """Line between the files of an input that has several."""
-MAX_MESSAGE = 2000
+MAX_MESSAGE = 1500
 """Characters of a message."""
 
 

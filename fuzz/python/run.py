@@ -9,6 +9,8 @@ from pathlib import Path
 
 import atheris
 
+from mutation import mutated
+
 INSTRUMENTED = (
     "_source",
     "captures",
@@ -27,6 +29,11 @@ with atheris.instrument_imports(include=[f"lightlag.{name}" for name in INSTRUME
     from targets import TARGETS
 
 
+def _mutate(data: bytes, max_size: int, seed: int) -> bytes:
+    """Returns a changed input: every other one as text, the rest by libFuzzer."""
+    return mutated(data, max_size, seed) if seed % 2 else bytes(atheris.Mutate(data, max_size))
+
+
 def main() -> None:
     """Runs libFuzzer on the target that the first argument names."""
     target = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -39,7 +46,8 @@ def main() -> None:
         place = Path(folder)
         # libFuzzer starts itself again, through a shell, to merge inputs.
         command = shlex.join([sys.executable, sys.argv[0], target])
-        atheris.Setup([command, *sys.argv[2:]], lambda data: TARGETS[target](data, place))
+        arguments = [command, *sys.argv[2:]]
+        atheris.Setup(arguments, lambda data: TARGETS[target](data, place), custom_mutator=_mutate)
         atheris.Fuzz()
 
 

@@ -44,7 +44,7 @@ def read(path: Path, options: Options) -> Found:
         texts.fail(path, "is JSON, but no test by iperf3: it has no intervals; write it with iperf3 --json")
     test.setdefault("intervals", [])
     found = _setup(path, test)
-    found.error = str(error) if error else None
+    found.error = str(error)[:200] if error else None
     found.tests = len(tests)
     setup = texts.member(path, test, "start", "test_start")
     main: Side = "backward" if texts.member(path, setup, "reverse") else "forward"

@@ -14,7 +14,6 @@ from io import StringIO
 from pathlib import Path
 
 from lightlag import _engine
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Motion, Options
@@ -106,7 +105,7 @@ def _of_engine(path: Path, format: str, text: str, dimension: int = TWO) -> tupl
     try:
         nodes, left_out = _engine.movements(format, text, dimension)
     except ValueError as error:
-        raise InputError(f"{printable(path)}: {printable(str(error))}") from None
+        texts.fail(path, str(error))
     end = max(end for _, end, _ in nodes)
     span = _span([place for _, _, place in nodes])
     return Motion(tuple(name for name, _, _ in nodes), text, format, min(end, LONGEST_S), span), left_out

@@ -38,10 +38,10 @@ _HEADER = re.compile(r"^H?PING6?[\s(].*[\d.]|^PING \S+$|^Ping \S+ \(.*\d")
 _COUNTS_FROM_ZERO = re.compile(r"^HPING|^PING6?\(|:\s+\d+\s", re.IGNORECASE)
 _HOST = re.compile(r"-->\s*(\S+)|^H?PING6?\s+([^\s()]+)", re.IGNORECASE)
 _WINDOWS_HEADER = re.compile(r"^[^=<]*(?<![\d.:\w])\d{1,5}(?![\d.:])[^=<]*[:：]\s*$")
-_STATISTICS = re.compile(r"^-{2,}.*-{2,}\s*$")
+_STATISTICS = re.compile(r"^--.*--\s*$")
 _COUNTS = re.compile(r"^\s*(\d{1,10})\s[^,=]*,\s*(\d{1,10})\s[^,=%]*,.*?%(?:\D*?\b(\d{1,12})\s?ms\b)?")
 _COUNTS_IN_SUMMARY = re.compile(
-    r"^[^\d%=]*(\d{1,10})[^\d%]+(\d{1,10})(?!\d*[.,]?\d*\s?%)[^%]*%(?:\D*?(\d{1,12})\s?[^\s\d])?"
+    r"^[^\d%=]*(\d{1,10})[^\d%]+(\d{1,10})(?!\d*+[.,]?\d*+\s?%)[^%]*%(?:\D*?(\d{1,12})\s?[^\s\d])?"
 )
 _WINDOWS_COUNTS = re.compile(r"^[^=]*=\s*(\d{1,10})\D+=\s*(\d{1,10})\D+=\s*(\d{1,10})\b(?!\s*%)")
 _SPREAD = re.compile(r"=\s*([\d.,]+(?:e[+-]?\d+)?)/([\d.,]+)(?:/[\d.,/]+)?\s*(ms|us|s)?\b", re.IGNORECASE)

@@ -298,7 +298,7 @@ def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
             # The user named the only rate.
             continue
         columns[key] = _Column(key, index, name, _factor(key, unit or _USUAL[key]) or 1.0, unit)
-    shown = ", ".join(printable(name) for name in table.header[:12])
+    shown = ", ".join(f"{printable(name):.60}" for name in table.header[:12])
     if "time" not in columns:
         texts.fail(table.path, f"no column is a time; there are {shown}; write --column time=NAME:s", 1)
     if "delay" in columns and "rtt" in columns:
@@ -315,11 +315,11 @@ def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
 
 def _given(table: _Table, text: str) -> _Column:
     key, separator, rest = (part.strip() for part in text.partition("="))
-    shown = printable(text)
+    shown = f"{printable(text):.60}"
     if not separator or not rest:
         raise InputError(f"--column {shown}: is not KEY=COLUMN:UNIT; write for example rate=rate_mbps:Mbit/s")
     if key not in _UNITS:
-        raise InputError(f'--column {shown}: "{printable(key)}" is not one of {", ".join(_UNITS)}')
+        raise InputError(f'--column {shown}: "{printable(key):.60}" is not one of {", ".join(_UNITS)}')
     name, unit = rest, None
     if rest not in table.header:
         name, _, unit = (part.strip() for part in rest.rpartition(":"))
@@ -329,12 +329,12 @@ def _given(table: _Table, text: str) -> _Column:
     if factor is None:
         known = ", ".join(dict.fromkeys([_EXAMPLES[key], *list(_UNITS[key])[:6]]))
         raise InputError(
-            f"--column {shown}: {printable(unit or 'nothing')!r} is not a unit of {key}; write one of {known}"
+            f"--column {shown}: {printable(unit or 'nothing')!r:.60} is not a unit of {key}; write one of {known}"
         )
     if name not in table.header:
-        shown_names = ", ".join(printable(one) for one in table.header[:12])
+        shown_names = ", ".join(f"{printable(one):.60}" for one in table.header[:12])
         raise InputError(
-            f'--column {shown}: {printable(table.path)} has no column "{printable(name)}"; there are {shown_names}'
+            f'--column {shown}: {printable(table.path)} has no column "{printable(name):.60}"; there are {shown_names}'
         )
     return _Column(key, table.header.index(name), name, factor, unit)
 

@@ -26,6 +26,8 @@ MOST_BYTES = 1 << 30
 """Bytes of a measurement at most, after decompression."""
 MAX_LINE = 1000
 """Characters of a line that a tool prints; what is longer is none of its lines."""
+_MAX_MESSAGE = 600
+"""Characters of an error message, which may quote the file."""
 _START = 20_000
 
 
@@ -96,7 +98,12 @@ _PACKED = {
 def fail(path: Path, message: str, line: int | None = None) -> NoReturn:
     """Raises an error about a place in a file."""
     place = "" if line is None else f"line {line}: "
-    raise InputError(f"{printable(path)}: {place}{printable(message)}")
+    raise InputError(f"{printable(path)}: {place}{_bounded(printable(message))}")
+
+
+def _bounded(message: str) -> str:
+    """A message without the middle of a long one: the cause is at its start, the remedy at its end."""
+    return message if len(message) <= _MAX_MESSAGE else f"{message[:400]} … {message[-150:]}"
 
 
 def head(path: Path, count: int) -> bytes:

@@ -17,6 +17,8 @@ _EPOCHS = ((1e17, 1e-9, "nanoseconds"), (1e14, 1e-6, "microseconds"), (1e11, 1e-
 FORMS = ("d/m/y", "m/d/y")
 """Orders of day and month, as units of a time column."""
 _DAY_S = 86_400.0
+_MAX_LENGTH = 100
+"""Characters of a date."""
 _CLOCK = re.compile(r"^(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*([AaPp]\.?[Mm]\.?)?$")
 _DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})(?:[ T,]+(.*))?$")
 _YEAR_FIRST = re.compile(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[ T]+(.*))?$")
@@ -66,6 +68,8 @@ def instant(text: str, *, is_day_first: bool | None, ask: Callable[[], None]) ->
         Is called for a date whose order is not known; it raises.
     """
     text = text.strip()
+    if len(text) > _MAX_LENGTH:
+        return None
     if (clock := _clock(text)) is not None:
         return clock
     zone_text = _ZONE.search(text)
