@@ -19,8 +19,12 @@ from bad_inputs import (
     injection,
     keys,
     measurements,
+    movements,
     options,
+    probes,
     python,
+    rates,
+    schema,
     skies,
     structure,
     text,
@@ -36,7 +40,7 @@ MOST_LINES = 51
 REMEDY = re.compile(
     r"; |: give|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|between|at least|should be|"
     r"twice|is not|is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|is negative|is missing|"
-    r"has no key|where the header has|more than|above|below|less than|too |cannot be|exists already|"
+    r"has no key|where the header has|more than|farther than|above|below|less than|too |cannot be|exists already|"
     r"Missing|No such|Got unexpected"
 )
 """Words with which a message names a remedy or a reason."""
@@ -108,12 +112,16 @@ SUBJECTS: dict[str, Make] = {
     "JSON": lambda _: text.jsons(),
     "values": lambda _: structure.values(),
     "structure": lambda _: structure.structure(),
+    "schema": lambda _: schema.keys_of_the_schema(),
     "--set": lambda _: keys.sets(),
     "--vary": lambda _: keys.varied(),
     "options": lambda _: options.flags(),
     "traces": lambda _: traces.traces(),
     "constellations": lambda _: skies.skies(),
     "measurements": lambda _: measurements.imported(),
+    "probes": lambda _: probes.probes(),
+    "rates": lambda _: rates.rates(),
+    "movements": lambda _: movements.movements(),
     "captures": lambda _: captures.captures(),
     "folders": lambda request: folders.damaged(*results(request)),
     "writing": lambda _: writing.writing(),

@@ -251,7 +251,7 @@ BAD = {
     "bytes": ("x.csv", b"time,rate\n\x00\xff\n", {}, "is not text: byte 10 is 0"),
     "a cut capture": ("x.pcap", bytes.fromhex("d4c3b2a1") + b"\0" * 8, {}, "x.pcap"),
     "columns of no table": ("c.up", "1\n2\n", {"columns": ("rate=a",)}, "--column names the columns of a table"),
-    "a rate that is none": ("c.up", "1\n2\n", {"delay": "soon"}, "links[0].delay"),
+    "a rate that is none": ("c.up", "1\n2\n", {"delay": "soon"}, "--delay: "),
 }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def imported() -> Iterator[Case]:
             parts=("--column",),
         )
     for rate in ("fast", "5", "-1 Mbit/s", "0 bit/s"):
-        yield Case(f"--rate {rate}", ("import", "log.csv", "--rate", rate), files=table, parts=("rate", rate))
+        yield Case(f"--rate {rate}", ("import", "log.csv", "--rate", rate), files=table, parts=("--rate: ", rate))
     for name in ("a/b", ".x", "a b", ""):
         yield Case(f"--name {name}", ("import", "log.csv", "--name", name), files=table, parts=("--name",))
     yield Case("import nothing", ("import", "nowhere.csv"), parts=("nowhere.csv", "no such file"))

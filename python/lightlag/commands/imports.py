@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lightlag._text import printable, say
+from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
 
 File = Annotated[
@@ -53,6 +54,7 @@ def import_(
             metavar="SECONDS",
             min=1e-6,
             max=1e6,
+            callback=finite,
             help="Time between two probes of a ping without times; default: as its summary says, or 1.",
         ),
     ] = None,

@@ -13,6 +13,7 @@ import typer
 from lightlag._text import plain, say
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ def orbit(
         str | None, typer.Option("--station", metavar="NAME", help="The passes over this station, and its sky.")
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", help="Seconds from the start on.", min=1.0, max=1e6)
+        float,
+        typer.Option("--seconds", metavar="S", help="Seconds from the start on.", min=1.0, max=1e6, callback=finite),
     ] = 600.0,
-    at: Annotated[float, typer.Option("--at", metavar="S", help="Seconds of pictures of one moment.", min=0.0)] = 0.0,
+    at: Annotated[
+        float,
+        typer.Option("--at", metavar="S", help="Seconds of pictures of one moment.", min=0.0, max=1e6, callback=finite),
+    ] = 0.0,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -90,7 +90,7 @@ def read(path: Path, kind: str | None = None, options: Options | None = None) ->
         raise InputError(f'no kind "{printable(kind)}" of files; there are {", ".join(KINDS)}')
     if (options.columns or options.missing) and kind != "csv":
         option = "--column names the columns" if options.columns else "--missing names values"
-        raise InputError(f"{option} of a table, and {printable(path)} is {_reader(kind).ABOUT}")
+        raise InputError(f"{option} of a table, and {printable(path)} is {_reader(kind).ABOUT}; leave it out")
     return _reader(kind).read(path, options)
 
 

@@ -59,7 +59,7 @@ def read(path: Path, options: Options) -> Found:
     # Without its first lines a file starts with a later number.
     start = min(probes, default=0)
     sent = max(max(probes, default=-1) + 1 - start, 0 if probes and start else sum(int(row["sent"]) for row in totals))
-    least = [texts.number(path, row["least"], "min") / 1000 for row in totals if row["least"]]
+    least = [texts.round_trip(path, row["least"], 1e-3, "min") for row in totals if row["least"]]
     if not answers and not least:
         texts.fail(path, f"none of {sent} probes was answered: there is no round trip; probe a host that answers")
     received = len(answers) if answers else min(sum(int(row["received"]) for row in totals), sent)
@@ -80,7 +80,7 @@ def _answer(path: Path, stamp: str | None, text: str | None, at: int) -> tuple[f
     """Time of day and round trip of an answer, in seconds; None for a probe without one."""
     if text is None or text == "-":
         return None
-    return float(stamp) if stamp else None, texts.number(path, text, "the round trip", line=at) / 1000
+    return float(stamp) if stamp else None, texts.round_trip(path, text, 1e-3, "the round trip", line=at)
 
 
 def _times(

@@ -45,7 +45,11 @@ def read(path: Path, options: Options) -> Found:
         if seconds > LONGEST_S:
             texts.fail(times, f"{seconds:g} s is above 480 h; times are in nanoseconds", at)
         if found.rows and seconds < found.rows[-1].time_s:
-            texts.fail(times, f"the time goes back from {found.rows[-1].time_s:g} s to {seconds:g} s", at)
+            texts.fail(
+                times,
+                f"the time goes back from {found.rows[-1].time_s:g} s to {seconds:g} s; sort the rows by time",
+                at,
+            )
         delay = texts.number(times, rtt, "rtt_ns", line=at) / 2e9
         if delay > LONGEST_S:
             texts.fail(times, f"{2 * delay:g} s is no round trip; they are in nanoseconds", at)

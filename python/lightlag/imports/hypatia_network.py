@@ -159,6 +159,8 @@ def _isls(path: Path, names: list[str]) -> Iterator[tuple[str, str]]:
         ends = [int(field) for field in fields]
         if max(ends) >= len(names):
             texts.fail(path, f"{max(ends)} is not the number of a satellite; there are 0 to {len(names) - 1}", at)
+        if ends[0] == ends[1]:
+            texts.fail(path, f"joins satellite {ends[0]} to itself; name two", at)
         yield names[ends[0]], names[ends[1]]
 
 

@@ -214,7 +214,7 @@ def _interval(path: Path, row: Any, at: int, key: str, suffix: str) -> Interval 
     if end > LONGEST_S:
         texts.fail(path, f"{place}.end: {end:g} s is above 480 h")
     if end < start:
-        texts.fail(path, f"{place}: ends at {end:g} s, before its start at {start:g} s")
+        texts.fail(path, f"{place}: ends at {end:g} s, before its start at {start:g} s; remove the interval")
     lost = total.get("lost_percent")
     loss = None if lost is None else _share(path, lost, f"{place}.lost_percent")
     return Interval(start, end, bps, loss, None if suffix else _rtt(path, row, at))

@@ -39,7 +39,7 @@ def read(path: Path, options: Options) -> Found:
             continue
         sent = _sent(path, trip, at)
         first = sent if first is None else min(first, sent)
-        probes.append((sent, texts.number(path, rtt, f"round_trips[{at}].delay.rtt") / 1e9))
+        probes.append((sent, texts.round_trip(path, rtt, 1e-9, f"round_trips[{at}].delay.rtt")))
     if first is None:
         texts.fail(path, f"none of {len(trips)} probes was answered: there is no round trip; repeat the measurement")
     found = Found(f"{len(probes)} answers to {len(trips)} probes of irtt.")

@@ -198,21 +198,23 @@ def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:
         if when > LONGEST_S:
             texts.fail(path, f"{when:g} s is above 480 h", at)
         if when < last.get(node, 0.0):
-            texts.fail(path, f"the time of node {node} goes back from {last[node]:g} s to {when:g} s", at)
+            texts.fail(
+                path, f"the time of node {node} goes back from {last[node]:g} s to {when:g} s; sort them by time", at
+            )
         if node in last and when == last[node]:
             continue
         starts.setdefault(node, place)
         last[node] = when
         written.append(f"{when!r},{node},{place[0]!r},{place[1]!r},{place[2]!r}\n")
     if not starts:
-        texts.fail(path, "places no node")
+        texts.fail(path, "places no node; name a file with movements in it")
     return Motion(tuple(starts), "".join(written), "csv", max(last.values()), _span(list(starts.values()))), 0
 
 
 def _coordinate(path: Path, text: str | None, at: int | None) -> float:
     value = texts.number(path, text, "a coordinate", line=at, least=-FARTHEST_M)
     if value > FARTHEST_M:
-        texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m", at)
+        texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m; are places in metres?", at)
     return value
 
 

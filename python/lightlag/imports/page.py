@@ -33,6 +33,11 @@ class Page:
     files: dict[str, str]
     """The files beside it, by name."""
 
+    source: Path
+    """The file that was read."""
+    options: Options
+    """What was given beside it."""
+
     def check(self) -> list[tuple[str, str, str]]:
         """Checks the scenario as ``lightlag check`` does; returns name, place and message of each warning.
 
@@ -52,10 +57,18 @@ class Page:
                 read.counts()
                 return read.named_warnings()
             except ScenarioError as error:
-                (place, message), *others = error.errors
-                reason = (f"{place}: {message}" if place else message).replace(f"{folder}{os.sep}", "")
+                first, *others = error.errors
                 more = f" (and {len(others)} more)" if others else ""
-                raise InputError(f"what the file says makes no scenario that runs: {reason}{more}") from None
+                raise InputError(self._reason(*first).replace(f"{folder}{os.sep}", "") + more) from None
+
+    def _reason(self, place: str, message: str) -> str:
+        """Says which option or which file gives a value that no scenario has."""
+        given = {"links[0].rate": ("--rate", self.options.rate), "links[0].delay": ("--delay", self.options.delay)}
+        option, value = given.get(place, ("", None))
+        if value is not None:
+            return f"{option}: {message}"
+        wrong = f"gives a wrong {place}" if place else "makes no scenario that runs"
+        return f"{printable(self.source)}: {wrong}: {message}"
 
 
 def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
@@ -81,11 +94,8 @@ def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
         lines += _moving(name, found.motion, files)
     else:
         lines += _wired(path, name, found, options, files)
-    page = Page(name, "\n".join(lines) + "\n", files)
-    try:
-        page.check()
-    except InputError as error:
-        texts.fail(path, str(error))
+    page = Page(name, "\n".join(lines) + "\n", files, path, options)
+    page.check()
     return page
 
 

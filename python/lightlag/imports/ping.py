@@ -32,6 +32,8 @@ _PAIR = re.compile(
 )
 _SEQUENCE = re.compile(r"(?:icmp_seq|icmp_req|icmp_seqno|\bseq)\s*[=\s]\s*(\d{1,20})\b", re.IGNORECASE)
 _NO_TIME = re.compile(r"icmp_seq|icmp_req|seq|ttl|hlim|hops?|bytes|size|mtu|id", re.IGNORECASE)
+_OTHER_UNIT = re.compile(r"ns|nsec|m|min|mins|h|hr|hrs|hour|hours|d|day|days", re.IGNORECASE)
+"""Units of time in which no ping prints a round trip."""
 _EPOCH = re.compile(r"^\[?(\d{9,11}(?:\.\d+)?)\]?\s")
 _DATE = re.compile(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?:?\s")
 _HEADER = re.compile(r"^H?PING6?[\s(].*[\d.]|^PING \S+$|^Ping \S+ \(.*\d")
@@ -180,6 +182,7 @@ def _runs(path: Path) -> list[_Run]:
             elif not is_over:
                 _read_lost(path, run, line, at)
             continue
+        _check_unit(path, line, at)
         if is_over:
             run = _Run(run.host)
             runs.append(run)
@@ -188,6 +191,13 @@ def _runs(path: Path) -> list[_Run]:
             number = _sequence(path, run, line, at)
             run.take(run.highest + 1 if number is None else number, (_stamp(line), rtt))
     return runs
+
+
+def _check_unit(path: Path, line: str, at: int) -> None:
+    """Refuses a round trip in a unit of time that no ping prints, which would be taken for milliseconds."""
+    for pair in _PAIR.finditer(line):
+        if pair["foreign"] is not None and pair["key"].lower() == "time" and _OTHER_UNIT.fullmatch(pair["foreign"]):
+            texts.fail(path, f"{pair[0]}: round trips are in ms, us or s; convert this one", at)
 
 
 def _round_trip(line: str) -> float | None:
@@ -279,8 +289,9 @@ def _read_summary(path: Path, run: _Run, line: str, at: int, is_over: bool) -> b
                 at,
             )
     elif spread := _SPREAD.search(line):
-        least = texts.number(path, spread[1].replace(",", "."), "the minimum round trip", line=at)
-        run.told_rtt_s = least * _UNITS[(spread[3] or "ms").lower()]
+        unit_s = _UNITS[(spread[3] or "ms").lower()]
+        least = spread[1].replace(",", ".")
+        run.told_rtt_s = texts.round_trip(path, least, unit_s, "the minimum round trip", line=at)
     else:
         return False
     if (run.told_sent or 0) >= MAX_SEQUENCE:

@@ -310,6 +310,9 @@ def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
             f"no column is a rate, a delay, an RTT or a loss; there are {shown}; write --column rate=NAME:Mbit/s",
             1,
         )
+    for name in (column.name for column in columns.values()):
+        if table.header.count(name) > 1:
+            texts.fail(table.path, f'the column "{printable(name)}" is there twice; rename one', 1)
     return list(columns.values())
 
 

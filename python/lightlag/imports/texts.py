@@ -20,10 +20,15 @@ from lightlag._input import check_regular
 from lightlag._text import printable
 from lightlag.errors import InputError
 
-__all__ = ["fail", "head", "lines", "member", "number", "parsed", "short_lines", "start", "text", "tree", "without_nan"]
+__all__ = [
+    *("fail", "head", "lines", "member", "number", "parsed", "round_trip", "short_lines", "start", "text", "tree"),
+    "without_nan",
+]
 
 MOST_BYTES = 1 << 30
 """Bytes of a measurement at most, after decompression."""
+LONGEST_S = 480 * 3600.0
+"""Seconds of a time in a scenario at most."""
 MAX_LINE = 1000
 """Characters of a line that a tool prints; what is longer is none of its lines."""
 _MAX_MESSAGE = 600
@@ -121,7 +126,9 @@ def head(path: Path, count: int) -> bytes:
     except FileNotFoundError:
         fail(path, "no such file; name a measurement")
     except IsADirectoryError:
-        fail(path, "is a folder; name a file in it")
+        fail(
+            path, "is a folder; name a file in it, or a network of Hypatia, which has tles.txt and ground_stations.txt"
+        )
     except InputError:
         raise
     except (OSError, ValueError) as error:
@@ -264,4 +271,12 @@ def number(path: Path, value: Any, what: str, *, line: int | None = None, least:
         fail(path, f"{what}: {printable(repr(value)):.60} is not a number", line)
     if found < least:
         fail(path, f"{what}: {found:g} is below {least:g}", line)
+    return found
+
+
+def round_trip(path: Path, value: Any, unit_s: float, what: str, *, line: int | None = None) -> float:
+    """A round trip in seconds, given in a unit, of at most 480 h."""
+    found = number(path, value, what, line=line) * unit_s
+    if found > LONGEST_S:
+        fail(path, f"{what}: {found:g} s is above 480 h; remove it, or correct its unit", line)
     return found
