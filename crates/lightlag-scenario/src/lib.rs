@@ -86,7 +86,9 @@ fn parse_tree(
     mut errors: Errors,
 ) -> Result<Scenario, Vec<ScenarioError>> {
     if let Some(tree) = &mut tree {
-        tree::expand_shorthands(tree);
+        if sets.iter().any(|(key, _)| tree::is_of_flows(key)) {
+            tree::expand_shorthands(tree);
+        }
         tree::resolve(tree, folder);
         for change in sets {
             tree::set(tree, change, &mut errors);

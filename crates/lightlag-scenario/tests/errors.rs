@@ -373,6 +373,29 @@ fn values_out_of_bounds_are_refused() {
 }
 
 #[test]
+fn mistakes_in_a_short_form_are_named_where_they_stand() {
+    for (instead, path, fragment) in [
+        ("congestion = \"qubic\"", "flows[0].congestion", "did you mean \"cubic\"?"),
+        ("congestion = { algorithm = \"cubic\", beta = 2 }", "flows[0].congestion.beta", "2 is not a number from"),
+    ] {
+        assert_refused(GOOD, ("tcp = { congestion = \"cubic\" }", instead, path, fragment));
+    }
+    for (short, path, fragment) in [
+        ("uniform = \"1 s\"", "uniform", "\"1 s\" is not a list of the least and the largest"),
+        ("uniform = [\"1 s\"]", "uniform", "a time such as"),
+        ("uniform = [\"soon\", \"2 s\"]", "uniform[0]", "\"soon\" is not a time"),
+        ("uniform = [\"1 s\", 2]", "uniform[1]", "2 is not a time"),
+        ("uniform = [\"2 s\", \"1 s\"]", "uniform[1]", "is not above min"),
+        ("exponential = true", "exponential", "true is not a time"),
+        ("exponential = [\"1 s\"]", "exponential", "is not a time"),
+        ("exponential = \"0 s\"", "exponential", "is nothing"),
+    ] {
+        let path = format!("flows[0].start.{path}");
+        assert_refused(GOOD, ("start = \"1 s\"", &format!("start = {{ {short} }}"), &path, fragment));
+    }
+}
+
+#[test]
 fn parameters_of_a_congestion_control_are_checked_one_by_one() {
     let refused = |table: &str, key: &str, fragment: &str| {
         let path = format!("flows[0].tcp.congestion{key}");

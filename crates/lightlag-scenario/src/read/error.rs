@@ -73,6 +73,14 @@ impl Errors {
         }
     }
 
+    /// Moves the errors since `before` that are at one place to another: to what was written, where that is short for it.
+    pub(crate) fn rename(&mut self, before: usize, from: &Path, to: &Path) {
+        let from = from.to_string();
+        for error in self.listed.iter_mut().skip(before).filter(|error| error.path == from) {
+            error.path = to.to_string();
+        }
+    }
+
     /// An unknown key at `at`; `known` are those of its table.
     pub(crate) fn unknown_key(&mut self, at: impl fmt::Display, key: &str, known: &[&str]) {
         let near = nearest(key, known);

@@ -149,7 +149,12 @@ fn split_directions(at: &mut Value) {
     };
 }
 
-/// Moves `congestion` of flows into their `tcp` table, unless both are given.
+/// Whether a change is to flows, which may be told by their names.
+pub(crate) fn is_of_flows(key: &str) -> bool {
+    matches!(steps(key).as_deref(), Some([first, ..]) if first == "flows" || first == "topology")
+}
+
+/// Moves `congestion` of flows into their `tcp` table, unless both are given: for changes, which name one place.
 pub(crate) fn expand_shorthands(tree: &mut Value) {
     let move_in = |flow: &mut Value| {
         let Value::Object(entries) = flow else { return };

@@ -77,13 +77,11 @@ impl FromValue for Change {
         let rate = table.optional("rate", errors);
         let delay = table.optional::<Propagation>("delay", errors).map(|delay| delay.0);
         let down = table.optional("down", errors);
-        let loss = table.optional::<LossModel>("loss", errors);
+        let elsewhere = "is said once, by the loss of the link or by the whole of changes";
+        let loss = LossModel::one_way(&mut table, at, elsewhere, errors);
         let loss_at = Path::Key(at, "loss");
-        for key in ["where", "direction", "forward", "backward"] {
-            if value.get("loss").is_some_and(|loss| loss.get(key).is_some()) {
-                errors
-                    .push(Path::Key(&loss_at, key), "is said once, by the loss of the link or by the whole of changes");
-            }
+        if value.get("loss").is_some_and(|loss| loss.get("where").is_some()) {
+            errors.push(Path::Key(&loss_at, "where"), elsewhere);
         }
         if loss.as_ref().is_some_and(|loss| loss.law.names_packets()) {
             errors.push(loss_at, "single packets are named by the loss of the link; give a rate or bursts here");

@@ -2,7 +2,7 @@
 //!
 //! The models and their keys are those that `lightlag-net` declares.
 
-use crate::read::{Errors, FromValue, Key, Omitted, Path, not_one_of, probability, shown};
+use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, probability, shown};
 use lightlag_core::Probability;
 use lightlag_net::loss::errors::PacketErrors;
 use lightlag_net::setting::Parameter;
@@ -96,6 +96,18 @@ fn listed(forms: &[Form]) -> String {
 impl LossModel {
     fn packets(rate: Probability) -> Self {
         Self { law: LossLaw::Packet(PacketErrors { rate }), place: LossPlace::AfterQueue }
+    }
+
+    /// Reads the key `loss` of the table at `at`, which has one direction; a key that names one is refused for this reason.
+    pub(crate) fn one_way(table: &mut Table, at: &Path, reason: &str, errors: &mut Errors) -> Option<Self> {
+        let place = Path::Key(at, "loss");
+        let value = table.value("loss").filter(|value| !value.is_null())?;
+        for key in ["direction", "forward", "backward"] {
+            if value.get(key).is_some() {
+                errors.push(Path::Key(&place, key), reason);
+            }
+        }
+        Self::read(value, &place, errors)
     }
 
     /// The model that a link runs.

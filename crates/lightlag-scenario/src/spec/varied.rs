@@ -4,7 +4,7 @@ use crate::read::{Errors, FromValue, LARGEST, LONGEST, Path, Table, described, n
 use lightlag_core::{Bytes, Duration, Law, RandomStream};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// A quantity that can be drawn.
@@ -178,15 +178,10 @@ impl<Q: Quantity> FromValue for Varied<Q> {
             let value = positive(Q::read(value, at, errors), at, errors);
             return value.filter(|_| errors.len() == before).map(Self::constant);
         }
+        if let Some((name, inner)) = value.as_object().and_then(short) {
+            return Self::read_short(name, inner, at, errors);
+        }
         let before = errors.len();
-        let longer;
-        let value = match in_full(value) {
-            Some(table) => {
-                longer = table;
-                &longer
-            }
-            None => value,
-        };
         let mut table = Table::open(value, at, "a table with a distribution", errors)?;
         let remedy = "write uniform, exponential, pareto, lognormal or empirical";
         let name: String = table.required("distribution", remedy, errors)?;
@@ -215,15 +210,34 @@ impl<Q: Quantity> FromValue for Varied<Q> {
     }
 }
 
-/// The table that `{ uniform = [min, max] }` and `{ exponential = mean }` are short for.
-fn in_full(value: &Value) -> Option<Value> {
-    let entries = value.as_object().filter(|entries| entries.len() == 1)?;
-    let (name, value) = entries.iter().next()?;
-    match (name.as_str(), value.as_array().map(Vec::as_slice)) {
-        ("uniform", Some([min, max])) => Some(json!({ "distribution": name, "min": min, "max": max })),
-        ("exponential", None) => Some(json!({ "distribution": name, "mean": value })),
-        _ => None,
+impl<Q: Quantity> Varied<Q> {
+    /// Reads `{ uniform = [min, max] }` and `{ exponential = mean }`; mistakes are named by these places.
+    fn read_short(name: &str, value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+        let (before, here) = (errors.len(), Path::Key(at, name));
+        let (table, places) = match (name, value.as_array().map(Vec::as_slice)) {
+            ("uniform", Some([min, max])) => {
+                let places = vec![("min", Path::Index(&here, 0)), ("max", Path::Index(&here, 1))];
+                (json!({ "distribution": name, "min": min, "max": max }), places)
+            }
+            ("uniform", _) => {
+                let what = format!("a list of the least and the largest, each {} such as {}", Q::NAME, Q::EXAMPLE);
+                errors.push(here, format!("{} is not {what}", shown(value)));
+                return None;
+            }
+            _ => (json!({ "distribution": name, "mean": value }), vec![("mean", here)]),
+        };
+        let found = Self::read(&table, at, errors);
+        for (key, place) in places {
+            errors.rename(before, &Path::Key(at, key), &place);
+        }
+        found
     }
+}
+
+/// The name and the value of a distribution in short.
+fn short(entries: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let (name, value) = entries.iter().next().filter(|_| entries.len() == 1)?;
+    matches!(name.as_str(), "uniform" | "exponential").then_some((name, value))
 }
 
 /// Refuses what is above the largest that there can be.

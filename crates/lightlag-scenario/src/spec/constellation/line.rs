@@ -68,7 +68,8 @@ impl SkyLine {
         };
         let mut line = Self::of(table.optional("rate", errors).unwrap_or(rate));
         line.queue = table.optional("queue", errors).unwrap_or_default();
-        line.loss = table.optional("loss", errors).unwrap_or_default();
+        let reason = "is not a key here: a transmitter has one direction; leave it out";
+        line.loss = LossModel::one_way(&mut table, &at, reason, errors).unwrap_or_default();
         line.delay = table.optional("delay", errors).unwrap_or_default();
         line.jitter = table.optional("jitter", errors).unwrap_or_default();
         line.jitter.check(line.delay, &Path::Key(&at, "jitter"), errors);
@@ -160,7 +161,7 @@ impl JsonSchema for SkyLine {
                 },
                 "delay": described(generator.subschema_for::<Duration>(), "Time beside that of the light, such as processing."),
                 "jitter": described(generator.subschema_for::<JitterSpec>(), "Differences in delay from packet to packet."),
-                "fade": described(generator.subschema_for::<Fade>(), "Rain that drives the rate."),
+                "fade": described(generator.subschema_for::<Fade>(), "Rain that drives the rate; only of the uplink."),
                 "queue": described(generator.subschema_for::<Queue>(), "The queue in front of it."),
                 "loss": described(generator.subschema_for::<LossModel>(), "Losses other than those for want of room."),
                 "shared": {
