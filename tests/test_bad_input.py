@@ -18,15 +18,19 @@ from bad_inputs import (
     folders,
     injection,
     keys,
+    learning,
     measurements,
     movements,
     options,
+    own,
     probes,
     python,
     rates,
     schema,
     skies,
     structure,
+    studies,
+    studio,
     text,
     traces,
     writing,
@@ -38,10 +42,10 @@ from lightlag.cli import app
 
 MOST_LINES = 51
 REMEDY = re.compile(
-    r"; |: give|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|between|at least|should be|"
+    r"; |: give|name a file|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|between|at least|should be|"
     r"twice|is not|is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|is negative|is missing|"
     r"has no key|where the header has|more than|farther than|above|below|less than|too |cannot be|exists already|"
-    r"Missing|No such|Got unexpected"
+    r"neither|already|Error: |SystemExit: |Missing|No such|Got unexpected"
 )
 """Words with which a message names a remedy or a reason."""
 
@@ -122,6 +126,10 @@ SUBJECTS: dict[str, Make] = {
     "probes": lambda _: probes.probes(),
     "rates": lambda _: rates.rates(),
     "movements": lambda _: movements.movements(),
+    "studies": lambda _: studies.studies(),
+    "algorithms": lambda _: own.algorithms(),
+    "studio": lambda request: studio.requests(results(request)[0]),
+    "learning": lambda _: learning.environments(),
     "captures": lambda _: captures.captures(),
     "folders": lambda request: folders.damaged(*results(request)),
     "writing": lambda _: writing.writing(),

@@ -61,6 +61,7 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         self._width = self.observation_space.shape[0]
         self._own = self.task.reward if callable(self.task.reward) else None
         self._course: list[np.ndarray] | None = [] if render_mode else None
+        self._has_started = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -72,6 +73,7 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         super().reset(seed=seed)
         observation = np.empty(self._width, np.float32)
         drawn = self._source.start(self._episodes, 0, self.np_random, observation)
+        self._has_started = True
         if self._course is not None:
             self._course = [self._row()]
         return observation, {"drawn": drawn}
@@ -82,6 +84,8 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         The episode terminates with the transfer of the flow, and is truncated by the number of its steps or by the
         duration of the scenario.
         """
+        if not self._has_started:
+            raise InputError("there is no episode; call reset first")
         observation = np.empty(self._width, np.float32)
         self._factors[0] = self._factor(action)
         self._episodes.step(self._factors, observation, self._rewards, self._flags)

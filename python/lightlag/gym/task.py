@@ -99,17 +99,17 @@ class Task:
 
     def __post_init__(self) -> None:
         _one_of("action", self.action, ("rate", "window"))
+        if isinstance(self.observe, str) or not isinstance(self.observe, Sequence) or not self.observe:
+            raise InputError("observe: is no list of features; write one such as ['delivery', 'loss']")
         for name in self.observe:
             _one_of("observe", name, tuple(FEATURES))
-        if isinstance(self.observe, str) or not self.observe:
-            raise InputError("observe: is no list of features; write one such as ['delivery', 'loss']")
         if not callable(self.reward):
             _one_of("reward", self.reward, REWARDS)
         _whole("history", self.history, _MOST_HISTORY)
         _whole("steps", self.steps, _MOST_STEPS)
         if self.factors is None:
             _number("gain", self.gain, 0, 100)
-        elif not len(self.factors):
+        elif not isinstance(self.factors, (Sequence, np.ndarray)) or not len(self.factors):
             raise InputError("factors: has none; write some such as (0.9, 1, 1.1)")
         for factor in () if self.factors is None else self.factors:
             _number("factors", factor, 0, 1e6)
@@ -133,7 +133,10 @@ class Task:
 
     def ranges(self) -> dict[str, Callable[[np.random.Generator], str]]:
         """A draw for each key that varies."""
-        return {key: _draw(key, given) for key, given in (self.vary or {}).items()}
+        vary = {} if self.vary is None else self.vary
+        if not isinstance(vary, Mapping) or not all(isinstance(key, str) for key in vary):
+            raise InputError("vary: is no table of keys and ranges; write {'links.0.loss': [0, 0.01]}")
+        return {key: _draw(key, given) for key, given in vary.items()}
 
     def observation_space(self) -> spaces.Box:
         """The observations: `history` rows of features, one behind the other."""
@@ -204,7 +207,10 @@ def factor_of(task: Task) -> Callable[[Any], float]:
         gain = task.gain
 
         def factor(action: Any) -> float:
-            number = float(np.asarray(action).item())
+            try:
+                number = float(np.asarray(action).item())
+            except (TypeError, ValueError):
+                number = math.nan
             if number >= 0.0:
                 return 1.0 + gain * min(number, 1.0)
             if number < 0.0:
@@ -275,7 +281,7 @@ def _whole(place: str, value: Any, most: int) -> None:
 
 def _number(place: str, value: Any, above: float, most: float, remedy: str = "") -> float:
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not above < number <= most:

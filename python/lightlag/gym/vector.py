@@ -11,6 +11,7 @@ from gymnasium.vector import VectorEnv as Base
 from gymnasium.vector.utils import batch_space
 
 from lightlag._source import Live
+from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.gym import links
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factors_of
@@ -49,9 +50,10 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
     def __init__(
         self, num_envs: int = 1, scenario: Any = links.link, *, threads: int | None = None, **task: Any
     ) -> None:
-        if not isinstance(num_envs, int) or not 1 <= num_envs <= 1_000_000:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= 1_000_000:
             raise InputError(f"num_envs: {num_envs!r:.40} is not a whole number from 1 to 1,000,000")
-        if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
+        is_count = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and not (is_count and 1 <= threads <= 1024):
             raise InputError(f"threads: {threads!r:.40} is not a whole number from 1 to 1,024")
         task.pop("render_mode", None)
         self.task = Task(scenario, **task)
@@ -93,7 +95,10 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         ended = np.flatnonzero(self._flags)
         observations = np.empty(self._shape, np.float32)
         rewards = np.empty(self.num_envs)
-        factors = self._factors(np.asarray(actions).reshape(self.num_envs))
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iuf" or given.size != self.num_envs:
+            raise InputError(f"actions: is no array of {self.num_envs} numbers, one for each environment")
+        factors = self._factors(given.reshape(self.num_envs))
         self._episodes.step(factors, observations, rewards, self._flags)
         if self._own is not None:
             rewards = np.array(self._own(self.intervals()), dtype=np.float64)
@@ -109,13 +114,20 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
 
     def result(self, at: int) -> Result:
         """Ends the episode of an environment here, and gives the results of its run."""
-        run = self._episodes.finish(at) if 0 <= at < self.num_envs else None
+        is_place = isinstance(at, (int, np.integer)) and 0 <= at < self.num_envs
+        run = self._episodes.finish(at) if is_place else None
         if run is None:
             raise InputError(f"environment {at!r:.40} has no episode; call reset first")
         self._flags[at] = 2
         return Result(Live(run))
 
     def _seeds(self, seed: Any) -> list[int | None]:
+        seeds = [seed] if isinstance(seed, (int, np.integer)) else seed
+        is_whole = isinstance(seeds, (list, tuple, np.ndarray)) and all(
+            one is None or (isinstance(one, (int, np.integer)) and one >= 0) for one in seeds
+        )
+        if seed is not None and not is_whole:
+            raise InputError(f"seed: {printable(repr(seed)):.40} is not a whole number from 0 on, or a list of them")
         if seed is None or isinstance(seed, (int, np.integer)):
             return [None if seed is None else int(seed) + at for at in range(self.num_envs)]
         if len(seed) != self.num_envs:

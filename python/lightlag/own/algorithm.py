@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import weakref
 from typing import Any
 
@@ -115,7 +116,8 @@ def algorithm(
     """
     if not (isinstance(cls, type) and issubclass(cls, BASES)) or cls in BASES:
         bases = ", ".join(f"lightlag.{base.__name__}" for base in BASES)
-        raise InputError(f"{printable(repr(cls)):.60} is not a subclass of one of {bases}")
+        shown = cls.__qualname__ if isinstance(cls, type) else repr(cls)
+        raise InputError(f"{printable(shown):.60} is not a subclass of one of {bases}")
     name = name or cls.name or cls.__name__.lower()
     code = code or code_of(cls)
     known = _made.setdefault(cls, {})
@@ -125,8 +127,22 @@ def algorithm(
 
 
 def parameters(cls: OwnClass) -> list[dataclasses.Field[Any]]:
-    """The fields of a class that a scenario can set."""
-    return [field for field in fields_of(cls) if field.init]
+    """The fields of a class that a scenario can set.
+
+    Raises
+    ------
+    InputError
+        If one takes the place of an attribute that the engine sets, or has no type.
+    """
+    fields = [field for field in fields_of(cls) if field.init]
+    declared = {field.name for field in fields_of(cls)}
+    for name, value in ((name, value) for base in cls.__mro__ for name, value in vars(base).items()):
+        if isinstance(value, dataclasses.Field) and name not in declared:
+            raise InputError(f"{cls.__name__}.{name}: has no type; write {name}: float = lightlag.parameter(...)")
+    for field in fields:
+        if any(inspect.isdatadescriptor(vars(base).get(field.name)) for base in cls.__mro__):
+            raise InputError(f"{cls.__name__}.{field.name}: is set by the engine; give the parameter another name")
+    return fields
 
 
 def fields_of(cls: OwnClass) -> tuple[dataclasses.Field[Any], ...]:
@@ -173,7 +189,8 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
     hooks = check_hooks(cls, HOOKS)
     for hook in REQUIRED:
         if hook not in hooks:
-            raise InputError(f"{cls.__name__}: has no method {hook}(self, {'ack' if hook == 'on_ack' else 'event'})")
+            right = f"{hook}(self, {'ack' if hook == 'on_ack' else 'event'})"
+            raise InputError(f"{cls.__name__}: has no method {right}; define it")
     given = [_given(cls, field) for field in parameters(cls)]
     needs = 1 * bool(cls.uses_rate) + 2 * bool(cls.paces) + 4 * bool(cls.own_recovery)
     if getattr(cls, COMPILED, False):
@@ -190,7 +207,9 @@ def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algo
 def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: str) -> _engine.Algorithm:
     hooks = check_hooks(cls, QUEUE_HOOKS)
     if not hooks:
-        raise InputError(f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet)")
+        raise InputError(
+            f"{cls.__name__}: has neither a method on_enqueue(self, packet) nor on_dequeue(self, packet); define one"
+        )
     given = _beside(cls, "queue", ("limit", "discipline"))
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
@@ -206,7 +225,7 @@ def _discipline(cls: type[QueueDiscipline], name: str, file: str | None, code: s
 def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -> _engine.Algorithm:
     hooks = check_hooks(cls, RESPONSE_HOOKS)
     if "on_loss" not in hooks:
-        raise InputError(f"{cls.__name__}: has no method on_loss(self, loss)")
+        raise InputError(f"{cls.__name__}: has no method on_loss(self, loss); define it")
     given = _beside(cls, "loss response", ("response",))
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
@@ -221,7 +240,7 @@ def _response(cls: type[LossResponse], name: str, file: str | None, code: str) -
 
 def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _engine.Algorithm:
     if not check_hooks(cls, TRAFFIC_HOOKS):
-        raise InputError(f"{cls.__name__}: has no method next_message(self, sent)")
+        raise InputError(f"{cls.__name__}: has no method next_message(self, sent); define it")
     given = _beside(cls, "traffic", ("kind", "stop"))
     if getattr(cls, COMPILED, False):
         from lightlag.own.native import compile_class
@@ -235,7 +254,7 @@ def _traffic(cls: type[Traffic], name: str, file: str | None, code: str) -> _eng
 def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engine.Algorithm:
     hooks = check_hooks(cls, ROUTER_HOOKS)
     if "next_hop" not in hooks:
-        raise InputError(f"{cls.__name__}: has no method next_hop(self, packet)")
+        raise InputError(f"{cls.__name__}: has no method next_hop(self, packet); define it")
     if getattr(cls, COMPILED, False):
         raise InputError(f"{cls.__name__}: a router asks for messages and positions; leave @compiled out")
     return _engine.plain_router(name, file, code, cls, _beside(cls, "router", ("protocol",)), hooks)
@@ -243,7 +262,7 @@ def _router(cls: type[Router], name: str, file: str | None, code: str) -> _engin
 
 def _sky_router(cls: type[SkyRouter], name: str, file: str | None, code: str) -> _engine.Algorithm:
     if not check_hooks(cls, ("next_hops",)):
-        raise InputError(f"{cls.__name__}: has no method next_hops(self, sky)")
+        raise InputError(f"{cls.__name__}: has no method next_hops(self, sky); define it")
     if getattr(cls, COMPILED, False):
         raise InputError(f"{cls.__name__}: a router of constellations gets arrays; leave @compiled out")
     return _engine.plain_sky_router(name, file, code, cls, _beside(cls, "router", ("protocol",)))
@@ -265,6 +284,8 @@ def _given(cls: type, field: dataclasses.Field[Any]) -> Given:
     if kind == "flag":
         least, most = 0.0, 1.0
     default = float(default_of(field))
+    if kind == "whole" and not default.is_integer():
+        raise InputError(f"{cls.__name__}.{field.name}: its default {default:g} is not a whole number, as its type is")
     if not least <= default <= most:
         raise InputError(f"{cls.__name__}.{field.name}: its default {default:g} is not from {least:g} to {most:g}")
     return field.name, kind, default, least, most, about.get("unit", ""), about.get("meaning", "")

@@ -41,7 +41,7 @@ def load(place: str) -> _engine.Algorithm:
     module = _module(file, code)
     cls = getattr(module, name, None)
     if cls is None:
-        raise InputError(f"{printable(path)}: has no class {name}")
+        raise InputError(f"{printable(path)}: has no class {name}; write class {name}(lightlag.CongestionControl), say")
     return algorithm(cls, file=place, code=code)
 
 
@@ -106,10 +106,14 @@ def _module(file: Path, code: str) -> types.ModuleType:
     sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         last = traceback.format_exception_only(error)[-1].strip()
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        origin = Path(spec.origin or file).resolve()
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == origin]
+        if isinstance(error, SyntaxError) and error.lineno and Path(error.filename or "").resolve() == origin:
+            lines = [error.lineno]
         where = f"line {lines[-1]}: " if lines else ""
         raise InputError(f"{printable(file)}: {where}{printable(last)}") from None
     finally:

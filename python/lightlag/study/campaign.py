@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lightlag import _memory, _signals
-from lightlag._text import say
+from lightlag._text import printable, say
 from lightlag.errors import InputError
 from lightlag.plan import Run
 from lightlag.running import processors
@@ -62,6 +62,11 @@ class Where:
         InputError
             If several are named, or if a cluster cannot be reached.
         """
+        for name, count in (("jobs", self.jobs), ("processes", self.processes)):
+            if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+                raise InputError(f"{name}: {printable(repr(count)):.40} is not a whole number from 1 on")
+        if not isinstance(self.cluster, str | None):
+            raise InputError(f"cluster: {printable(repr(self.cluster)):.40} is not a name or an address in quotes")
         named = [
             name
             for name, value in (("jobs", self.jobs), ("processes", self.processes), ("cluster", self.cluster))
@@ -186,7 +191,7 @@ def find(study: Study, key: str) -> Run:
     if len(found) != 1 or not key:
         count = "no run" if not found else f"{len(found):,} runs"
         raise InputError(
-            f'"{key}": {count} of this study have such a key; "lightlag study status" lists those that failed'
+            f'"{key}": {count} of this study with such a key; "lightlag study status" lists those that failed'
         )
     return found[0]
 

@@ -168,6 +168,7 @@ class Study:
             raise InputError(f"name: {_shown(name)} holds a control character; write a name such as geo-loss")
         self._name = name
         self._plan: Plan | None = None
+        self._file = ""
         given = {
             "name": name,
             "scenarios": self._scenarios,
@@ -210,9 +211,11 @@ class Study:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{shown}: is no TOML: {printable(error)}") from None
         try:
-            return cls.of(table, file.parent, file.stem)
+            study = cls.of(table, file.parent, file.stem)
         except InputError as error:
             raise InputError(f"{shown}: {error}") from None
+        study._file = shown
+        return study
 
     @classmethod
     def of(cls, table: Mapping[str, Any], folder: str | os.PathLike[str] = "", name: str | None = None) -> Study:
@@ -265,7 +268,10 @@ class Study:
             If a cell cannot be run; the message names it.
         """
         if self._plan is None:
-            self._plan = self._made()
+            try:
+                self._plan = self._made()
+            except InputError as error:
+                raise InputError(f"{self._file}: {error}") from None if self._file else error
         return self._plan
 
     def table(self) -> dict[str, Any]:

@@ -203,6 +203,8 @@ def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool =
     InputError
         If it is of another format, or if something else is there, or if nothing is there and `make` is false.
     """
+    if not isinstance(place, (str, os.PathLike)):
+        raise InputError(f"store: {printable(repr(place)):.40} is no place; name a folder or a URL")
     text = os.fspath(place)
     is_url = "://" in text
     files: Files = Remote(text) if is_url else Local(Path(text))

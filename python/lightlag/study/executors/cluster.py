@@ -231,7 +231,9 @@ def _profile(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except OSError as error:
-        raise InputError(f"{printable(path)}: cannot read: {error.strerror or error}") from None
+        raise InputError(
+            f"{printable(path)}: cannot read: {error.strerror or error}; name a file with --profile"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{printable(path)}: is no TOML: {printable(error)}") from None
 
