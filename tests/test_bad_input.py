@@ -19,14 +19,17 @@ from bad_inputs import (
     injection,
     keys,
     learning,
+    links,
     measurements,
     movements,
+    omm,
     options,
     own,
     probes,
     python,
     rates,
     schema,
+    shown,
     skies,
     structure,
     studies,
@@ -42,7 +45,8 @@ from lightlag.cli import app
 
 MOST_LINES = 51
 REMEDY = re.compile(
-    r"; |: give|name a file|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|between|at least|should be|"
+    r"; |: give|name a file|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|"
+    r"between|at least|should be|"
     r"twice|is not|is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|is negative|is missing|"
     r"has no key|where the header has|more than|farther than|above|below|less than|too |cannot be|exists already|"
     r"neither|already|Error: |SystemExit: |Missing|No such|Got unexpected"
@@ -122,6 +126,7 @@ SUBJECTS: dict[str, Make] = {
     "options": lambda _: options.flags(),
     "traces": lambda _: traces.traces(),
     "constellations": lambda _: skies.skies(),
+    "OMM": lambda _: omm.messages(),
     "measurements": lambda _: measurements.imported(),
     "probes": lambda _: probes.probes(),
     "rates": lambda _: rates.rates(),
@@ -131,13 +136,15 @@ SUBJECTS: dict[str, Make] = {
     "studio": lambda request: studio.requests(results(request)[0]),
     "learning": lambda _: learning.environments(),
     "captures": lambda _: captures.captures(),
+    "containers": lambda _: links.containers(),
+    "figures": lambda _: shown.shown(),
     "folders": lambda request: folders.damaged(*results(request)),
     "writing": lambda _: writing.writing(),
     "injection": lambda _: injection.injected(),
     "Python": lambda request: python.python(results(request)[0]),
 }
 """The bad inputs of each subject."""
-WITH_RESULTS = ("writing",)
+WITH_RESULTS = ("writing", "figures")
 """Subjects whose cases find results in the folder ``kept``."""
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -40,7 +40,7 @@ from lightlag.variables import Variable, meaning
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Difference", "Side", "diff", "read_result"]
+__all__ = ["Difference", "Side", "check_store", "diff", "read_result"]
 
 Kind = Literal["run", "comparison", "study", "scenario"]
 Comparable: TypeAlias = "Result | Comparison | StudyResults | ScenarioLike"
@@ -216,6 +216,18 @@ def diff(a: Comparable, b: Comparable) -> Difference:
     return Difference(one, other)
 
 
+def check_store(store: str | os.PathLike[str] | None, results: Sequence[Result | Comparison | StudyResults]) -> None:
+    """Checks that a store was named for a study.
+
+    Raises
+    ------
+    InputError
+        If none of the results is one, so that the store would have no effect.
+    """
+    if store is not None and not any(isinstance(one, StudyResults) for one in results):
+        raise InputError("--store: names the runs of a study, and there is no study here; leave it out")
+
+
 def read_result(folder: str | os.PathLike[str]) -> Result | Comparison | StudyResults:
     """Reads a results folder of a run, of a comparison or of a study.
 
@@ -226,8 +238,10 @@ def read_result(folder: str | os.PathLike[str]) -> Result | Comparison | StudyRe
     """
     path = Path(folder)
     if path.is_file():
-        hint = "; lightlag inspect describes it, lightlag replay repeats it" if is_capture(path) else ""
-        what = "a capture" if hint else "a file"
+        is_packets = is_capture(path)
+        what = "a capture" if is_packets else "a file"
+        remedy = "lightlag inspect describes it, lightlag replay repeats it"
+        hint = f"; {remedy}" if is_packets else '; name a folder that "lightlag run" or "lightlag compare" wrote'
         raise InputError(f"{printable(folder)}: is {what}, not a results folder{hint}")
     if (path / "curves.jsonl").exists():
         return load_comparison(path)

@@ -1,7 +1,8 @@
 """Study files, and the options of the commands that take one."""
 
-# The calls are wrong on purpose.
+# The calls are wrong on purpose, and texts of files are clearer on one line.
 # mypy: ignore-errors
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -119,5 +120,8 @@ def _calls() -> Iterator[Case]:
         yield case(f"open_study({path})", lambda p=path: ll.open_study(p), path)
         yield case(f"Study.read({path})", lambda p=path: ll.Study.read(p), path)
     for key, value in (("jobs", 0), ("jobs", "x"), ("processes", 0), ("processes", 1.5), ("cluster", 5)):
-        study = lambda: ll.Study("pair.toml", congestion=["cubic"], replications=1)  # noqa: E731
-        yield case(f"run({key}={value!r})", lambda k=key, v=value: study().run("out", progress=False, **{k: v}), key)
+        yield case(f"run({key}={value!r})", lambda k=key, v=value: _study().run("out", progress=False, **{k: v}), key)
+
+
+def _study() -> ll.Study:
+    return ll.Study("pair.toml", congestion=["cubic"], replications=1)

@@ -1,7 +1,8 @@
 """Requests to the server of the studio: tasks, messages to the engine, places, and tables of results."""
 
-# The calls are wrong on purpose.
+# The calls are wrong on purpose, and texts of files are clearer on one line.
 # mypy: ignore-errors
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def plot(
     """
     from lightlag import looks, overlay
     from lightlag.comparison import Comparison
-    from lightlag.difference import read_result
+    from lightlag.difference import check_store, read_result
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
@@ -81,6 +81,7 @@ def plot(
     _check_folders(folders, metrics or [])
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     read = [read_result(folder) for folder in folders]
+    check_store(store, read)
     found = [one.comparison(store) if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):

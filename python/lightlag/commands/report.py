@@ -29,11 +29,12 @@ def report(
     """
     from lightlag import comparison_report
     from lightlag._output import check_file, is_stream, new_file, say_written
-    from lightlag.difference import read_result
+    from lightlag.difference import check_store, read_result
     from lightlag.results import Result
     from lightlag.study import StudyResults
 
     result = read_result(folder)
+    check_store(store, [result])
     path = folder / "report.html" if out is None else out
     # Links lead from the page to its neighbours.
     is_beside = not is_stream(path) and path.parent.resolve() == folder.resolve()
