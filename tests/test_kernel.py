@@ -87,7 +87,7 @@ def test_a_family_is_judged_by_its_time_and_by_the_counts_of_any_run() -> None:
     assert not all(verdict.holds for verdict in criteria.verdicts([cell(71, 3, 9.1)] * 18 + [cell(72, 3, 9.1)]))
     flow = family("thin return link", "cubic", 130)
     late, punctual = dataclasses.replace(observed(5, 0), late=9), observed(1, 0)
-    (judged,) = criteria.cells({flow: [late, punctual]}, {flow: observed(1, 0)})
+    (judged,) = criteria.cells({flow: [late, punctual]}, {flow: (observed(1, 0),)})
     assert judged.kernel == (punctual,)
     assert Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.06),)).is_outside
     assert not Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.04),)).is_outside

@@ -143,7 +143,10 @@ fn least(min_rtt: Duration) -> i64 {
 #[cold]
 pub(crate) fn failure(fault: i64) -> String {
     if fault < 0 {
-        format!("an exception in line {}, such as a division by zero or a whole number of more than 64 bits", fault.unsigned_abs())
+        format!(
+            "an exception in line {}, such as a division by zero or a whole number of more than 64 bits",
+            fault.unsigned_abs()
+        )
     } else {
         format!("failed with the code {fault}")
     }

@@ -151,7 +151,12 @@ fn each_mistake_has_one_message() {
         ("rate = \"10 Mbit/s\"", "delay = \"1 ms\", jitter = \"2 ms\"", "uplink.jitter", "more than the delay"),
         ("rate = \"10 Mbit/s\"", "shared = false", "uplink.shared", "not a key here"),
         ("rate = \"20 Mbit/s\"", "fade = { mean = \"6 dB\" }", "downlink.fade", "not a key here"),
-        ("rate = \"20 Mbit/s\"", "loss = { rate = 0.1, direction = \"up\" }", "downlink.loss.direction", "leave it out"),
+        (
+            "rate = \"20 Mbit/s\"",
+            "loss = { rate = 0.1, direction = \"up\" }",
+            "downlink.loss.direction",
+            "leave it out",
+        ),
         ("rate = \"20 Mbit/s\"", "loss = { rate = 0.1, forward = 0.2 }", "downlink.loss.forward", "leave it out"),
         ("pause = \"10 ms\"", "probability = 1.5", "handover.probability", "1.5"),
         ("pause = \"10 ms\"", "burst = \"-1 s\"", "handover.burst", "-1 s"),
