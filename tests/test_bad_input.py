@@ -112,8 +112,9 @@ def everything() -> list[str]:
 
 MOST_FAILURES = 40
 """Cases listed in a failure."""
-LEAST_MISTAKES = 1500
-"""Distinct mistakes, those of one kind in one place counted once, so that no subject gets lost."""
+LEAST_MISTAKES = 4000
+"""Distinct mistakes beside those of the schema, whose number follows from it. One kind in one place counts once. The
+number is asserted so that no subject and no class gets lost; it never was to fall below 1500."""
 Make = Callable[[pytest.FixtureRequest], Iterable[Case]]
 SUBJECTS: dict[str, Make] = {
     "text": lambda _: text.texts(),
@@ -179,7 +180,7 @@ def test_bad_inputs_are_refused_clearly(
 def test_no_subject_of_bad_inputs_gets_lost(request: pytest.FixtureRequest) -> None:
     counts = {name: len({case.mistake or case.name for case in make(request)}) for name, make in SUBJECTS.items()}
     assert min(counts.values()) >= 10, counts
-    assert sum(counts.values()) >= LEAST_MISTAKES, counts
+    assert sum(counts.values()) - counts["schema"] >= LEAST_MISTAKES, counts
 
 
 def test_all_errors_are_reported_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,16 +86,21 @@ WRONG: tuple[tuple[str, Any], ...] = (
 def keys_of_the_schema() -> Iterator[Case]:
     """Cases for each key that a table of the schema has; tables that are in several places are tried in one."""
     seen: set[str] = set()
+    names: set[str] = set()
     for place, table, document in _tables([], SCHEMA, {}):
         for key, schema in table["properties"].items():
             identity = json.dumps([key, _name(schema), sorted(table["properties"])])
             if identity in seen or key in NOT_TRIED:
                 continue
             seen.add(identity)
-            yield from _cases([*place, key], schema, document)
+            words = [value["const"] for value in table["properties"].values() if "const" in value]
+            for case in _cases([*place, key], schema, document, f" ({words[0]})" if words else ""):
+                if case.name not in names:
+                    names.add(case.name)
+                    yield case
 
 
-def _cases(place: Place, schema: Schema, document: dict[str, Any]) -> Iterator[Case]:
+def _cases(place: Place, schema: Schema, document: dict[str, Any], table: str) -> Iterator[Case]:
     validator = jsonschema.Draft202012Validator({"$defs": SCHEMA["$defs"], **schema})
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
     above, _, key = path.rpartition(".")
@@ -104,7 +109,7 @@ def _cases(place: Place, schema: Schema, document: dict[str, Any]) -> Iterator[C
         scenario = copy.deepcopy(document)
         _put(scenario, place, value)
         files = (("wrong.json", json.dumps(scenario)),)
-        yield Case(f"{path}: {kind}", ("check", "wrong.json"), files=files, parts=("wrong.json: ", above, key))
+        yield Case(f"{path}{table}: {kind}", ("check", "wrong.json"), files=files, parts=("wrong.json: ", above, key))
 
 
 def _tables(place: Place, schema: Schema, document: dict[str, Any], within: tuple[str, ...] = ()) -> Iterator[Found]:

@@ -79,7 +79,7 @@ def _commands() -> Iterator[Case]:
         yield case("run", "study.toml", f"--shard={shard}", parts=("--shard",))
     for cluster in ("moon", "", "local:0", "local:x", "tcp://", "slurm", "pbs", "local:-1"):
         yield case("run", "study.toml", f"--cluster={cluster}")
-    for name in ("nowhere.toml", "study.toml", "."):
+    for name in ("nowhere.toml", "."):
         yield case("run", "study.toml", "--cluster", "slurm", "--profile", name, parts=(name,))
     yield case("run", "study.toml", "--profile", "x", parts=("profile",))
     yield case("run", "study.toml", "--jobs", "2", "--processes", "2", parts=("contradict",))
