@@ -70,7 +70,7 @@ def _compare(peer: Peer, algorithm: str, runs: Runs, peers_only: bool) -> list[R
     theirs = {}
     for cell in CELLS:
         window = ours.window(algorithm, cell)
-        theirs[cell] = [runs.outcome(algorithm, cell, window, seed) for seed in cell.seeds(peer.seeds)]
+        theirs[cell] = [runs.outcome(algorithm, cell, window, seed) for seed in cell.seeds]
     if peers_only or algorithm not in ours.known():
         return []
     switch = SWITCHES.get((peer.name, algorithm))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grid import MEGABITS, OUR_SEEDS, PAYLOAD, Cell, Outcome
+from grid import MEGABITS, PAYLOAD, Cell, Outcome
 from settings import BOUNDED, HEADERS, PROFILES, Switch
 
 import lightlag
@@ -21,7 +21,7 @@ def window(algorithm: str, cell: Cell) -> int:
 
 def outcomes(peer: str, algorithm: str, cell: Cell, switch: Switch | None) -> list[Outcome]:
     """One outcome a seed."""
-    return [_run(peer, algorithm, cell, switch, seed) for seed in cell.seeds(OUR_SEEDS)]
+    return [_run(peer, algorithm, cell, switch, seed) for seed in cell.seeds]
 
 
 def scenario(peer: str, algorithm: str, cell: Cell, switch: Switch | None) -> lightlag.Scenario:

@@ -23,8 +23,6 @@ class Peer:
     package: str
     """The Debian package whose version stands beside every number."""
     source: Path
-    seeds: int
-    """Runs of a cell with losses; fewer where they cost more."""
     algorithms: dict[str, str]
     """Our name of each algorithm, and its own."""
 
@@ -52,7 +50,6 @@ NS3 = Peer(
     "ns-3",
     "libns3-dev",
     _SOURCES / "ns3" / "one-flow.cc",
-    3,
     {
         "newreno": "TcpNewReno",
         "cubic": "TcpCubic",
@@ -68,7 +65,6 @@ NS2 = Peer(
     "ns-2",
     "ns2",
     _SOURCES / "ns2" / "one-flow.tcl",
-    8,
     {name: name for name in ("cubic", "hybla", "highspeed", "htcp", "bic")},
 )
 PEERS = (NS2, NS3)

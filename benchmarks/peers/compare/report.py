@@ -7,8 +7,7 @@ from itertools import groupby
 from statistics import median, stdev
 
 from differences import DIFFERENCES, Difference, difference
-from grid import CELLS, MEGABITS, OUR_SEEDS, Cell, Outcome, mean
-from peers import PEERS
+from grid import CELLS, MEGABITS, SEEDS, Cell, Outcome, mean
 from settings import BOUNDED, PROFILES, SWITCHES
 
 CLOSE = 0.10
@@ -43,7 +42,7 @@ class Row:
 
     @property
     def spread(self) -> float:
-        """Standard error of their goodput, from the few seeds."""
+        """Standard error of their goodput."""
         values = [outcome.goodput_mbps for outcome in self.theirs]
         return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
@@ -142,7 +141,6 @@ def page(rows: list[Row], versions: dict[str, str], missing: list[str]) -> str:
 def _introduction(versions: dict[str, str]) -> str:
     named = " and ".join(f"{name} {version}" for name, version in versions.items())
     seconds = ", ".join(f"{cell.seconds} s at {cell.round_trip_ms} ms" for cell in CELLS if not cell.loss)
-    seeds = " and ".join(f"{peer.seeds} seeds of {peer.name}" for peer in PEERS)
     return f"""# Beside ns-3 and ns-2
 
 One flow in lightlag, and the same flow in {named}. This page is written by
@@ -154,9 +152,8 @@ runs each scenario once; what the peers gave is kept in `target/peers`, so that 
 
 One flow over {MEGABITS:g} Mbit/s, with a drop-tail queue of one BDP at the sender and independent losses of data
 packets, simulated for {seconds}.
-Segments carry 1448 bytes, every second one is acknowledged, the initial window is 10. With losses the peers' numbers
-are means of {seeds} (± standard error of the goodput), ours of {OUR_SEEDS}: the same
-probability, other losses. Goodput is in Mbit/s at the receiver, the mean congestion window in segments over time. The
+Segments carry 1448 bytes, every second one is acknowledged, the initial window is 10. With losses a number is the
+mean of {SEEDS} seeds on each side (± standard error of the peer's goodput): the same probability, other losses. Goodput is in Mbit/s at the receiver, the mean congestion window in segments over time. The
 ratio is our goodput over the peer's.
 
 A peer is not the truth. A difference is explained by what the peer's program does, and where we have a switch for

@@ -84,10 +84,9 @@ class Pair:
         apart = _error(ours.goodput_mbps - ratio * theirs.goodput_mbps for ours, theirs in sides)
         return apart / mean_goodput(self.theirs)
 
-    @property
-    def needs_seeds(self) -> bool:
-        """Whether more seeds are to make it more precise."""
-        return len(self.ours) < MOST_SEEDS and (len(self.ours) < SEEDS or self.error > PRECISION)
+    def needs_seeds(self, first: int, most: int) -> bool:
+        """Whether it has fewer than `first` seeds, or is not precise and has fewer than `most`."""
+        return len(self.ours) < first or (len(self.ours) < most and self.error > PRECISION)
 
     @property
     def is_close(self) -> bool:
@@ -121,7 +120,7 @@ def compared(peers_only: bool) -> str:
 
 
 def _completed(kept: Kept, pair: Pair) -> Pair:
-    while pair.needs_seeds:
+    while pair.needs_seeds(SEEDS, MOST_SEEDS):
         for seed in range(len(pair.ours) + 1, len(pair.ours) + SEEDS + 1):
             pair.theirs.append(_peer(kept, pair, seed))
             pair.ours.append(_run(pair, seed))
