@@ -47,36 +47,46 @@ def _changed(method: Callable[..., Any], change: Callable[[ast.FunctionDef, int]
     try:
         source, first = inspect.getsourcelines(method)
         tree = ast.parse(textwrap.dedent("".join(source)))
+        module = compile("".join(inspect.findsource(method)[0]), "", "exec")
     except (OSError, TypeError, SyntaxError):
         return method
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef):
         return method
     function.decorator_list = []
-    if not _is_same(compile(tree, "", "exec"), method.__code__):
+    if not _holds(module, method.__code__):
         # The file was written since it was loaded.
         return method
     change(function, first - 1)
     ast.increment_lineno(tree, first - 1)
     ast.fix_missing_locations(tree)
+    # In the namespace of its module, so that it finds functions that are defined after it.
     found: dict[str, Any] = {}
-    names = {**method.__globals__, **STAND_INS}
-    exec(compile(tree, method.__code__.co_filename, "exec"), names, found)
+    method.__globals__.update(STAND_INS)
+    exec(compile(tree, method.__code__.co_filename, "exec"), method.__globals__, found)
     copy: Callable[..., Any] = found[function.name]
     copy.__defaults__ = method.__defaults__
     copy.__qualname__ = method.__qualname__
     return copy
 
 
-def _is_same(module: CodeType, code: CodeType) -> bool:
-    """Returns True if the first function of a module has this code."""
-    found = next(one for one in module.co_consts if isinstance(one, CodeType))
+def _holds(module: CodeType, code: CodeType) -> bool:
+    """Returns True if a module has this function at the same line.
+
+    The whole module is compiled, because calls of what it imports have instructions of their own.
+    """
 
     def facts(one: CodeType) -> tuple[Any, ...]:
         constants = [constant for constant in one.co_consts if not isinstance(constant, CodeType)]
-        return one.co_code, one.co_names, one.co_varnames, constants
+        return one.co_firstlineno, one.co_qualname, one.co_code, one.co_names, one.co_varnames, constants
 
-    return facts(found) == facts(code)
+    inner = [module]
+    while inner:
+        one = inner.pop()
+        if facts(one) == facts(code):
+            return True
+        inner += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+    return False
 
 
 class _Keeper(ast.NodeTransformer):
