@@ -381,7 +381,7 @@ fn mistakes_in_a_short_form_are_named_where_they_stand() {
         assert_refused(GOOD, ("tcp = { congestion = \"cubic\" }", instead, path, fragment));
     }
     for (short, path, fragment) in [
-        ("uniform = \"1 s\"", "uniform", "\"1 s\" is not a list of the least and the largest"),
+        ("uniform = \"1 s\"", "uniform", "\"1 s\" is not a list; give two"),
         ("uniform = [\"1 s\"]", "uniform", "a time such as"),
         ("uniform = [\"soon\", \"2 s\"]", "uniform[0]", "\"soon\" is not a time"),
         ("uniform = [\"1 s\", 2]", "uniform[1]", "2 is not a time"),

@@ -65,10 +65,10 @@ fn flows_of_a_generator_keep_their_turn() {
 #[test]
 fn wrong_starts_are_refused() {
     for (start, at, message) in [
-        ("{ uniform = [\"3 s\", \"1 s\"] }", "flows[0].start.max", "is not above min"),
-        ("{ uniform = [\"3 s\"] }", "flows[0].start.distribution", "is missing"),
+        ("{ uniform = [\"3 s\", \"1 s\"] }", "flows[0].start.uniform[1]", "is not above min"),
+        ("{ uniform = [\"3 s\"] }", "flows[0].start.uniform", "give two"),
         ("{ gauss = 1 }", "flows[0].start.distribution", "is missing"),
-        ("{ exponential = \"0 s\" }", "flows[0].start.mean", "is nothing"),
+        ("{ exponential = \"0 s\" }", "flows[0].start.exponential", "is nothing"),
         ("\"soon\"", "flows[0].start", "soon"),
         ("-1", "flows[0].start", "-1"),
     ] {

@@ -133,11 +133,12 @@ fn each_leg_has_its_own_tcp() {
     delivered_in_full(&result, 4_000_000);
     let (flow, proxy) = (only_flow(&result), &result.summary.proxies[0]);
     assert_eq!((flow.congestion.as_str(), proxy.congestion.as_str()), ("reno", "hybla"));
-    // Without SACK the first leg repairs a segment each round trip (RFC 6582), and of each of them something leaves at once that
-    // is not full.
+    // Segments that are not full: without SACK the first leg repairs a segment each round trip (RFC 6582), of which something
+    // leaves at once; and a burst that the receiver's window cuts short ends with one.
     let (sent, repairs) = (proxy.sent_segments - proxy.retransmitted_segments, flow.retransmitted_segments);
-    assert!((4_000..=4_000 + repairs).contains(&sent), "{sent} with {repairs} repairs");
-    assert_eq!(flow.sent_segments - flow.retransmitted_segments, 4_000_000_u64.div_ceil(1448));
+    assert!((4_000..=4_000 + 3 * repairs).contains(&sent), "{sent} with {repairs} repairs");
+    let full = 4_000_000_u64.div_ceil(1448);
+    assert!((full..=full + 1).contains(&(flow.sent_segments - flow.retransmitted_segments)), "{flow:?}");
 }
 
 #[test]

@@ -220,8 +220,12 @@ impl<Q: Quantity> Varied<Q> {
                 (json!({ "distribution": name, "min": min, "max": max }), places)
             }
             ("uniform", _) => {
-                let what = format!("a list of the least and the largest, each {} such as {}", Q::NAME, Q::EXAMPLE);
-                errors.push(here, format!("{} is not {what}", shown(value)));
+                let found = value.as_array().map_or_else(
+                    || format!("{} is not a list", shown(value)),
+                    |list| format!("is a list of {}", list.len()),
+                );
+                let what = format!("give two, the minimum and the maximum, each {} such as {}", Q::NAME, Q::EXAMPLE);
+                errors.push(here, format!("{found}; {what}"));
                 return None;
             }
             _ => (json!({ "distribution": name, "mean": value }), vec![("mean", here)]),

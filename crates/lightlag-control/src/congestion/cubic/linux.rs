@@ -190,7 +190,7 @@ impl CubicLinux {
         if self.is_first {
             (TICKS * (now.since(curve.start) + ahead).as_secs_f64()) as u64
         } else {
-            (tick(now) - tick(curve.start) + ahead.as_nanos().div_ceil(TICK)) * 1024 / HZ
+            (tick(now).saturating_sub(tick(curve.start)) + ahead.as_nanos().div_ceil(TICK)) * 1024 / HZ
         }
     }
 
@@ -298,7 +298,7 @@ impl CongestionControl for CubicLinux {
     }
 
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
-        self.curve.start += now.since(self.last_ack);
+        self.curve.start = (self.curve.start + now.since(self.last_ack)).min(now);
         self.window.restart(window, threshold);
     }
 
