@@ -295,7 +295,7 @@ def test_probes_over_more_than_480_hours_are_refused_by_their_file(tmp_path: Pat
 def test_a_round_trip_that_is_too_long_for_a_scenario_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "fping.txt"
     path.write_text("192.0.2.1 : [0], 64 bytes, 4e12 ms (1 avg, 0% loss)\n")
-    with pytest.raises(InputError, match=r"a round trip of 4e\+09 s is above 960 h; is its unit right"):
+    with pytest.raises(InputError, match=r"the round trip: 4e\+09 s is above 480 h; remove it, or correct its unit"):
         to_scenario(path, options=Options(rate="10 Mbit/s"))
 
 

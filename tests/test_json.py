@@ -144,7 +144,7 @@ def test_validate_kernel_prints_criteria_and_cells(call: CliRunner, monkeypatch:
     from lightlag.reproduce.validation import kernel
 
     point = next(point for point in short_points() if point.group == "pattern")
-    runs = Observed(144_800, 1.0, 1, 0), Observed(144_800, 1.1, 1, 0)
+    runs = Observed(144_800, 1.0, 1, 0), Observed(144_800, 1.005, 1, 0)
     found = Compared([Cell(point, runs[:1], runs[1:])])
     monkeypatch.setattr(kernel, "validate", lambda *_, **__: found)
     done = call.invoke(app, ["validate", "kernel", "--json"])
@@ -152,4 +152,4 @@ def test_validate_kernel_prints_criteria_and_cells(call: CliRunner, monkeypatch:
     assert (done.exit_code, plain["holds"], plain["criteria"][0]["holds"]) == (0, True, True)
     (cell,) = plain["cells"]
     assert (cell["place"], cell["ours"][0]["retransmissions"]) == (point.place, 1)
-    assert math.isclose(cell["goodput_ratio"], 1 / 1.1)
+    assert math.isclose(cell["goodput_ratio"], 1 / 1.005)

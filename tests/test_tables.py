@@ -182,7 +182,7 @@ def test_a_random_start_is_of_its_flow_and_seed(tmp_path: Path) -> None:
     assert len(set(starts)) == 5
     (tmp_path / "net.toml").write_text(net.scenario("5 s").to_toml())
     assert ll.run(tmp_path / "net.toml", seed=1).flows["start_s"][1] == starts[0]
-    with pytest.raises(ll.ScenarioError, match=r"flows\[1\]\.start\.max: is not above min"):
+    with pytest.raises(ll.ScenarioError, match=r"flows\[1\]\.start\.uniform\[1\]: is not above min"):
         ll.run(net, duration="5 s", sets={"flows.1.start": {"uniform": ["2 s", "1 s"]}})
 
 

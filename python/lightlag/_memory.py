@@ -77,9 +77,7 @@ def check_network(scenario: _engine.Scenario, at_once: int = 1) -> None:
         If it does not.
     """
     links, flows, least = scenario.counts()
-    several = f" in each of {at_once} runs at the same time" if at_once > 1 else ""
-    remedy = "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
-    check(float(at_once) * least, f"{links:,} links and {flows:,} flows{several}", remedy)
+    check(float(at_once) * least, f"{links:,} links and {flows:,} flows{_several(at_once)}", _smaller(at_once))
 
 
 _MUCH = 2e9
@@ -149,7 +147,7 @@ def check_plan(plan: Plan, at_once: int) -> list[tuple[str, str]]:
         scenario = _engine.parse(text, "json")
         links, flows, network = scenario.counts()
         least, most = scenario.table_memory()
-        needs.append((network + least, most, links, flows, scenario.duration))
+        needs.append((network + least, most, network, links, flows, scenario.duration))
     needs.sort(reverse=True)
     each = plan.run_count // len(texts)
     largest = [need for need in needs for _ in range(min(each, at_once))][:at_once]
@@ -157,13 +155,19 @@ def check_plan(plan: Plan, at_once: int) -> list[tuple[str, str]]:
     several = _several(len(largest))
     if largest[0] != largest[-1]:
         several = f" in the largest of {len(largest)} runs at the same time; they"
-    what = f"{links:,} links and {flows:,} flows, and their samples over {duration},{several}"
+    what = f"{links:,} links and {flows:,} flows"
+    check(sum(need[2] for need in largest), what + several, _smaller(len(largest)))
+    what += f", and their samples over {duration},{several}"
     check(sum(need[0] for need in largest), what, _remedy(len(largest)))
     return _warning(sum(need[1] for need in largest), duration, len(largest))
 
 
 def _several(at_once: int) -> str:
     return f" in each of {at_once} runs at the same time" if at_once > 1 else ""
+
+
+def _smaller(at_once: int) -> str:
+    return "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
 
 
 def _remedy(at_once: int) -> str:
