@@ -98,7 +98,8 @@ def test_a_second_signal_ends_a_study_and_its_processes_at_once(tmp_path: Path) 
         study.terminate()
     assert study.returncode == 143
     # The process that removes semaphores writes to the same pipe, and has nothing to say.
-    assert [line.split(";")[0] for line in study.communicate()[1].splitlines()] == ["error: interrupted"]
+    # A third signal may come before the end, and says the same.
+    assert {line.split(";")[0] for line in study.communicate()[1].splitlines()} == {"error: interrupted"}
     for child in children:
         gone(child)
 
@@ -163,7 +164,12 @@ HANGS_LATER = """\
         if not Path(__file__).with_name("first-is-over").exists():
             return
         import os, signal
-        os.kill(os.getpid(), signal.SIGTERM)
+        # Of several runs one signals: a second signal would end the process.
+        try:
+            Path(__file__).with_name("signalled").touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGTERM)
+        except FileExistsError:
+            pass
         while True:
             try:
                 while True:
