@@ -157,6 +157,7 @@ impl Rack {
 
 impl Recovery {
     /// Looks for losses in the present phase. Returns whether a retransmission was lost again.
+    #[inline(always)]
     fn mark_overdue(&mut self, board: &mut Scoreboard, news: &News<'_>) -> bool {
         let phase = self.phase;
         let Finder::Time(rack) = &mut self.finder else { return false };
@@ -167,10 +168,11 @@ impl Recovery {
 pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
     // In Linux the episode is over before RACK looks for losses, so that the reordering window applies to data that left
     // during it (`tcp_try_undo_recovery` before `tcp_identify_packet_loss`).
-    let ended_before = recovery.is_kernel() && recovery.end_if_repaired(board);
+    let kernel = recovery.is_kernel();
+    let ended_before = kernel && recovery.end_if_repaired(board);
     let lost_again = recovery.mark_overdue(board, news);
-    let ended = ended_before || recovery.end_if_repaired(board);
-    let verdict = if recovery.is_kernel() && lost_again && recovery.phase == Phase::Loss {
+    let ended = if kernel { ended_before } else { recovery.end_if_repaired(board) };
+    let verdict = if kernel && lost_again && recovery.phase == Phase::Loss {
         begin(recovery, board)
     } else {
         begin_if_lost(recovery, board, ended)

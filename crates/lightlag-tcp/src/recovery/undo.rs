@@ -113,7 +113,7 @@ pub(super) enum Evidence {
     Spurious,
 }
 
-/// Returns what an ACK says about the current episode. A segment whose original arrived teaches RACK that data is late on
+/// Returns the evidence of an ACK about the current episode. A segment whose original arrived teaches RACK that data is late on
 /// this path, as in Linux (`tcp_try_undo_partial`, `tcp_check_sack_reordering`).
 pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &News<'_>) -> Evidence {
     let signs = recovery.signs;

@@ -78,7 +78,8 @@ impl Sender {
         let of_peer = self.peer_edge.saturating_sub(nxt);
         // A burst that the peer's window cuts short fills that window with a small segment, after at least one full one
         // (`tcp_mss_split_point`).
-        let fills = of_peer > size && of_peer < whole_segments(room.min(self.cwnd / 2).min(most), size);
+        let cut = room.min(self.cwnd / 2).min(most);
+        let fills = of_peer > size && of_peer < cut && of_peer < whole_segments(cut, size);
         let most = if fills && !(self.nagle && self.holds_small()) { of_peer } else { whole };
         self.burst_start = nxt;
         // Not more than 64 KiB or a few segments.

@@ -224,8 +224,9 @@ impl Sender {
             full = self.within_record(nxt, full);
         }
         let len = full.min(allowed);
-        let is_worth = self.override_small || len >= u64::from(self.max_window / 2) || self.completes_burst(nxt + len);
-        if len == 0 || len < full && !is_worth {
+        let is_worth =
+            || self.override_small || len >= u64::from(self.max_window / 2) || self.completes_burst(nxt + len);
+        if len == 0 || len < full && !is_worth() {
             return Err(Limit::Rwnd);
         }
         if len > room {
