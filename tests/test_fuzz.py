@@ -10,6 +10,8 @@ from typing import cast
 
 import pytest
 
+import lightlag as ll
+from lightlag.errors import InputError
 from lightlag.imports import KINDS
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
@@ -44,5 +46,6 @@ def test_every_seed_of_a_target_in_python_is_read_or_refused(targets: Mapping[st
 
 
 def test_a_damaged_table_on_which_polars_panics_is_refused(targets: Mapping[str, Target], tmp_path: Path) -> None:
-    # The target lets every other exception through.
     targets["read_run"]((FUZZ / "seeds" / "read_run" / "panic-of-polars").read_bytes(), tmp_path)
+    with pytest.raises(InputError, match=r"links\.parquet: cannot be read: its contents are damaged"):
+        repr(ll.load(tmp_path))

@@ -11,12 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from lightlag import _engine
+from lightlag._text import printable
 
 __all__ = [
     "MAX_RESULTS_BYTES",
     "MAX_TEXT_BYTES",
     "check_regular",
     "parquet_errors",
+    "parquet_reason",
     "read_bytes",
     "read_results",
     "read_text",
@@ -89,3 +91,12 @@ def parquet_errors() -> tuple[type[BaseException], ...]:
     import polars as pl
 
     return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
+
+
+def parquet_reason(error: BaseException) -> str:
+    """Returns the reason why a Parquet file cannot be read. The text of a panic of polars would not help a reader."""
+    import polars as pl
+
+    if isinstance(error, pl.exceptions.PanicException):
+        return "its contents are damaged"
+    return printable(str(error).partition("\n")[0])

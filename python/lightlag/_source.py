@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from lightlag import _engine, _origin
-from lightlag._input import MAX_RESULTS_BYTES, check_regular, parquet_errors, read_bytes, read_results
+from lightlag._input import MAX_RESULTS_BYTES, check_regular, parquet_errors, parquet_reason, read_bytes, read_results
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -171,7 +171,7 @@ class Folder:
             is_utf8 = not any("\ud800" <= letter <= "\udfff" for letter in str(path))
             table = pl.read_parquet(path if is_utf8 else io.BytesIO(path.read_bytes()))
         except parquet_errors() as error:
-            raise InputError(f"{printable(path)}: cannot be read: {printable(error)}") from None
+            raise InputError(f"{printable(path)}: cannot be read: {parquet_reason(error)}") from None
         for column, kind in _columns()[name].items():
             problem = None
             if column not in table.columns:

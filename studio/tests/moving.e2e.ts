@@ -85,7 +85,7 @@ describe("the network", () => {
 });
 
 describe("queues", () => {
-  /** What the picture writes last beside a queue, and what the table has for it, at each frame of some seconds. */
+  /** The length beside a queue in the picture and in the table, at each frame of some seconds. */
   async function frames(page: Page): Promise<[painted: string, listed: string][]> {
     return page.evaluate(
       () =>

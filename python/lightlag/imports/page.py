@@ -36,7 +36,7 @@ class Page:
     source: Path
     """The file that was read."""
     options: Options
-    """What was given beside it."""
+    """The options of the import."""
 
     def check(self) -> list[tuple[str, str, str]]:
         """Checks the scenario as ``lightlag check`` does; returns name, place and message of each warning.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lightlag import _engine, _origin
-from lightlag._input import check_regular, parquet_errors, read_results
+from lightlag._input import check_regular, parquet_errors, parquet_reason, read_results
 from lightlag._overview import frame, tables
 from lightlag._text import printable
 from lightlag._writing import check_folder, new_folder
@@ -254,7 +254,7 @@ class StudyResults:
                 check_regular(path)
                 pl.read_parquet_schema(path)
         except parquet_errors() as error:
-            reason = printable(str(error).splitlines()[0])
+            reason = parquet_reason(error)
             raise InputError(f"{printable(path)}: is damaged: {reason}; export the study again") from None
         return pl.scan_parquet(found)
 

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
-from lightlag._input import check_regular, parquet_errors
+from lightlag._input import check_regular, parquet_errors, parquet_reason
 from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.study import entry as entries
@@ -365,9 +365,9 @@ class Store:
         except parquet_errors() as error:
             if isinstance(error, FileNotFoundError):
                 raise
-            reason = str(error).splitlines()[0]
+            part = f"{printable(self.place)}/{PARTS}/{printable(name)}"
             raise InputError(
-                f"{printable(self.place)}/{PARTS}/{printable(name)}: is no whole part of a store: {printable(reason)}; "
+                f"{part}: is no whole part of a store: {parquet_reason(error)}; "
                 "remove it, and the same command makes its runs again"
             ) from None
 

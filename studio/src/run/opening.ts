@@ -1,4 +1,4 @@
-/** What a space-time diagram records and shows at first, and which packets it draws, so that they can be told apart. */
+/** The part of a run that a space-time diagram records, the part that it shows first, and the packets that it draws. */
 
 import type { Network } from "../engine/protocol.ts";
 import type { Piece } from "./drawn.ts";
