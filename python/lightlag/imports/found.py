@@ -9,6 +9,7 @@ __all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
 
 Side = Literal["forward", "backward"]
 LONGEST_S = 480 * 3600.0
+"""Seconds of a time in a scenario at most."""
 FASTEST_BPS = 1e15
 
 

@@ -14,12 +14,11 @@ from lightlag import _toml
 from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
 from lightlag.imports import texts
-from lightlag.imports.found import Found, Measured, Motion, Options, Row, Side
+from lightlag.imports.found import LONGEST_S, Found, Measured, Motion, Options, Row, Side
 from lightlag.variables import quantity
 
 __all__ = ["Page", "write"]
 
-LONGEST_RUN_S = 480 * 3600.0
 _ORDINARY = (("client", "server"), ("server", "client"))
 
 
@@ -277,5 +276,5 @@ def _bits(bps: float) -> str:
 
 def _seconds(time: float) -> str:
     if time >= 1 or time == 0:
-        return f"{min(time, LONGEST_RUN_S):.10g} s"
+        return f"{min(time, LONGEST_S):.10g} s"
     return f"{time * 1000:.9g} ms" if time >= 1e-6 else "0 s"

@@ -19,6 +19,7 @@ from typing import IO, Any, NoReturn
 from lightlag._input import check_regular
 from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.imports.found import LONGEST_S
 
 __all__ = [
     *("fail", "head", "lines", "member", "number", "parsed", "round_trip", "short_lines", "start", "text", "tree"),
@@ -27,8 +28,6 @@ __all__ = [
 
 MOST_BYTES = 1 << 30
 """Bytes of a measurement at most, after decompression."""
-LONGEST_S = 480 * 3600.0
-"""Seconds of a time in a scenario at most."""
 MAX_LINE = 1000
 """Characters of a line that a tool prints; what is longer is none of its lines."""
 _MAX_MESSAGE = 600
