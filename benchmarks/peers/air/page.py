@@ -431,7 +431,7 @@ def _proactive(sides: Sides) -> str:
         [
             "## OLSR and DSDV\n",
             "Chains with 1 Mbit/s of UDP that starts when routes have settled, after 40 s (OLSR) and 60 s (DSDV), with ARP,",
-            f"{len(links.PROACTIVE_SEEDS)} seeds. When routes are there: `crates/lightlag-sim/tests/chains.rs`. DSDV has ns-3's habits",
+            f"{len(links.PROACTIVE_SEEDS)} seeds. When routes are there: `crates/lightlag-sim/tests/scenarios/chains.rs`. DSDV has ns-3's habits",
             '(`advertise = "newer"`, `first_dump = "1 ms"`).\n',
             table(head, rows),
             "ns-3's DSDV passes each newer number on at once, also where neither hops nor neighbour change. Without these habits",

@@ -1,8 +1,6 @@
 //! BBR over a link of 10 Mbit/s: what is delivered at two round-trip times, with and without random loss.
 
-#[path = "text/mod.rs"]
-mod text;
-
+use crate::text;
 use lightlag_sim::RunResult;
 
 const RATE: f64 = 10e6;

@@ -1,10 +1,8 @@
 //! Routes that follow the links: flows move to another way and back, and packets that go in circles end.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::DropCause;
-use text::run;
 
 /// Two ways from `a` to `d`: over `b` in 20 ms, over `c1` and `c2` in 60 ms. The first is down from 10 s to 20 s.
 fn two_ways(routing: &str, duration: u32, flow: &str) -> RunResult {

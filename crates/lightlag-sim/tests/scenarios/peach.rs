@@ -1,9 +1,7 @@
 //! TCP Peach and Peach+ over satellites and beside others: what their segments of low priority bring and cost.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::{RunResult, results::FlowSummary};
-use text::run;
 
 const PUSH_OUT: &str = r#"{ discipline = "priority", limit = "125 packets" }"#;
 const STRICT: &str = r#"{ discipline = "priority", mode = "strict", limit = "125 packets" }"#;

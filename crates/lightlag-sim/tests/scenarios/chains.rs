@@ -2,11 +2,9 @@
 //!
 //! Figures of ns-3 are in `benchmarks/peers/ns3/air.json`; `docs/peers-air.md` compares all of them.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use std::fmt::Write;
-use text::run;
 
 const NS3_AODV: &str =
     "protocol = \"aodv\", link_break_on = \"any\", drop_returning = true, increment_on_expiry = false";

@@ -1,11 +1,8 @@
 //! Copa alone on a link with a deep queue: how many packets wait.
 
-#[path = "text/mod.rs"]
-mod text;
-
 /// The mean and the largest number of packets that wait, once slow start is over.
 fn queue(mode: &str, mbps: u32) -> (f64, u64) {
-    let result = text::run(&format!(
+    let result = crate::text::run(&format!(
         r#"
         name = "copa"
         duration = "120 s"

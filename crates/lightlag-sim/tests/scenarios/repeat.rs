@@ -1,14 +1,11 @@
 //! A run again from its own capture: what is inferred is what the run was, and the second run is the first.
 
-#[path = "memory/mod.rs"]
-mod memory;
-
+use crate::memory::Shared;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, Simulation};
 use lightlag_wire::analysis::{Analysis, Limits, trace::Trace};
 use lightlag_wire::capture::Reader;
 use lightlag_wire::replay::{Sending, Vantage};
-use memory::Shared;
 use std::collections::BTreeMap;
 use std::io::Write;
 

@@ -1,14 +1,11 @@
 //! Captures of runs, read back packet by packet.
 
-#[path = "memory/mod.rs"]
-mod memory;
-
+use crate::memory::Shared;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::{Direction, Reader};
 use lightlag_wire::{Addresses, Checksum, IpFields, decode};
-use memory::Shared;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

@@ -1,9 +1,7 @@
 //! Short scenarios at the edges: what a user may ask for, and what must then be seen.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::{Control, RunResult, Simulation, results::FlowSummary};
-use text::run;
 
 /// One flow over one link of 10 Mbit/s and 100 ms each way; a later key in `link` or `flow` is another line.
 fn one_flow(link: &str, flow: &str) -> RunResult {

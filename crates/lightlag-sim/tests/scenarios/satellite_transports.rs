@@ -1,8 +1,6 @@
 //! The algorithms made for satellites, over a geostationary path: that they finish, what they carry, what waits.
 
-#[path = "text/mod.rs"]
-mod text;
-
+use crate::text;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 

@@ -1,12 +1,10 @@
 //! Swarms at the limits: no range, no distance, nobody else, everybody silent.
 
-mod text;
-
+use crate::text::run;
 use lightlag_mobility::Mobility;
 use lightlag_net::setting::Registered;
 use lightlag_routing::Protocol;
 use lightlag_sim::RunResult;
-use text::run;
 
 /// A swarm whose `medium` has further keys.
 fn swarm(nodes: u32, duration: &str, medium: &str, rest: &str) -> String {

@@ -1,7 +1,6 @@
 //! Routes that are known beforehand: connections over seconds and minutes of delay begin and end without a timeout.
 
-mod text;
-
+use crate::text;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;

@@ -1,18 +1,15 @@
 //! Proxies that split connections: what theory says of them, that nothing is lost in silence, and that nothing hangs.
 
-mod memory;
-mod text;
-
+use crate::memory::Shared;
+use crate::text::run;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::results::{FlowSummary, ProxySummary};
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_tcp::segment::Flags;
 use lightlag_wire::capture::Reader;
 use lightlag_wire::{Addresses, decode};
-use memory::Shared;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use text::run;
 
 /// A short way to the gateway, a satellite behind it, a short way to the server.
 const PATH: &str = r#"

@@ -1,12 +1,10 @@
 //! Sensors, sinks and a satellite: where every message goes, and how long it takes.
 
-mod text;
-
+use crate::text::run;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::MessageSummary;
 use proptest::prelude::*;
-use text::run;
 
 /// One sink of some sensors behind 1 Mbit/s and 270 ms.
 fn network(sinks: u64, sensors: u64, more: &str) -> String {

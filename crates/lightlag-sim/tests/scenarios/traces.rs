@@ -1,13 +1,11 @@
 //! Links that follow traces: what the files mean, what is wrong with them, and that nothing is lost or left to chance.
 
-mod text;
-
+use crate::text::run;
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::{Deliveries, Loss, Phase, Timetable};
 use lightlag_scenario::{Network, ScenarioError, parse_json, parse_toml, parse_toml_in};
 use proptest::prelude::*;
 use std::fmt::Write;
-use text::run;
 
 /// A folder of this test, with files.
 fn folder(name: &str, files: &[(&str, &str)]) -> String {

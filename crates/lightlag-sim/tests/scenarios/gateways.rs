@@ -1,9 +1,7 @@
 //! Flows that cross a gateway: their ways lead over media, links and the sky.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
-use text::run;
 
 /// The ways of a flow over time: when each was first taken, and its nodes. The hops are checked beside them.
 fn ways<'a>(result: &'a RunResult, flow: &str) -> Vec<(f64, Vec<&'a str>)> {

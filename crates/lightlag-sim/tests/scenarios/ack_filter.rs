@@ -1,11 +1,9 @@
 //! Fewer ACKs on the slow direction of an asymmetric path, against the arithmetic of RFC 3449.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::DropCause;
 use proptest::prelude::*;
-use text::run;
 
 /// Bytes of an ACK with timestamps, of a full packet, and of the payload in it.
 const ACK: f64 = 52.0;

@@ -1,11 +1,9 @@
 //! Delays from orbits, and the generator of satellite networks.
 
-mod text;
-
+use crate::text::run;
 use lightlag_core::{Duration, Rate};
 use lightlag_net::{Loss, QueueLimit};
 use lightlag_scenario::{LinkDirection, Network, Scenario, Topology, parse_json, parse_toml};
-use text::run;
 
 fn scenario(text: &str) -> Scenario {
     parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))

@@ -1,10 +1,8 @@
 //! Transfers that once stood still, or repeated the same for ever: found among random scenarios, and kept as they were.
 
-mod text;
-
 /// Asserts that every flow of a scenario ends, one way or the other, after at most a million events.
 fn ended(text: &str) {
-    let result = text::run(text);
+    let result = crate::text::run(text);
     for flow in &result.summary.flows {
         let ended = flow.finish_s.is_some() != flow.failure.is_some();
         assert!(ended || flow.sent_segments == 0, "{flow:#?}");

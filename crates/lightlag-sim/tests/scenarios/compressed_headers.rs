@@ -1,16 +1,13 @@
 //! Compressed headers of SCPS-TP in whole runs: sizes on links, ids, proxies, captures and what is read out of them.
 
-#[path = "memory/mod.rs"]
-mod memory;
-mod text;
-
+use crate::memory::Shared;
+use crate::text;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_wire::PacketError;
 use lightlag_wire::analysis::{Analysis, Limits, Report};
 use lightlag_wire::capture::Reader;
 use lightlag_wire::compressed::Decoder;
-use memory::Shared;
 use proptest::prelude::*;
 
 /// A transfer of 500 kB over 250 ms and a return path of so much.

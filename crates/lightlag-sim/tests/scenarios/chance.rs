@@ -1,10 +1,8 @@
 //! Starts that are drawn, whether anything is drawn at all, and round trips as a quantity that can be set.
 
-mod text;
-
+use crate::text::run;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::{Scenario, parse_json, parse_toml};
-use text::run;
 
 const LINK: &str =
     "duration = \"60 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"50 ms\"\n";
@@ -170,7 +168,11 @@ fn a_round_trip_that_cannot_be_set_is_refused() {
         (uneven, 300, "the directions of links[1] have different delays"),
         (moving, 300, "the delay of links[1] changes during the run"),
         (CHAIN.to_owned(), 1, "is less than the 2 ms of the links beside links[1]"),
-        (include_str!("../../../scenarios/heterogeneous.toml").to_owned(), 300, "flows have ways of different lengths"),
+        (
+            include_str!("../../../../scenarios/heterogeneous.toml").to_owned(),
+            300,
+            "flows have ways of different lengths",
+        ),
     ] {
         let errors = read(&text).changes_for_rtt(Duration::from_millis(rtt)).unwrap_err();
         assert!(errors[0].path == "rtt" && errors[0].message.contains(message), "{errors:?}");

@@ -1,10 +1,8 @@
 //! Requests, pages and transfers that arrive: response times in closed form, arrivals by their law.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::PageSummary;
-use text::run;
 
 /// A link of 50 ms and a flow with this traffic.
 fn link(rate: &str, traffic: &str) -> String {

@@ -1,10 +1,8 @@
 //! Careful Resume (RFC 9959) over a geostationary satellite: what it saves on the path that was saved, and what it costs on
 //! one that has a tenth of that.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
-use text::run;
 
 const RTT: f64 = 0.55;
 

@@ -1,12 +1,10 @@
 //! Links whose capacity is assigned: bandwidth on demand, and rates that follow the rain.
 
-mod text;
-
+use crate::text::run;
 use lightlag_core::Duration;
 use lightlag_net::QueueLimit;
 use lightlag_scenario::{parse_json, parse_toml};
 use lightlag_sim::RunResult;
-use text::run;
 
 /// A terminal behind a satellite, with these keys of its link, and one flow.
 fn scenario(seed: u64, keys: &str, flow: &str) -> String {

@@ -1,7 +1,6 @@
 //! SCPS-TP over a GEO path, against closed forms.
 
-mod text;
-
+use crate::text;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 

@@ -1,10 +1,8 @@
 //! Flows over constellations: the ways of packets, their times, and what handovers do to them.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::{DropCause, LinkSummary};
-use text::run;
 
 /// Hypatia's shell of Kuiper with two of its stations: by slant limit, from the year 2000 on.
 fn kuiper(more: &str, flow: &str) -> String {

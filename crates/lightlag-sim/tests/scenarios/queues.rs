@@ -1,7 +1,6 @@
 //! Queue disciplines, reordering and duplication: how they are asked for, and what a run then shows.
 
-mod text;
-
+use crate::text::run;
 use lightlag_core::{Bytes, Duration, Probability};
 use lightlag_net::queue::{
     AckFilterConfig, CoDelConfig, DisciplineConfig, DualPi2Config, FqCoDelConfig, PieConfig, PriorityMode, RedConfig,
@@ -10,7 +9,6 @@ use lightlag_net::queue::{
 use lightlag_net::{QueueLimit, Reordering};
 use lightlag_scenario::{LinkDirection, Network, Warning, parse_json, parse_toml};
 use lightlag_sim::results::{DropCause, RunResult};
-use text::run;
 
 /// Flows from a to b over 10 Mbit/s and 20 ms each way, with this queue and these further keys of the link.
 fn scenario(queue: &str, more: &str, flows: usize) -> String {

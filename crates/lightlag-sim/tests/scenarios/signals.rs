@@ -3,9 +3,7 @@
 //! The path is `host` - 20 ms - `ground` - 250 ms - `sat`: what the ground station tells takes 20 ms and 28.8 µs, 36 bytes at
 //! 10 Mbit/s, to the host.
 
-#[path = "memory/mod.rs"]
-mod memory;
-
+use crate::memory::Shared;
 use lightlag_core::Instant;
 use lightlag_scenario::{ScenarioError, parse_toml};
 use lightlag_sim::results::{FlowSummary, SignalSummary};
@@ -14,7 +12,6 @@ use lightlag_tcp::Segment;
 use lightlag_wire::PacketError;
 use lightlag_wire::capture::{Direction, Reader};
 use lightlag_wire::signal::{self, News, Told};
-use memory::Shared;
 use std::collections::BTreeMap;
 
 /// What a node saw.

@@ -1,12 +1,10 @@
 //! What must hold of any mixture of traffic over a link that loses, doubles and delays.
 
-mod text;
-
+use crate::text::run;
 use lightlag_scenario::{Flow, Scenario, Transport};
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 use proptest::prelude::*;
-use text::run;
 
 /// A law of sizes around so many bytes.
 fn sizes() -> impl Strategy<Value = String> {

@@ -1,10 +1,8 @@
 //! The account of a sender's time covers its flow and nothing after, and every leg of a flow has one.
 
-mod text;
-
+use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::LimitedSeconds;
-use text::run;
 
 /// Two links that have nothing in common.
 const LINKS: &str = r#"

@@ -1,0 +1,41 @@
+//! Behaviour of whole scenarios at the public interface, one module for each subject.
+//!
+//! One program holds them all: a program for each would take minutes to build.
+
+#[path = "../memory/mod.rs"]
+mod memory;
+#[path = "../text/mod.rs"]
+mod text;
+
+mod accounts;
+mod ack_filter;
+mod assignment;
+mod bbr;
+mod behaviour;
+mod captures;
+mod careful_resume;
+mod chains;
+mod chance;
+mod compressed_headers;
+mod constellation;
+mod copa;
+mod dialogues;
+mod following;
+mod gateways;
+mod iot;
+mod mixed_traffic;
+mod partitions;
+mod peach;
+mod proxies;
+mod queueing;
+mod queues;
+mod repeat;
+mod routes;
+mod satellite;
+mod satellite_transports;
+mod scps;
+mod signals;
+mod steps;
+mod stuck;
+mod swarms;
+mod traces;
