@@ -68,14 +68,17 @@ def radio_of(scenario: Mapping[str, Any]) -> Radio:
 
     Examples
     --------
-    >>> radio_of({"media": [{"power": "20 dBm", "propagation": {"model": "friis"}}]}).power_dbm
+    >>> radio_of({"media": [{"power": "20 dBm", "propagation": "friis"}]}).power_dbm
     -inf
     """
     swarm = scenario.get("topology") or {}
     media = [*scenario.get("media", []), *([swarm["medium"]] if "medium" in swarm else [])]
     medium = media[0] if media else {}
-    loss = medium.get("propagation", {"model": "log-distance"})
-    if loss.get("model") != "log-distance":
+    # A model without parameters is its name alone.
+    loss = medium.get("propagation", {})
+    if isinstance(loss, str):
+        loss = {"model": loss}
+    if loss.get("model", "log-distance") != "log-distance":
         return Radio(power_dbm=-math.inf)
     known = Radio()
     return Radio(
