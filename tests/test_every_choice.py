@@ -1,7 +1,6 @@
 """Every word of every choice in the schema of scenarios, in a run that writes a folder with all its tables and pages.
 
-The words come from the schema, so a new one is tested without a new line here. `COMPANIONS` has the keys that some words
-need.
+The words come from the schema, so a new one is tested without a new line here. `COMPANIONS` has keys that words need.
 """
 
 from __future__ import annotations

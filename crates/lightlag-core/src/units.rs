@@ -122,6 +122,8 @@ impl Mul<Duration> for Rate {
 impl Probability {
     /// Impossible.
     pub const ZERO: Self = Self(0.0);
+    /// As likely as not.
+    pub const HALF: Self = Self(0.5);
     /// Certain.
     pub const ONE: Self = Self(1.0);
 

@@ -45,7 +45,7 @@ use background::Background;
 use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Sent, Thresholds};
 use lightlag_core::random::mix;
-use lightlag_core::{Bytes, Duration, Instant, RandomStream, prefetch};
+use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, prefetch};
 use lightlag_mobility::Vector;
 use queue::{Pending, Queue};
 use reach::{Antenna, Reach};
@@ -267,15 +267,21 @@ impl<P: Clone> Medium<P> {
         self.reach.position(station.0 as usize, now)
     }
 
-    /// Tells of each station to which frames of data from this one get through more often than not.
-    pub fn in_range(&mut self, station: Station, now: Instant, mut tell: impl FnMut(Station)) {
+    /// Reports each station to which frames of data from this one arrive with a probability above `min_delivery`.
+    pub fn in_range(
+        &mut self,
+        station: Station,
+        now: Instant,
+        min_delivery: Probability,
+        mut tell: impl FnMut(Station),
+    ) {
         const USUAL: u32 = 1536;
         let mode = self.stations[station.0 as usize].data_mode;
         let powers = self.reach.powers(station.0 as usize, now);
         for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
             let hearing = &self.hearings[other];
             let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
-            if hearing.detects(*power) && crate::phy::error_model::success(ln) > 0.5 {
+            if hearing.detects(*power) && crate::phy::error_model::success(ln) > min_delivery.value() {
                 tell(Station(other as u32));
             }
         }

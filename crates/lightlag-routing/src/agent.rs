@@ -6,7 +6,7 @@
 use crate::message::Message;
 use crate::{Traffic, gpsr};
 use lightlag_core::own::Fault;
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 
@@ -122,8 +122,9 @@ pub trait Surroundings {
     /// Whether a node is on the medium.
     fn has(&self, node: NodeId) -> bool;
 
-    /// The nodes to which frames of data from this one get through, in ascending order.
-    fn neighbours(&mut self, node: NodeId, now: Instant) -> &[NodeId];
+    /// The nodes to which full frames of data from this one get through with a probability above `min_delivery`, in ascending
+    /// order.
+    fn neighbours(&mut self, node: NodeId, now: Instant, min_delivery: Probability) -> &[NodeId];
 }
 
 /// A route in an agent's table.

@@ -1,28 +1,44 @@
 //! Static routes: the shortest by hops when the node starts, for ever.
 
 use crate::model::Model;
-use crate::paths::Paths;
+use crate::paths::{self, Paths, min_delivery};
 use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
 use lightlag_net::setting::{Described, Setting};
 
-/// Static routes have no parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Config;
+/// The parameters of static routes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Config {
+    /// The share of full frames of data above which a link carries routes.
+    pub min_delivery: Probability,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { min_delivery: Probability::HALF }
+    }
+}
 
 impl Described for Config {
     const ABOUT: &'static str = "Static routes, the shortest by hops when the run starts. They stay as they are while nodes \
         move, and cost no messages.";
 
     fn settings() -> Vec<Setting<Self>> {
-        Vec::new()
+        vec![min_delivery(|c: &mut Self| &mut c.min_delivery).checked(|c| paths::refusal(c.min_delivery))]
     }
 }
 
 impl Model for Config {
     fn build(&self, identity: &Identity) -> Box<dyn Agent> {
-        Box::new(Static { node: identity.node, start: None, paths: None, changes: 0, traffic: Traffic::default() })
+        Box::new(Static {
+            node: identity.node,
+            min_delivery: self.min_delivery,
+            start: None,
+            paths: None,
+            changes: 0,
+            traffic: Traffic::default(),
+        })
     }
 }
 
@@ -30,6 +46,7 @@ impl Model for Config {
 #[derive(Clone, Debug)]
 struct Static {
     node: NodeId,
+    min_delivery: Probability,
     start: Option<Instant>,
     paths: Option<Paths>,
     changes: u64,
@@ -39,7 +56,7 @@ struct Static {
 impl Static {
     fn paths(&mut self, now: Instant, world: &mut dyn Surroundings) -> &Paths {
         self.paths.get_or_insert_with(|| {
-            let paths = Paths::search(self.node, now, world);
+            let paths = Paths::search(self.node, now, self.min_delivery, world);
             self.changes = paths.routes().len() as u64;
             paths
         })
@@ -98,7 +115,7 @@ mod tests {
     #[test]
     fn routes_stay_as_they_were_at_the_start() {
         let graph = Graph::chain(4);
-        let agent = |node| Config.build(&Identity { node: NodeId(node), name: "", seed: 1 });
+        let agent = |node| Config::default().build(&Identity { node: NodeId(node), name: "", seed: 1 });
         let mut bed = Bed::new(graph, (0..4).map(agent).collect(), wifi);
         bed.run(at(0.0));
         assert_eq!((0..4).map(|node| bed.agents[node].changes()).collect::<Vec<_>>(), [3; 4]);

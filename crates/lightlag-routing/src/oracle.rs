@@ -5,22 +5,24 @@
 //! that long.
 
 use crate::model::Model;
-use crate::paths::Paths;
+use crate::paths::{self, Paths, min_delivery};
 use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::{Duration, Instant, Probability};
 use lightlag_net::NodeId;
 use lightlag_net::setting::{Described, Setting};
 
 /// The parameters of the oracle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     /// How long paths are used before the graph is asked for again.
     pub epoch: Duration,
+    /// The share of full frames of data above which a link carries routes.
+    pub min_delivery: Probability,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { epoch: Duration::from_millis(100) }
+        Self { epoch: Duration::from_millis(100), min_delivery: Probability::HALF }
     }
 }
 
@@ -32,6 +34,7 @@ impl Described for Config {
         vec![
             Setting::time_or_zero("epoch", |c: &mut Self| &mut c.epoch)
                 .about("How long paths are used before the graph is asked for again."),
+            min_delivery(|c: &mut Self| &mut c.min_delivery).checked(|c| paths::refusal(c.min_delivery)),
         ]
     }
 }
@@ -41,6 +44,7 @@ impl Model for Config {
         Box::new(Oracle {
             node: identity.node,
             epoch: self.epoch,
+            min_delivery: self.min_delivery,
             paths: Paths::default(),
             asked: None,
             changes: 0,
@@ -53,6 +57,7 @@ impl Model for Config {
 struct Oracle {
     node: NodeId,
     epoch: Duration,
+    min_delivery: Probability,
     paths: Paths,
     asked: Option<Instant>,
     changes: u64,
@@ -71,7 +76,7 @@ impl Agent for Oracle {
         world: &mut dyn Surroundings,
     ) -> Verdict {
         if self.asked.is_none_or(|asked| now.since(asked) >= self.epoch) {
-            let paths = Paths::search(self.node, now, world);
+            let paths = Paths::search(self.node, now, self.min_delivery, world);
             self.changes += paths.differences(&self.paths);
             (self.paths, self.asked) = (paths, Some(now));
         }
@@ -110,7 +115,8 @@ mod tests {
     use lightlag_core::RandomStream;
 
     fn bed(graph: Graph, epoch: Duration) -> Bed {
-        let agent = |node| Config { epoch }.build(&Identity { node: NodeId(node), name: "", seed: 1 });
+        let agent =
+            |node| Config { epoch, ..Config::default() }.build(&Identity { node: NodeId(node), name: "", seed: 1 });
         let agents = (0..graph.nodes()).map(agent).collect();
         Bed::new(graph, agents, wifi)
     }

@@ -1,9 +1,23 @@
 //! Shortest paths by hops, from one node to all.
 
 use crate::{Route, Surroundings};
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
+use lightlag_net::setting::Setting;
 use std::collections::VecDeque;
+
+/// The setting of the links that a search of paths takes.
+pub(crate) fn min_delivery<C: Clone>(at: fn(&mut C) -> &mut Probability) -> Setting<C> {
+    Setting::probability("min_delivery", at)
+        .about("Delivery ratio above which a link carries routes: the probability that a frame of 1536 B arrives at the data rate.")
+        .quiet()
+}
+
+/// Returns the reason why a threshold leaves no link.
+pub(crate) fn refusal(min_delivery: Probability) -> Option<&'static str> {
+    (min_delivery == Probability::ONE)
+        .then_some("leaves no link, because links need more; write a number below 1, such as 0.3")
+}
 
 /// The first hop of a shortest path to each node that can be reached. Of several paths, one starts at the neighbour with
 /// the lowest number.
@@ -14,18 +28,18 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// The paths from a node, by breadth-first search.
-    pub(crate) fn search(from: NodeId, now: Instant, world: &mut dyn Surroundings) -> Self {
+    /// The paths from a node, by breadth-first search over the links that deliver more than `min_delivery` of all frames.
+    pub(crate) fn search(from: NodeId, now: Instant, min_delivery: Probability, world: &mut dyn Surroundings) -> Self {
         let mut paths = Self::default();
         let mut queue = VecDeque::new();
-        for &neighbour in world.neighbours(from, now) {
+        for &neighbour in world.neighbours(from, now, min_delivery) {
             if paths.reach(neighbour, neighbour, 1) {
                 queue.push_back(neighbour);
             }
         }
         while let Some(node) = queue.pop_front() {
             let Some((first, hops)) = paths.to(node) else { continue };
-            for &neighbour in world.neighbours(node, now) {
+            for &neighbour in world.neighbours(node, now, min_delivery) {
                 if neighbour != from && paths.reach(neighbour, first, hops + 1) {
                     queue.push_back(neighbour);
                 }

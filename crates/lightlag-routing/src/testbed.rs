@@ -1,7 +1,7 @@
 //! An ideal medium for tests: frames take a given time, reach exactly the neighbours of a graph, and never collide.
 
 use crate::{Action, Agent, Break, Extra, Fate, Heading, Message, Receiver, Surroundings, Verdict};
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ impl Surroundings for Graph {
         (node.0 as usize) < self.links.len()
     }
 
-    fn neighbours(&mut self, node: NodeId, _now: Instant) -> &[NodeId] {
+    fn neighbours(&mut self, node: NodeId, _now: Instant, _min_delivery: Probability) -> &[NodeId] {
         &self.lists[node.0 as usize]
     }
 }
@@ -282,7 +282,7 @@ impl Bed {
         match event {
             Event::Heard { from, to, message } => {
                 let hearers: Vec<NodeId> = match to {
-                    Receiver::All => self.graph.neighbours(from, self.now).to_vec(),
+                    Receiver::All => self.graph.neighbours(from, self.now, Probability::HALF).to_vec(),
                     Receiver::One(node) if self.graph.has(from, node) => vec![node],
                     Receiver::One(node) => {
                         self.agents[from.0 as usize].broken(self.now, node, Break::Retry, None);

@@ -21,7 +21,7 @@ pub use ways::Paths;
 use crate::body::{Body, Other, Packet, UDP_HEADER};
 use crate::hosts::ends::{self, Numbers};
 use lightlag_core::own::Fault;
-use lightlag_core::{Instant, prefetch, prefetch_value};
+use lightlag_core::{Instant, Probability, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, RouteTable};
@@ -743,11 +743,11 @@ impl Surroundings for Air {
         }
     }
 
-    fn neighbours(&mut self, node: NodeId, now: Instant) -> &[NodeId] {
+    fn neighbours(&mut self, node: NodeId, now: Instant, min_delivery: Probability) -> &[NodeId] {
         self.neighbours.clear();
         let Self { medium, stations, nodes, neighbours, .. } = self;
         if let Some(station) = stations[node.0 as usize] {
-            medium.in_range(station, now, |other| neighbours.push(nodes[other.0 as usize]));
+            medium.in_range(station, now, min_delivery, |other| neighbours.push(nodes[other.0 as usize]));
             neighbours.sort_unstable();
         }
         neighbours

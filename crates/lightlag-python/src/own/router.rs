@@ -5,8 +5,8 @@
 
 use super::class::{Class, Given, call};
 use super::{Algorithm, Made};
-use lightlag_core::Instant;
 use lightlag_core::own::{Facts, Outside};
+use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
 use lightlag_routing::own::{self, Heard, LONGEST, Maker, Order, Start};
 use lightlag_routing::{Fate, Heading, Receiver, Surroundings, Verdict};
@@ -158,7 +158,7 @@ impl Router {
     #[pyo3(signature = (node = None))]
     fn neighbours(&mut self, node: Option<u32>) -> PyResult<Vec<u32>> {
         let (node, now) = (self.other(node)?, self.now);
-        Ok(self.world()?.neighbours(node, now).iter().map(|node| node.0).collect())
+        Ok(self.world()?.neighbours(node, now, Probability::HALF).iter().map(|node| node.0).collect())
     }
 
     /// The state of the random numbers of this node, which `lightlag.own.uniform` moves on.

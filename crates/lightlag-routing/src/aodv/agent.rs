@@ -3,7 +3,7 @@
 use super::known::{RateLimit, Seen, Terms};
 use super::requests::Search;
 use super::table::Table;
-use super::{Config, Hello, LinkBreakOn, Message, Proof, Reply, Sequence};
+use super::{Config, Hello, LinkBreakOn, Message, Proof, ReleaseOn, Reply, Sequence};
 use crate::agent::earliest;
 use crate::model::Model;
 use crate::outbox::{Outbox, whole_milliseconds};
@@ -246,7 +246,13 @@ impl Agent for Aodv {
                 self.blacklist.remove(from);
             }
         }
-        self.finish_searches(now);
+        match (self.config.release_on, message) {
+            (ReleaseOn::Route, _) => self.finish_searches(now),
+            (ReleaseOn::Reply, Message::Reply(reply)) if !reply.is_hello() && reply.origin == self.node => {
+                self.finish_search(now, reply.destination);
+            }
+            (ReleaseOn::Reply, _) => {}
+        }
     }
 
     fn prefetch(&self, from: NodeId, message: &crate::Message, step: Step) {
@@ -269,7 +275,12 @@ impl Agent for Aodv {
     }
 
     fn broken(&mut self, now: Instant, to: NodeId, cause: Break, heading: Option<&Heading>) -> Fate {
-        if cause != Break::Retry && self.config.link_break_on == LinkBreakOn::Retry {
+        let is_break = match cause {
+            Break::Retry => true,
+            Break::Lifetime => self.config.link_break_on == LinkBreakOn::Any,
+            Break::Queue => false,
+        };
+        if !is_break {
             return Fate::Lost;
         }
         if self.config.proof == Proof::Forwarded && !self.neighbours.contains(now, to) {

@@ -9,8 +9,19 @@ pub enum LinkBreakOn {
     /// A frame that nobody acknowledged within the limit of retries (RFC 3561 §6.10).
     #[default]
     Retry,
-    /// A frame that was dropped for any reason, as in ns-3.
+    /// A frame that was dropped after it had entered the queue: nobody acknowledged it, or it waited too long. As in ns-3, where
+    /// no queue overflows, because flow control stops the layer above first.
     Any,
+}
+
+/// The events that release the packets that wait for a route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReleaseOn {
+    /// Any message that brings the route, a neighbour's HELLO included.
+    #[default]
+    Route,
+    /// As in ns-3: a reply to this node, or, if another message brought the route, the end of the ring.
+    Reply,
 }
 
 /// The nodes that send HELLOs.
@@ -95,6 +106,8 @@ pub struct Config {
     pub delete_period: Duration,
     /// The reports of the link layer that mean that a link broke.
     pub link_break_on: LinkBreakOn,
+    /// The events that release the packets that wait for a route.
+    pub release_on: ReleaseOn,
     /// Whether a node repairs a broken route itself if the destination is near.
     pub local_repair: bool,
     /// Whether a node ignores a request that came from its own next hop to the destination, as in ns-3.
@@ -141,6 +154,7 @@ impl Default for Config {
             blacklist_timeout: Duration::from_millis(5_600),
             delete_period: Duration::from_secs(15),
             link_break_on: LinkBreakOn::default(),
+            release_on: ReleaseOn::default(),
             local_repair: false,
             drop_returning: false,
             increment_on_expiry: true,
@@ -247,7 +261,14 @@ impl Described for Config {
                 &["retry", "any"],
                 |c: &Self| c.link_break_on as usize,
                 |c, index| c.link_break_on = [LinkBreakOn::Retry, LinkBreakOn::Any][index],
-            ).about("The reports of the link layer that mean that a link broke."),
+            ).about("The reports of the link layer that mean that a link broke: frames that nobody acknowledged, or any frame that was dropped after it had entered the queue (as in ns-3)."),
+            Setting::word(
+                "release_on",
+                "a choice of events",
+                &["route", "reply"],
+                |c: &Self| c.release_on as usize,
+                |c, index| c.release_on = [ReleaseOn::Route, ReleaseOn::Reply][index],
+            ).about("The events that release packets that wait for a route: any message that brings it, or a reply and the end of a ring (as in ns-3)."),
             Setting::flag("local_repair", |c: &mut Self| &mut c.local_repair).about("Whether a node repairs a broken route itself if the destination is near."),
             Setting::flag("drop_returning", |c: &mut Self| &mut c.drop_returning).about("Whether a node ignores a request that came from its own next hop to the destination, as in ns-3."),
             Setting::flag("increment_on_expiry", |c: &mut Self| &mut c.increment_on_expiry).about("Whether a route that expires gets a newer sequence number, as a broken one does."),

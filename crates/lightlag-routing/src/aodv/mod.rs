@@ -28,7 +28,7 @@ mod table;
 mod tests;
 
 pub use agent::Aodv;
-pub use config::{Config, Errors, Hello, LinkBreakOn, Proof};
+pub use config::{Config, Errors, Hello, LinkBreakOn, Proof, ReleaseOn};
 pub use message::{Error, Message, Reply, Request};
 pub use sequence::Sequence;
 

@@ -1,7 +1,7 @@
 //! Route requests: the search in growing rings (RFC 3561 §6.3, §6.4), and the answer or relay of others' (§6.5).
 
 use super::table::Offer;
-use super::{Aodv, Message, Request, Sequence};
+use super::{Aodv, Message, ReleaseOn, Request, Sequence};
 use crate::{Heading, Receiver, Verdict};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
@@ -114,11 +114,14 @@ impl Aodv {
     }
 
     fn continue_search(&mut self, now: Instant, destination: NodeId) {
-        let config = &self.config;
-        let Some(search) = self.searches.get_mut(&destination) else { return };
-        if search.is_held {
+        if self.searches.get(&destination).is_some_and(|search| search.is_held) {
             return self.request(now, destination);
         }
+        if self.config.release_on == ReleaseOn::Reply && self.finish_search(now, destination) {
+            return;
+        }
+        let config = &self.config;
+        let Some(search) = self.searches.get_mut(&destination) else { return };
         if search.repaired_hops.is_some() {
             self.searches.remove(&destination);
             self.outbox.discard(destination);
@@ -143,14 +146,20 @@ impl Aodv {
         }
         let searched: Vec<NodeId> = self.searches.keys().copied().collect();
         for destination in searched {
-            let Some(hops) = self.table.valid(now, destination).map(|entry| entry.hops) else { continue };
-            let search = self.searches.remove(&destination);
-            self.outbox.release(destination);
-            self.send_waiting(destination);
-            if search.and_then(|search| search.repaired_hops).is_some_and(|before| hops > before) {
-                self.tell_of_detour(now, destination);
-            }
+            self.finish_search(now, destination);
         }
+    }
+
+    /// Ends the search for a destination if there is a route now. Returns whether it ended.
+    pub(super) fn finish_search(&mut self, now: Instant, destination: NodeId) -> bool {
+        let Some(hops) = self.table.valid(now, destination).map(|entry| entry.hops) else { return false };
+        let Some(search) = self.searches.remove(&destination) else { return false };
+        self.outbox.release(destination);
+        self.send_waiting(destination);
+        if search.repaired_hops.is_some_and(|before| hops > before) {
+            self.tell_of_detour(now, destination);
+        }
+        true
     }
 
     /// RFC 3561 §6.5.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testbed::{Bed, End, Graph, at, wifi};
-use crate::{Agent, Break, Identity, Kind};
+use crate::{Action, Agent, Break, Heading, Identity, Kind, Receiver};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;
 
@@ -204,15 +204,55 @@ fn bed_with_error_storm() -> Bed {
 }
 
 #[test]
-fn a_queue_that_overflows_breaks_links_only_on_request() {
-    for (link_break_on, survives) in [(LinkBreakOn::Retry, true), (LinkBreakOn::Any, false)] {
+fn frames_that_are_too_old_break_links_only_on_request_and_full_queues_never() {
+    use crate::Break::{Lifetime, Queue};
+    for (link_break_on, cause, survives) in [
+        (LinkBreakOn::Retry, Lifetime, true),
+        (LinkBreakOn::Retry, Queue, true),
+        (LinkBreakOn::Any, Lifetime, false),
+        (LinkBreakOn::Any, Queue, true),
+    ] {
         let mut bed = bed(Graph::chain(3), Config { link_break_on, ..quiet() }, 1);
         bed.send(0, 2);
         bed.run(at(1.0));
-        for cause in [crate::Break::Queue, crate::Break::Lifetime] {
-            bed.agents[0].broken(bed.now, NodeId(1), cause, None);
-        }
-        assert_eq!(bed.next_hop(0, 2).is_some(), survives);
+        bed.agents[0].broken(bed.now, NodeId(1), cause, None);
+        assert_eq!(bed.next_hop(0, 2).is_some(), survives, "{link_break_on:?} {cause:?}");
+    }
+}
+
+#[test]
+fn a_hello_that_brings_the_route_releases_packets_at_once_or_when_the_ring_ends() {
+    // The ring of the first request ends 80 ms for its hop and two more after it.
+    let ring = 0.24;
+    for (release_on, waits) in [(ReleaseOn::Route, false), (ReleaseOn::Reply, true)] {
+        let mut agent = Aodv::new(Config { release_on, ..quiet() }, &Identity { node: NodeId(0), name: "a", seed: 1 });
+        let mut graph = Graph::chain(2);
+        agent.start(at(0.0));
+        let heading = Heading { origin: NodeId(0), destination: NodeId(1), ttl: 64, size: 100 };
+        let route =
+            |agent: &mut Aodv, now| agent.route(at(now), &heading, None, &mut crate::Extra::None, &mut Graph::chain(2));
+        assert_eq!(route(&mut agent, 0.0), crate::Verdict::Wait);
+        let hello = Reply {
+            ack_required: false,
+            hop_count: 0,
+            destination: NodeId(1),
+            destination_sequence: Sequence(1),
+            origin: NodeId(1),
+            lifetime: Duration::from_secs(2),
+        };
+        let hello = crate::Message::Aodv(Message::Reply(hello));
+        agent.hear(at(0.1), NodeId(1), Receiver::All, &hello, 30.0, &mut graph);
+        let releases = |agent: &mut Aodv| {
+            let release = Action::Release { destination: NodeId(1) };
+            std::iter::from_fn(|| agent.poll_action()).filter(|action| *action == release).count()
+        };
+        assert_eq!(releases(&mut agent), usize::from(!waits));
+        // The route serves packets that come now, in both cases.
+        assert_eq!(route(&mut agent, 0.15), crate::Verdict::Via(NodeId(1)));
+        agent.handle_timeout(at(ring - 0.001), &mut graph);
+        assert_eq!(releases(&mut agent), 0);
+        agent.handle_timeout(at(ring), &mut graph);
+        assert_eq!(releases(&mut agent), usize::from(waits));
     }
 }
 

@@ -146,8 +146,13 @@ impl crate::Surroundings for Elsewhere {
         if node == self.node { self.position } else { self.graph.position(node, now) }
     }
 
-    fn neighbours(&mut self, node: NodeId, now: lightlag_core::Instant) -> &[NodeId] {
-        self.graph.neighbours(node, now)
+    fn neighbours(
+        &mut self,
+        node: NodeId,
+        now: lightlag_core::Instant,
+        min_delivery: lightlag_core::Probability,
+    ) -> &[NodeId] {
+        self.graph.neighbours(node, now, min_delivery)
     }
 }
 

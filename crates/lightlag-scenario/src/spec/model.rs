@@ -114,8 +114,12 @@ impl<T: Chosen> JsonSchema for Model<T> {
         T::SCHEMA.into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut forms = vec![json!({ "enum": T::NAMES })];
-        for model in T::NAMES.iter().filter_map(|name| T::named(name)) {
+        let models: Vec<T> = T::NAMES.iter().filter_map(|name| T::named(name)).collect();
+        // A model with a required parameter has no form that is its name alone.
+        let is_whole = |model: &&T| model.parameters().iter().all(|parameter| parameter.required.is_none());
+        let names: Vec<&str> = models.iter().filter(is_whole).map(|model| model.name()).collect();
+        let mut forms = vec![json!({ "enum": names })];
+        for model in models {
             let mut properties = json!({ T::KEY: { "const": model.name() } });
             let mut required = vec![T::KEY];
             for parameter in &model.parameters() {
