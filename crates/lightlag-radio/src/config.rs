@@ -123,6 +123,15 @@ pub enum MissingBlockAck {
     Ask,
 }
 
+/// The origin of agreements about block acknowledgements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockAckAgreement {
+    /// They hold from the start, where packets can be aggregated.
+    Aggregates,
+    /// Stations negotiate them, at rates without aggregates, too, as ns-3 does.
+    Ns3,
+}
+
 /// A radio: its power, its receiver and its MAC.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Radio {
@@ -160,6 +169,8 @@ pub struct Radio {
     pub aggregation: f64,
     /// The reaction to a block acknowledgement that did not come.
     pub missing_block_ack: MissingBlockAck,
+    /// The origin of agreements about block acknowledgements.
+    pub block_ack_agreement: BlockAckAgreement,
     /// The access class of packets of flows, where the medium has classes.
     pub access_class: Class,
     /// The parameters of the classes, where the medium has classes.
@@ -191,6 +202,7 @@ impl Default for Radio {
             rts_threshold: 65_535,
             aggregation: LONGEST_AGGREGATE.0 as f64,
             missing_block_ack: MissingBlockAck::Ask,
+            block_ack_agreement: BlockAckAgreement::Aggregates,
             access_class: Class::BestEffort,
             edca: Edca::default(),
             queue: 500,
@@ -248,6 +260,17 @@ impl Described for Radio {
                 |c, index| c.missing_block_ack = [MissingBlockAck::Repeat, MissingBlockAck::Ask][index],
             )
             .about("The reaction to a block acknowledgement that did not come."),
+            Setting::word(
+                "block_ack_agreement",
+                "an origin of agreements",
+                &["aggregates", "ns3"],
+                |c: &Self| c.block_ack_agreement as usize,
+                |c, index| c.block_ack_agreement = [BlockAckAgreement::Aggregates, BlockAckAgreement::Ns3][index],
+            )
+            .about(
+                "Agreements about block acknowledgements: from the start where packets can be aggregated, or negotiated at every rate \
+                 (as in ns-3, with 802.11n and 802.11ac).",
+            ),
             Setting::word(
                 "access_class",
                 "an access class",

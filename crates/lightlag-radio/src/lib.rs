@@ -8,5 +8,5 @@ pub mod propagation;
 pub mod rate;
 
 pub use class::{Class, Edca};
-pub use config::{MediumConfig, MissingBlockAck, Radio, StationConfig};
+pub use config::{BlockAckAgreement, MediumConfig, MissingBlockAck, Radio, StationConfig};
 pub use medium::{AirDrop, Aired, ClassCounters, Happening, Kind, Medium, Msdu, Station, StationCounters, To};

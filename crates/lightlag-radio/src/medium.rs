@@ -11,6 +11,7 @@
 //! - `station`: a station, made of these, and its counters.
 //! - `queue`: frames that wait.
 //! - `aggregate`: packets that leave together.
+//! - `agreement`: agreements about block acknowledgements that stations negotiate, and `negotiation`: how they do.
 //! - `reach`: the stations that a frame reaches.
 //! - `background`: frames that are too faint to be noticed.
 //! - `reorder`: packets that have arrived and wait for those before them.
@@ -18,9 +19,11 @@
 
 mod access;
 mod aggregate;
+mod agreement;
 mod background;
 mod frame;
 mod hearing;
+mod negotiation;
 mod queue;
 mod reach;
 mod record;
@@ -33,7 +36,7 @@ pub use queue::ClassCounters;
 pub use station::StationCounters;
 
 use crate::class::Class;
-use crate::config::{MediumConfig, MissingBlockAck, StationConfig};
+use crate::config::{BlockAckAgreement, MediumConfig, MissingBlockAck, StationConfig};
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
 use crate::propagation::Channel;
@@ -41,6 +44,7 @@ use crate::propagation::decibels::{decibels, ratio};
 use crate::rate::{Choice, Outcome};
 use access::{Access, State};
 use aggregate::{BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
+use agreement::Agreements;
 use background::Background;
 use frame::{Frame, OnAir};
 use hearing::{End, Hearing, Sent, Thresholds};
@@ -135,6 +139,8 @@ impl<P: Clone> Medium<P> {
             let control = Control::new(radio, config, format!("radio {}@{name} rates", station.name));
             let data_mode = control.as_ref().map_or(fixed, |control| control.modes[0]);
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
+            let is_negotiated = radio.block_ack_agreement == BlockAckAgreement::Ns3;
+            let negotiates = edca && is_negotiated && radio.aggregation >= 1.0;
             StationState {
                 data_mode,
                 broadcast_mode,
@@ -154,7 +160,11 @@ impl<P: Clone> Medium<P> {
                 together: None,
                 sequences: Vec::new(),
                 owed: VecDeque::new(),
-                tells: false,
+                tells: None,
+                agreements: negotiates.then(|| Box::new(Agreements::new(radio.lifetime, radio.tries))),
+                acts: false,
+                management_mode: BasicRates::MANDATORY.lowest(config.band()),
+                is_vht: config.standard == Standard::Ac,
                 asks_again: radio.missing_block_ack == MissingBlockAck::Ask,
                 unresolved: None,
                 wake: None,
@@ -330,7 +340,8 @@ impl<P: Clone> Medium<P> {
         }
         let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
         state.counters.max_queue = state.counters.max_queue.max(waiting);
-        if state.queues[class].len() == 1 && state.access.state == State::Idle {
+        let is_first = state.queues[class].len() == 1 || state.agreements.is_some();
+        if is_first && state.access.state == State::Idle {
             self.hearings[at.0 as usize].advance(now, &mut state.access, &mut self.background);
             self.contend(at.0, now);
         }
@@ -342,6 +353,10 @@ impl<P: Clone> Medium<P> {
         let at = station.0;
         if self.stations[at as usize].release.is_some_and(|release| release <= now) {
             self.release_late(at, now);
+        }
+        let due = self.stations[at as usize].agreements.as_ref().and_then(|agreements| agreements.deadline());
+        if due.is_some_and(|due| due <= now) {
+            self.give_up_responses(at, now);
         }
         let (state, hearing) = (&mut self.stations[at as usize], &mut self.hearings[at as usize]);
         state.wake = None;
@@ -414,12 +429,22 @@ impl<P: Clone> Medium<P> {
     fn goes_on(&mut self, at: u32, start: Instant) -> bool {
         let state = &self.stations[at as usize];
         let (class, until) = (state.class, state.burst_until);
-        if until <= start || state.queues[class].is_empty() || state.owed.iter().any(|of| of.class == class) {
+        if state.agreements.is_some()
+            && let Some(peer) = state.next_owed(class)
+        {
+            // Requests may follow at once where a class has no bursts (§10.23.2.8).
+            let may_ask = until <= start;
+            if may_ask {
+                self.ask_what_arrived(at, start, peer);
+            }
+            return may_ask;
+        }
+        if until <= start || !state.wants(class) || state.has_more_than_packets(class) {
             return false;
         }
         self.choose(at, start);
         let state = &self.stations[at as usize];
-        let Some(pending) = state.queues[class].front() else { return false };
+        let Some(pending) = state.head(class) else { return false };
         let size = state.together.unwrap_or(pending.msdu.size + state.overhead);
         let end = match pending.msdu.to {
             To::All => start + state.broadcast_mode.duration(Bytes(size.into())),
@@ -441,8 +466,9 @@ impl<P: Clone> Medium<P> {
         let (seed, curves) = (self.seed, &self.curves);
         let state = &mut self.stations[at as usize];
         let class = state.class;
+        let to = state.head(class).map(|pending| pending.msdu.to);
         if let Some(control) = &mut state.control
-            && let Some(To::One(Station(to))) = state.queues[class].front().map(|pending| pending.msdu.to)
+            && let Some(To::One(Station(to))) = to
             && let Some(state_of_pair) = control.of(to, curves, seed)
         {
             Choice { mode: state.mode, is_probe: state.is_probe } = state_of_pair.choose(now);
@@ -458,16 +484,21 @@ impl<P: Clone> Medium<P> {
         let most = most.map(|most| most.min(longest));
         let mut sending = std::mem::take(&mut state.sending);
         let next = |station| state.next_sequence(Peer { station, class });
-        state.together = state.queues[class].choose(most, state.overhead, next, &mut sending);
+        let is_blocked = |station| {
+            state.agreements.as_ref().is_some_and(|agreements| agreements.is_blocked(Peer { station, class }))
+        };
+        let most = |station| most.filter(|_| state.may_aggregate(Peer { station, class }));
+        state.together = state.queues[class].choose(is_blocked, most, state.overhead, next, &mut sending);
         state.sending = sending;
     }
 
     /// A station learns the outcome of the packets that it has sent.
     fn learn(&mut self, at: u32, arrived: u32, snr: Option<f64>) {
         let (seed, curves) = (self.seed, &self.curves);
-        let StationState { control, queues, sending, mode, class, .. } = &mut self.stations[at as usize];
+        let to = self.stations[at as usize].current().map(|pending| pending.msdu.to);
+        let StationState { control, sending, mode, .. } = &mut self.stations[at as usize];
         if let Some(control) = control
-            && let Some(To::One(Station(to))) = queues[*class].front().map(|pending| pending.msdu.to)
+            && let Some(To::One(Station(to))) = to
             && let Some(of) = control.of(to, curves, seed)
         {
             of.learn(Outcome { mode: *mode, sent: sending.len() as u32, arrived, snr });
@@ -479,8 +510,11 @@ impl<P: Clone> Medium<P> {
         for class in 0..state.queues.len() {
             while let Some(pending) = state.queues[class].pop_expired(now) {
                 state.counters.dropped_lifetime += 1;
-                self.happenings.push_back(give_up(at, class, pending, AirDrop::Lifetime, &mut state.owed));
+                self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Lifetime));
             }
+        }
+        while let Some(peer) = self.stations[at as usize].agreements.as_mut().and_then(|of| of.pop_expired(now)) {
+            self.unreachable(at, peer, AirDrop::Lifetime);
         }
     }
 
@@ -496,13 +530,16 @@ impl<P: Clone> Medium<P> {
     /// A station sends its first packets, or asks for the medium for them.
     fn start(&mut self, at: u32, now: Instant) {
         let class = self.stations[at as usize].class;
-        if let Some(peer) = self.stations[at as usize].owed.iter().find(|of| of.class == class).copied() {
+        if let Some(peer) = self.stations[at as usize].next_owed(class) {
             return self.ask_what_arrived(at, now, peer);
+        }
+        if self.negotiate(at, now) {
+            return;
         }
         self.choose(at, now);
         let state = &self.stations[at as usize];
         let together = state.together;
-        let Some(pending) = state.queues[state.class].front() else { return };
+        let Some(pending) = state.head(state.class) else { return };
         let (to, packet) = (pending.msdu.to, pending.number);
         let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
         if matches!(to, To::One(_)) && size > state.rts_threshold {
@@ -528,9 +565,10 @@ impl<P: Clone> Medium<P> {
         let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(peer.station));
         let sequence = state.queues[peer.class].iter().find(is_sent).map(|of| of.sequence);
         let sequence = sequence.unwrap_or_else(|| state.next_sequence(peer));
-        state.tells = true;
+        state.tells = Some(peer);
         state.access.ask();
-        let (mode, kind, to) = (state.broadcast_mode, Kind::BlockAckRequest, To::One(Station(peer.station)));
+        let mode = self.request_mode(at);
+        let (kind, to) = (Kind::BlockAckRequest, To::One(Station(peer.station)));
         let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
         let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
         let end = self.send(at, now, Outgoing { sequence, class: peer.class, ..outgoing });
@@ -557,9 +595,8 @@ impl<P: Clone> Medium<P> {
         let class = state.class;
         state.counters.sent += state.sending.len() as u64;
         state.queues[class].sent += state.sending.len() as u64;
-        if let (Some(size), To::One(Station(to))) =
-            (state.together, state.queues[state.class].front().map_or(To::All, |of| of.msdu.to))
-        {
+        let to = state.current().map_or(To::All, |of| of.msdu.to);
+        if let (Some(size), To::One(Station(to))) = (state.together, to) {
             let mut mpdus = Vec::with_capacity(state.sending.len());
             let mut length = Length::default();
             for place in 0..state.sending.len() {
@@ -586,16 +623,18 @@ impl<P: Clone> Medium<P> {
             let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
             return self.wait(at, end);
         }
-        let fresh = match state.queues[state.class].front() {
+        let is_numbered = state.aggregation.is_some() || state.agreements.is_some();
+        let fresh = match state.current() {
             Some(pending) => match pending.msdu.to {
-                To::One(Station(station)) if pending.sequence == 0 && state.aggregation.is_some() => {
+                To::One(Station(station)) if pending.sequence == 0 && is_numbered => {
                     Some(state.number(Peer { station, class }))
                 }
                 _ => None,
             },
             None => return,
         };
-        let Some(pending) = state.queues[state.class].front_mut() else { return };
+        let Some(number) = state.sending.first() else { return };
+        let Some(pending) = state.queues[class].get_mut(*number) else { return };
         pending.sequence = fresh.unwrap_or(pending.sequence);
         let (to, packet, sequence) = (pending.msdu.to, pending.number, pending.sequence);
         let is_retry = pending.tries > 0;
@@ -818,7 +857,7 @@ impl<P: Clone> Medium<P> {
         let answer_at = end + self.timing.sifs;
         match frame.kind {
             Kind::Data if frame.mpdus.is_empty() => {
-                if frame.sequence > 0 {
+                if frame.sequence > 0 && self.stations[at as usize].reorders(frame.peer()) {
                     self.receive_numbered(now, at, frame.peer(), (frame.packet, frame.sequence), ratio);
                 } else {
                     self.receive(at, frame, ratio);
@@ -833,6 +872,7 @@ impl<P: Clone> Medium<P> {
                 }
                 self.acknowledge_block(at, answer_at, (frame, ratio), frame.mpdus[0].sequence);
             }
+            Kind::BlockAckRequest if !self.stations[at as usize].reorders(frame.peer()) => {}
             Kind::BlockAckRequest => {
                 let Self { stations, happenings, .. } = self;
                 let reordered = stations[at as usize].reordered(frame.peer());
@@ -857,6 +897,15 @@ impl<P: Clone> Medium<P> {
                 if access.state.awaits_answer() {
                     access.allowed(class);
                     self.send_data(at, answer_at);
+                }
+            }
+            Kind::AddBlockAckRequest | Kind::AddBlockAckResponse => {
+                self.answer(at, answer_at, (frame, ratio), Kind::Ack, Duration::ZERO);
+                self.hear_action(at, now, frame);
+            }
+            Kind::Ack if self.stations[at as usize].acts => {
+                if self.stations[at as usize].access.state.awaits_answer() {
+                    self.action_acknowledged(at, now, answer_at);
                 }
             }
             Kind::Ack => {
@@ -890,7 +939,15 @@ impl<P: Clone> Medium<P> {
     fn receive_numbered(&mut self, now: Instant, at: u32, peer: Peer, (number, sequence): (u64, u64), ratio: f64) {
         self.stations[at as usize].counters.received += 1;
         let queue = &mut self.stations[peer.station as usize].queues[peer.class];
-        let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else { return };
+        let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else {
+            let Self { stations, happenings, .. } = self;
+            let state = &mut stations[at as usize];
+            // It may have arrived before the agreement.
+            if state.agreements.is_some() {
+                state.reordered(peer).repeat(sequence, |happening| happenings.push_back(happening));
+            }
+            return;
+        };
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
@@ -922,12 +979,12 @@ impl<P: Clone> Medium<P> {
         }
         let payload = match (&frame.payload, frame.to) {
             (Some(payload), To::All) => payload.clone(),
-            _ => match self.stations[frame.from as usize].queues[frame.class].front_mut() {
-                Some(pending) if pending.number == frame.packet => {
+            _ => match self.stations[frame.from as usize].queues[frame.class].get_mut(frame.packet) {
+                Some(pending) => {
                     pending.arrived = true;
                     pending.msdu.payload.clone()
                 }
-                _ => return,
+                None => return,
             },
         };
         let from = Station(frame.from);
@@ -939,7 +996,8 @@ impl<P: Clone> Medium<P> {
         let state = &mut self.stations[at as usize];
         state.access.renew(state.class);
         state.wake = None;
-        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = state.queues[state.class].pop(now) {
+        let sent = state.take_current(now);
+        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = sent {
             state.counters.settled += 1;
             self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
         }
@@ -948,7 +1006,7 @@ impl<P: Clone> Medium<P> {
 
     /// The packets of an A-MPDU that have arrived are done; the others are tried again.
     fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant, snr: Option<f64>) {
-        if !self.stations[at as usize].tells {
+        if self.stations[at as usize].tells.is_none() {
             let StationState { sending, queues, class, .. } = &mut self.stations[at as usize];
             let queue = &mut queues[*class];
             let arrived = sending.iter().filter(|number| queue.get_mut(**number).is_some_and(|of| of.arrived)).count();
@@ -959,9 +1017,10 @@ impl<P: Clone> Medium<P> {
         state.access.allowed(class);
         state.access.renew(class);
         state.wake = None;
-        let told = std::mem::take(&mut state.tells);
-        if told {
-            state.tell_done();
+        let receiver = state.tells.take();
+        let told = receiver.is_some();
+        if let Some(receiver) = receiver {
+            state.tell_done(receiver);
         }
         let about = match state.unresolved.take_if(|(of, _)| told && *of == class) {
             Some((_, packets)) => packets,
@@ -983,7 +1042,7 @@ impl<P: Clone> Medium<P> {
                 }
                 _ => {
                     state.counters.dropped_retry += 1;
-                    give_up(at, class, pending, AirDrop::Retry, &mut state.owed)
+                    state.give_up(at, class, pending, AirDrop::Retry)
                 }
             };
             self.happenings.push_back(happening);
@@ -995,7 +1054,7 @@ impl<P: Clone> Medium<P> {
     fn finish(&mut self, at: u32, now: Instant) {
         let state = &mut self.stations[at as usize];
         state.access.renew(state.class);
-        state.counters.settled += u64::from(state.queues[state.class].pop(now).is_some());
+        state.counters.settled += u64::from(state.take_current(now).is_some());
         self.next(at, now, Some(now + self.timing.sifs));
     }
 
@@ -1014,18 +1073,26 @@ impl<P: Clone> Medium<P> {
         state.access.occupy(until, until);
         state.access.busy_until = until;
         let class = state.class;
+        if std::mem::take(&mut state.acts) {
+            return self.action_unanswered(at, now);
+        }
+        if state.agreements.is_some()
+            && let Some(receiver) = state.tells.take()
+        {
+            return self.request_unanswered(at, now, receiver);
+        }
         let asked = state.access.asks();
         let is_last = state.access.retry(class) >= state.tries;
         if is_last {
             state.access.renew(class);
         }
-        if std::mem::take(&mut state.tells) {
+        if let Some(receiver) = state.tells.take() {
             if is_last {
-                state.tell_done();
+                state.tell_done(receiver);
                 for number in state.unresolved.take_if(|(of, _)| *of == class).map_or(Vec::new(), |(_, of)| of) {
                     if let Some(pending) = state.queues[class].take(now, number) {
                         state.counters.dropped_retry += 1;
-                        self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
+                        self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
                     }
                 }
             }
@@ -1035,7 +1102,7 @@ impl<P: Clone> Medium<P> {
             && !asked
             && state.together.is_some()
             && state.unresolved.is_none()
-            && let Some(To::One(Station(station))) = state.queues[class].front().map(|of| of.msdu.to)
+            && let Some(To::One(Station(station))) = state.current().map(|of| of.msdu.to)
         {
             let peer = Peer { station, class };
             state.owed.retain(|of| *of != peer);
@@ -1058,7 +1125,7 @@ impl<P: Clone> Medium<P> {
             }
             if let Some(pending) = state.queues[state.class].take(now, number) {
                 state.counters.dropped_retry += 1;
-                self.happenings.push_back(give_up(at, class, pending, AirDrop::Retry, &mut state.owed));
+                self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
             }
         }
         self.next(at, now, None);
@@ -1075,18 +1142,6 @@ fn reserve<P>(timing: Timing, frame: &Frame<P>, end: Instant, (hearing, access):
     } else {
         hearing.reserve(end, until, access);
     }
-}
-
-/// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
-fn give_up<P>(at: u32, class: usize, pending: Pending<P>, cause: AirDrop, owed: &mut VecDeque<Peer>) -> Happening<P> {
-    let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
-    if let (To::One(Station(station)), 1..) = (to, sequence) {
-        let peer = Peer { station, class };
-        if !owed.contains(&peer) {
-            owed.push_back(peer);
-        }
-    }
-    Happening::Dropped { at: Station(at), to, payload, cause, arrived }
 }
 
 /// A frame that is about to leave.

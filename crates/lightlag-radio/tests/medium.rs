@@ -2,6 +2,8 @@
 
 #[path = "medium/aggregation.rs"]
 mod aggregation;
+#[path = "medium/agreements.rs"]
+mod agreements;
 #[path = "medium/bench.rs"]
 mod bench;
 #[path = "medium/classes.rs"]

@@ -624,6 +624,11 @@ impl Nodes {
                     let interface = self.media[medium].first + at.0 as usize;
                     self.gave_up(now, interface, to, payload, cause, arrived);
                 }
+                Happening::Unreachable { at, to, cause } => {
+                    let interface = self.media[medium].first + at.0 as usize;
+                    self.lose_link(now, interface, to, cause, None);
+                    self.act(now, interface);
+                }
             }
         }
     }
@@ -660,17 +665,7 @@ impl Nodes {
         };
         let fate = match to {
             To::All => Fate::Lost,
-            To::One(to) => {
-                let reason = match cause {
-                    AirDrop::Retry => Break::Retry,
-                    AirDrop::Queue => Break::Queue,
-                    AirDrop::Lifetime => Break::Lifetime,
-                };
-                let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
-                let of = &mut self.interfaces[interface];
-                of.broken += u64::from(reason == Break::Retry);
-                of.agent.broken(now, to, reason, parcel.as_ref().map(|parcel| parcel.heading()).as_ref())
-            }
+            To::One(to) => self.lose_link(now, interface, to, cause, parcel.as_ref().map(|parcel| parcel.heading())),
         };
         if let Some(parcel) = parcel.filter(|_| !arrived) {
             match fate {
@@ -687,6 +682,26 @@ impl Nodes {
             }
         }
         self.act(now, interface);
+    }
+
+    /// Tells the agent of an interface that a frame to a station was dropped.
+    fn lose_link(
+        &mut self,
+        now: Instant,
+        interface: usize,
+        to: Station,
+        cause: AirDrop,
+        heading: Option<Heading>,
+    ) -> Fate {
+        let reason = match cause {
+            AirDrop::Retry => Break::Retry,
+            AirDrop::Queue => Break::Queue,
+            AirDrop::Lifetime => Break::Lifetime,
+        };
+        let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
+        let of = &mut self.interfaces[interface];
+        of.broken += u64::from(reason == Break::Retry);
+        of.agent.broken(now, to, reason, heading.as_ref())
     }
 }
 

@@ -209,6 +209,11 @@ impl Access {
         self.classes[class].draw(&mut self.random);
     }
 
+    /// The station draws another backoff of a class.
+    pub(super) fn draw_anew(&mut self, class: usize) {
+        self.classes[class].draw(&mut self.random);
+    }
+
     fn back_off(&mut self, class: usize) {
         self.state = State::Idle;
         self.classes[class].draw(&mut self.random);

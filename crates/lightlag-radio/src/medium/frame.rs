@@ -82,6 +82,15 @@ pub enum Happening<P> {
         /// Whether it had arrived all the same: only acknowledgements were lost.
         arrived: bool,
     },
+    /// The MAC dropped a management frame of its own, which holds no packet.
+    Unreachable {
+        /// The station that was to send it.
+        at: Station,
+        /// Its addressee.
+        to: Station,
+        /// The reason.
+        cause: AirDrop,
+    },
 }
 
 /// The kind of a frame.
@@ -99,6 +108,10 @@ pub enum Kind {
     BlockAckRequest,
     /// It tells which have.
     BlockAck,
+    /// It asks for an agreement about block acknowledgements, from a sequence number on.
+    AddBlockAckRequest,
+    /// It accepts one.
+    AddBlockAckResponse,
 }
 
 /// A frame as a station sends or understands it, for captures.
@@ -125,7 +138,8 @@ pub struct Aired<P> {
     /// The number of the packet among those of its sender, or for its receiver under block acknowledgements, from 1 on; the
     /// first one that a block acknowledgement, or a request for one, is about.
     pub packet: u64,
-    /// Bit n of a block acknowledgement: whether the packet n after the first one arrived.
+    /// Bit n of a block acknowledgement: whether the packet n after the first one arrived. Of a frame about an agreement: its
+    /// number among those of its sender.
     pub bitmap: u64,
     /// The number of the A-MPDU of which it is a part, and whether it is the last there.
     pub aggregate: Option<(u64, bool)>,

@@ -32,6 +32,13 @@ pub(super) struct Pending<P> {
     pub(super) arrived: bool,
 }
 
+impl<P> Pending<P> {
+    /// Returns true if it is for one of these stations alone.
+    fn is_for(&self, stations: impl Fn(u32) -> bool) -> bool {
+        matches!(self.msdu.to, To::One(Station(station)) if stations(station))
+    }
+}
+
 /// The queue of a station.
 #[derive(Debug)]
 pub(super) struct Queue<P> {
@@ -82,8 +89,19 @@ impl<P> Queue<P> {
         self.packets.front()
     }
 
-    pub(super) fn front_mut(&mut self) -> Option<&mut Pending<P>> {
-        self.packets.front_mut()
+    /// The first packet for a station that is not blocked.
+    pub(super) fn first(&self, is_blocked: impl Fn(u32) -> bool) -> Option<&Pending<P>> {
+        self.packets.iter().find(|pending| !pending.is_for(&is_blocked))
+    }
+
+    /// Number of packets for a station.
+    pub(super) fn waiting_for(&self, station: u32) -> usize {
+        self.packets.iter().filter(|pending| pending.is_for(|of| of == station)).count()
+    }
+
+    /// Returns true if the packet of this number is here and has not expired.
+    pub(super) fn is_alive(&self, number: u64, now: Instant) -> bool {
+        self.place(number).is_some_and(|place| self.packets[place].came + self.lifetime >= now)
     }
 
     fn place(&self, number: u64) -> Option<usize> {
@@ -106,25 +124,28 @@ impl<P> Queue<P> {
         Some(pending)
     }
 
-    /// Chooses the packets that leave together: the first one, and others for the same receiver, up to so many bytes with
-    /// `overhead` bytes around each; `next` tells the next sequence number for a receiver. Returns the bytes of the A-MPDU
-    /// if there are several.
+    /// Chooses the packets that leave together: the first one for a receiver that is not blocked, and others for the same
+    /// receiver, up to so many bytes with `overhead` bytes around each; `next` tells the next sequence number for a receiver.
+    /// Returns the bytes of the A-MPDU if there are several.
     pub(super) fn choose(
         &self,
-        most: Option<u32>,
+        is_blocked: impl Fn(u32) -> bool,
+        most: impl Fn(u32) -> Option<u32>,
         overhead: u32,
         next: impl Fn(u32) -> u64,
         chosen: &mut Vec<u64>,
     ) -> Option<u32> {
         chosen.clear();
-        let first = self.front()?;
+        let place = self.packets.iter().position(|pending| !pending.is_for(&is_blocked))?;
+        let first = &self.packets[place];
         chosen.push(first.number);
-        let (Some(most), To::One(Station(to))) = (most, first.msdu.to) else { return None };
+        let To::One(Station(to)) = first.msdu.to else { return None };
+        let most = most(to)?;
         let mut fresh = next(to);
         let end = WINDOW + if first.sequence == 0 { fresh } else { first.sequence };
         fresh += u64::from(first.sequence == 0);
         let mut length = Length::default().with(first.msdu.size + overhead);
-        for pending in self.packets.iter().skip(1).filter(|pending| pending.msdu.to == first.msdu.to) {
+        for pending in self.packets.iter().skip(place + 1).filter(|pending| pending.msdu.to == first.msdu.to) {
             let longer = length.with(pending.msdu.size + overhead);
             let is_fresh = pending.sequence == 0;
             if longer.bytes() > most || (is_fresh && fresh >= end) {

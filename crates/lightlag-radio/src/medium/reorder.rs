@@ -13,15 +13,29 @@ pub(super) struct Reorder<H> {
     /// The first that has not been released.
     next: u64,
     held: BTreeMap<u64, (Instant, H)>,
+    /// Whether a packet waits for those before it for as long as it takes, as in ns-3.
+    is_patient: bool,
 }
 
 impl<H> Default for Reorder<H> {
     fn default() -> Self {
-        Self { next: 1, held: BTreeMap::new() }
+        Self { next: 1, held: BTreeMap::new(), is_patient: false }
     }
 }
 
 impl<H> Reorder<H> {
+    /// Packets from `first` on, which wait for those before them for as long as it takes.
+    pub(super) fn patient(first: u64) -> Self {
+        Self { next: first, is_patient: true, ..Self::default() }
+    }
+
+    /// A packet that had arrived before has arrived again: nothing waits for it any more.
+    pub(super) fn repeat(&mut self, sequence: u64, release: impl FnMut(H)) {
+        if sequence == self.next {
+            self.skip(sequence + 1, release);
+        }
+    }
+
     /// A packet has arrived for the first time; `release` takes those whose turn it is.
     pub(super) fn arrive(&mut self, now: Instant, sequence: u64, packet: H, mut release: impl FnMut(H)) {
         if sequence < self.next {
@@ -56,7 +70,7 @@ impl<H> Reorder<H> {
 
     /// When the first packet that is held has waited too long.
     pub(super) fn late(&self) -> Option<Instant> {
-        self.held.first_key_value().map(|(_, (since, _))| *since + LONGEST)
+        self.held.first_key_value().filter(|_| !self.is_patient).map(|(_, (since, _))| *since + LONGEST)
     }
 
     /// Bit n: whether the packet n after `start` has arrived.

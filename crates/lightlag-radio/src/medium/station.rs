@@ -1,8 +1,9 @@
 //! A station: its settings, its parts, and what it counts.
 
 use super::access::{Access, State};
-use super::frame::{Frame, Happening, Station, To};
-use super::queue::Queue;
+use super::agreement::Agreements;
+use super::frame::{AirDrop, Frame, Happening, Msdu, Station, To};
+use super::queue::{Pending, Queue};
 use super::reorder::Reorder;
 use crate::class::Class;
 use crate::config::{MediumConfig, Radio};
@@ -119,6 +120,7 @@ pub(super) struct StationState<P> {
     pub(super) usual: Class,
     pub(super) tries: u32,
     pub(super) rts_threshold: u32,
+    pub(super) is_vht: bool,
     /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
     pub(super) aggregation: Option<f64>,
     pub(super) access: Access,
@@ -132,9 +134,14 @@ pub(super) struct StationState<P> {
     pub(super) together: Option<u32>,
     /// The next sequence number for each receiver under a block acknowledgement.
     pub(super) sequences: Vec<(Peer, u64)>,
-    /// Receivers that have to be told of packets that they need not wait for any more, and whether it is telling the first.
+    /// Receivers that have to be told of packets that they need not wait for any more, and the one that it is telling.
     pub(super) owed: VecDeque<Peer>,
-    pub(super) tells: bool,
+    pub(super) tells: Option<Peer>,
+    /// Agreements about block acknowledgements, where they are negotiated, and whether it sends a management frame.
+    pub(super) agreements: Option<Box<Agreements>>,
+    pub(super) acts: bool,
+    /// The mode of management frames.
+    pub(super) management_mode: Mode,
     /// Whether it asks after a missing block acknowledgement, and the packets that it asks for, with their class.
     pub(super) asks_again: bool,
     pub(super) unresolved: Option<(usize, Vec<u64>)>,
@@ -179,9 +186,13 @@ impl<P> StationState<P> {
 
     #[inline]
     pub(super) fn next_wake(&self) -> Option<Instant> {
-        match (self.wake, self.release) {
+        let wake = match (self.wake, self.release) {
             (Some(wake), Some(release)) => Some(wake.min(release)),
             (wake, release) => wake.or(release),
+        };
+        match self.agreements.as_ref().and_then(|agreements| agreements.deadline()) {
+            Some(deadline) => Some(wake.map_or(deadline, |wake| wake.min(deadline))),
+            None => wake,
         }
     }
 
@@ -194,8 +205,90 @@ impl<P> StationState<P> {
     }
 
     /// Whether it has something of a class to send.
+    #[inline]
     pub(super) fn wants(&self, class: usize) -> bool {
-        !self.queues[class].is_empty() || self.owed.iter().any(|of| of.class == class)
+        match &self.agreements {
+            None => !self.queues[class].is_empty() || self.owed.iter().any(|of| of.class == class),
+            Some(agreements) => {
+                self.head(class).is_some() || agreements.action(class).is_some() || self.next_owed(class).is_some()
+            }
+        }
+    }
+
+    /// The packet of a class that is sent next: the first one whose receiver is not blocked.
+    #[inline]
+    pub(super) fn head(&self, class: usize) -> Option<&Pending<P>> {
+        match &self.agreements {
+            None => self.queues[class].front(),
+            Some(agreements) => self.queues[class].first(|station| agreements.is_blocked(Peer { station, class })),
+        }
+    }
+
+    /// The packet that was sent last, or first of several.
+    pub(super) fn current(&mut self) -> Option<&mut Pending<P>> {
+        self.queues[self.class].get_mut(*self.sending.first()?)
+    }
+
+    /// Takes that packet out.
+    pub(super) fn take_current(&mut self, now: Instant) -> Option<Pending<P>> {
+        self.queues[self.class].take(now, *self.sending.first()?)
+    }
+
+    /// Returns true if it has something else of a class to send than packets.
+    pub(super) fn has_more_than_packets(&self, class: usize) -> bool {
+        let is_of = |of: &Peer| of.class == class;
+        self.owed.iter().any(is_of)
+            || self.agreements.as_ref().is_some_and(|agreements| agreements.action(class).is_some())
+    }
+
+    /// The receiver that is to be told next of packets of a class that it need not wait for. After a failure that is done only
+    /// while packets for it wait.
+    pub(super) fn next_owed(&self, class: usize) -> Option<Peer> {
+        let is_due = |of: &&Peer| {
+            let failed = self.agreements.as_ref().is_some_and(|agreements| agreements.has_failed(**of));
+            of.class == class && (!failed || self.queues[class].waiting_for(of.station) > 0)
+        };
+        self.owed.iter().find(is_due).copied()
+    }
+
+    /// The receiver with which an agreement is needed before the next packet leaves, and the first sequence number under it:
+    /// one for which two packets wait, or with VHT one (ns-3, `NeedSetupBlockAck`).
+    pub(super) fn wanted_agreement(&self, class: usize, now: Instant) -> Option<(Peer, u64)> {
+        let agreements = self.agreements.as_ref()?;
+        let head = self.head(class)?;
+        let To::One(Station(station)) = head.msdu.to else { return None };
+        let peer = Peer { station, class };
+        let least = if self.is_vht { 1 } else { 2 };
+        let is_wanted = agreements.may_request(peer, now) && self.queues[class].waiting_for(station) >= least;
+        let first = if head.sequence > 0 { head.sequence } else { self.next_sequence(peer) };
+        is_wanted.then_some((peer, first))
+    }
+
+    /// Returns true if packets for this receiver may leave together.
+    pub(super) fn may_aggregate(&self, to: Peer) -> bool {
+        self.agreements.as_ref().is_none_or(|agreements| agreements.is_accepted(to))
+    }
+
+    /// Returns true if packets of this sender are released in order.
+    pub(super) fn reorders(&self, from: Peer) -> bool {
+        self.agreements.as_ref().is_none_or(|agreements| agreements.is_confirmed(from))
+    }
+
+    /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
+    pub(super) fn give_up(&mut self, at: u32, class: usize, pending: Pending<P>, cause: AirDrop) -> Happening<P> {
+        let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
+        if let (To::One(Station(station)), 1..) = (to, sequence) {
+            let peer = Peer { station, class };
+            if self.may_aggregate(peer) {
+                if let Some(agreements) = &mut self.agreements {
+                    agreements.request_renewed(peer);
+                }
+                if !self.owed.contains(&peer) {
+                    self.owed.push_back(peer);
+                }
+            }
+        }
+        Happening::Dropped { at: Station(at), to, payload, cause, arrived }
     }
 
     /// The class that may send next, if the medium stays idle, and when.
@@ -214,9 +307,10 @@ impl<P> StationState<P> {
     }
 
     /// It has told a receiver, or given that up.
-    pub(super) fn tell_done(&mut self) {
-        if let Some(place) = self.owed.iter().position(|of| of.class == self.class) {
-            self.owed.remove(place);
+    pub(super) fn tell_done(&mut self, receiver: Peer) {
+        self.owed.retain(|of| *of != receiver);
+        if let Some(agreements) = &mut self.agreements {
+            agreements.request_renewed(receiver);
         }
     }
 

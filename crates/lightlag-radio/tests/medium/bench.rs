@@ -38,6 +38,8 @@ pub struct Bench {
     /// The class of each packet.
     pub classes: BTreeMap<Packet, Class>,
     pub events: Vec<(Instant, Event)>,
+    /// Stations that management frames of others did not reach.
+    pub unreachable: Vec<u32>,
 }
 
 pub fn config(standard: Standard) -> MediumConfig {
@@ -79,6 +81,7 @@ impl Bench {
             unicast: Vec::new(),
             classes: BTreeMap::new(),
             events: Vec::new(),
+            unreachable: Vec::new(),
         }
     }
 
@@ -110,6 +113,10 @@ impl Bench {
                 Happening::Acknowledged { at, payload, .. } => (Event::Acknowledged { packet: payload }, Some(at.0)),
                 Happening::Dropped { at, payload, cause, .. } => {
                     (Event::Dropped { packet: payload, cause }, Some(at.0))
+                }
+                Happening::Unreachable { to, .. } => {
+                    self.unreachable.push(to.0);
+                    continue;
                 }
             };
             self.events.push((now, event));

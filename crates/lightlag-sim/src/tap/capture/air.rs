@@ -9,7 +9,7 @@ use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation, Radiotap};
-use lightlag_wire::dot11::{Address, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
+use lightlag_wire::dot11::{Action, Address, Agreement, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
 use lightlag_wire::routing::{self, Datagram};
 
 /// A frame, as a node sends or hears it.
@@ -58,6 +58,8 @@ pub(crate) enum Form<'a> {
     Ack,
     BlockAckRequest { tid: Tid, start: Sequence },
     BlockAck { tid: Tid, start: Sequence, bitmap: u64 },
+    AddBlockAckRequest { sequence: Sequence, is_retry: bool, tid: Tid, start: Sequence },
+    AddBlockAckResponse { sequence: Sequence, is_retry: bool, tid: Tid },
 }
 
 /// The contents of a data frame.
@@ -69,6 +71,16 @@ pub(crate) enum Content<'a> {
     Message(&'a Message, u8),
     /// A request or reply of ARP: the node that is asked for, or that asked.
     Arp(Operation, NodeId),
+}
+
+/// The token of all requests for agreements: a station has one at a time.
+const TOKEN: u8 = 1;
+/// The status of a response that accepts (IEEE 802.11-2020 §9.4.1.9).
+const ACCEPTED: u16 = 0;
+
+/// The terms of an agreement: 64 packets, for ever.
+fn agreement(tid: Tid) -> Agreement {
+    Agreement { tid, buffer: 64, timeout: 0 }
 }
 
 impl Captures {
@@ -110,6 +122,14 @@ impl Captures {
             Form::Ack => Body::Ack,
             Form::BlockAckRequest { tid, start } => Body::BlockAckRequest { transmitter, tid, start },
             Form::BlockAck { tid, start, bitmap } => Body::BlockAck { transmitter, tid, start, bitmap },
+            Form::AddBlockAckRequest { sequence, is_retry, tid, start } => {
+                let action = Action::Request { token: TOKEN, agreement: agreement(tid), start };
+                Body::Action { header: header(sequence, is_retry), action }
+            }
+            Form::AddBlockAckResponse { sequence, is_retry, tid } => {
+                let action = Action::Response { token: TOKEN, status: ACCEPTED, agreement: agreement(tid) };
+                Body::Action { header: header(sequence, is_retry), action }
+            }
         };
         let receiver = match frame.to {
             Receiver::All => Address::BROADCAST,

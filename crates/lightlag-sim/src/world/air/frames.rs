@@ -40,6 +40,15 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         }
         (Kind::Data, None) => return,
         (Kind::BlockAckRequest, _) => Form::BlockAckRequest { tid, start: first },
+        (Kind::AddBlockAckRequest, _) => Form::AddBlockAckRequest {
+            sequence: Sequence::new(aired.bitmap),
+            is_retry: aired.is_retry,
+            tid,
+            start: first,
+        },
+        (Kind::AddBlockAckResponse, _) => {
+            Form::AddBlockAckResponse { sequence: Sequence::new(aired.bitmap), is_retry: aired.is_retry, tid }
+        }
         (Kind::BlockAck, _) => Form::BlockAck { tid, start: first, bitmap: aired.bitmap },
         (Kind::Ack, _) => Form::Ack,
         (Kind::Rts, _) => Form::Rts,

@@ -1,0 +1,298 @@
+//! Agreements about block acknowledgements that stations negotiate, as in ns-3 (IEEE 802.11-2020 §10.25.2).
+//!
+//! A station with two packets for a receiver sends an ADDBA request. The receiver acknowledges it and sends a response in an
+//! exchange of its own. Until the response arrives, or 1 ms after the acknowledgement, packets for the receiver wait. Without a
+//! response they leave with ordinary acknowledgements, and the request is repeated after 200 ms. Each packet that is given up
+//! under an agreement takes a block acknowledgement request to the receiver, which delivers nothing behind it in the meantime.
+
+use super::station::Peer;
+use lightlag_core::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The wait for a response after the acknowledgement of its request (ns-3, `AddBaResponseTimeout`).
+const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1);
+/// The time after a missing response for which no request is sent (ns-3, `FailedAddBaTimeout`).
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// An ADDBA request or response (§9.6.4.2, §9.6.4.3), with its header and check sum.
+pub(super) const ACTION_SIZE: u32 = 37;
+
+/// The state of an agreement at the sender of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Offer {
+    /// The request is on its way, or was acknowledged: then the response has to arrive by this time.
+    Pending(Option<Instant>),
+    /// No response came. The next request may leave at this time.
+    Refused(Instant),
+    Accepted,
+}
+
+/// The state of an agreement at the receiver of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Grant {
+    /// The response has not been acknowledged; the first sequence number under the agreement.
+    Pending(u64),
+    Confirmed,
+}
+
+/// A management frame that waits or is being sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Action {
+    pub(super) to: Peer,
+    /// The number of the frame among those of its station.
+    pub(super) number: u64,
+    pub(super) content: Content,
+    came: Instant,
+    /// Tries that failed.
+    pub(super) tries: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Content {
+    /// A request, with the first sequence number under the agreement.
+    Request(u64),
+    Response,
+}
+
+/// The agreements of a station, and the management frames about them.
+#[derive(Clone, Debug)]
+pub(super) struct Agreements {
+    lifetime: Duration,
+    tries: u32,
+    offers: Vec<(Peer, Offer)>,
+    grants: Vec<(Peer, Grant)>,
+    actions: VecDeque<Action>,
+    sent: u64,
+    /// The last management frame of each sender, to recognise repetitions.
+    heard: Vec<(u32, u64)>,
+    /// Receivers whose block acknowledgement request failed: it is repeated while packets for them wait.
+    failed_requests: Vec<Peer>,
+}
+
+impl Agreements {
+    pub(super) fn new(lifetime: Duration, tries: u32) -> Self {
+        Self {
+            lifetime,
+            tries,
+            offers: Vec::new(),
+            grants: Vec::new(),
+            actions: VecDeque::new(),
+            sent: 0,
+            heard: Vec::new(),
+            failed_requests: Vec::new(),
+        }
+    }
+
+    fn offer(&self, to: Peer) -> Option<Offer> {
+        self.offers.iter().find(|(of, _)| *of == to).map(|(_, offer)| *offer)
+    }
+
+    fn set_offer(&mut self, to: Peer, offer: Offer) {
+        match self.offers.iter_mut().find(|(of, _)| *of == to) {
+            Some((_, known)) => *known = offer,
+            None => self.offers.push((to, offer)),
+        }
+    }
+
+    fn set_grant(&mut self, from: Peer, grant: Grant) {
+        match self.grants.iter_mut().find(|(of, _)| *of == from) {
+            Some((_, known)) => *known = grant,
+            None => self.grants.push((from, grant)),
+        }
+    }
+
+    /// Returns true while packets for a receiver wait for its response.
+    pub(super) fn is_blocked(&self, to: Peer) -> bool {
+        matches!(self.offer(to), Some(Offer::Pending(_)))
+    }
+
+    /// Returns true if the receiver accepted an agreement.
+    pub(super) fn is_accepted(&self, to: Peer) -> bool {
+        self.offer(to) == Some(Offer::Accepted)
+    }
+
+    /// Returns true if packets of this sender are under an agreement here.
+    pub(super) fn is_confirmed(&self, from: Peer) -> bool {
+        self.grants.contains(&(from, Grant::Confirmed))
+    }
+
+    /// Returns true if a request to this receiver may be sent.
+    pub(super) fn may_request(&self, to: Peer, now: Instant) -> bool {
+        match self.offer(to) {
+            None => true,
+            Some(Offer::Refused(until)) => until <= now,
+            Some(Offer::Pending(_) | Offer::Accepted) => false,
+        }
+    }
+
+    /// Queues a request for an agreement from this sequence number on.
+    pub(super) fn request(&mut self, now: Instant, to: Peer, first: u64) {
+        self.set_offer(to, Offer::Pending(None));
+        self.push(now, to, Content::Request(first));
+    }
+
+    fn push(&mut self, now: Instant, to: Peer, content: Content) {
+        self.sent += 1;
+        self.actions.push_back(Action { to, number: self.sent, content, came: now, tries: 0 });
+    }
+
+    /// The management frame of a class that is sent, or next.
+    pub(super) fn action(&self, class: usize) -> Option<Action> {
+        self.actions.iter().find(|action| action.to.class == class).copied()
+    }
+
+    fn take(&mut self, class: usize) -> Option<Action> {
+        let place = self.actions.iter().position(|action| action.to.class == class)?;
+        self.actions.remove(place)
+    }
+
+    /// The management frame that was sent is acknowledged. After a response, returns the sender of packets with which the
+    /// agreement holds now, and the first sequence number under it.
+    pub(super) fn acknowledged(&mut self, now: Instant, class: usize) -> Option<(Peer, u64)> {
+        let Action { to, content, .. } = self.take(class)?;
+        match content {
+            Content::Request(_) if self.is_blocked(to) => {
+                self.set_offer(to, Offer::Pending(Some(now + RESPONSE_TIMEOUT)));
+                None
+            }
+            Content::Request(_) => None,
+            Content::Response => {
+                let pending = self.grants.iter().find_map(|(of, grant)| match grant {
+                    Grant::Pending(first) if *of == to => Some(*first),
+                    _ => None,
+                })?;
+                self.set_grant(to, Grant::Confirmed);
+                Some((to, pending))
+            }
+        }
+    }
+
+    /// No acknowledgement came. Returns the receiver if that was the last try.
+    pub(super) fn unacknowledged(&mut self, now: Instant, class: usize) -> Option<Peer> {
+        let tries = self.tries;
+        let action = self.actions.iter_mut().find(|action| action.to.class == class)?;
+        action.tries += 1;
+        if action.tries < tries {
+            return None;
+        }
+        let to = action.to;
+        self.take(class);
+        if self.is_blocked(to) {
+            self.set_offer(to, Offer::Refused(now + PAUSE));
+        }
+        Some(to)
+    }
+
+    /// Takes a management frame that has waited for too long. As in ns-3, a request leaves the agreement pending for ever.
+    pub(super) fn pop_expired(&mut self, now: Instant) -> Option<Peer> {
+        let place = self.actions.iter().position(|action| action.came + self.lifetime < now)?;
+        self.actions.remove(place).map(|action| action.to)
+    }
+
+    /// When the first response that is waited for is late.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let deadline = |(_, offer): &(Peer, Offer)| if let Offer::Pending(by) = offer { *by } else { None };
+        self.offers.iter().filter_map(deadline).min()
+    }
+
+    /// Gives up a response that is late, and returns the receiver from which it was to come.
+    pub(super) fn pop_late(&mut self, now: Instant) -> Option<Peer> {
+        let is_late = |offer: &Offer| matches!(offer, Offer::Pending(Some(by)) if *by <= now);
+        let (to, offer) = self.offers.iter_mut().find(|(_, offer)| is_late(offer))?;
+        *offer = Offer::Refused(now + PAUSE);
+        Some(*to)
+    }
+
+    /// A management frame has arrived. Returns false if it is a repetition.
+    pub(super) fn hear(&mut self, from: u32, number: u64) -> bool {
+        match self.heard.iter_mut().find(|(of, _)| *of == from) {
+            Some((_, last)) if *last == number => return false,
+            Some((_, last)) => *last = number,
+            None => self.heard.push((from, number)),
+        }
+        true
+    }
+
+    /// A request has arrived: queues the response, in place of an earlier one to the same station.
+    pub(super) fn hear_request(&mut self, now: Instant, from: Peer, first: u64) {
+        self.set_grant(from, Grant::Pending(first));
+        self.actions.retain(|action| action.to != from || action.content != Content::Response);
+        self.push(now, from, Content::Response);
+    }
+
+    /// A response has arrived.
+    pub(super) fn hear_response(&mut self, from: Peer) {
+        self.set_offer(from, Offer::Accepted);
+    }
+
+    /// A block acknowledgement request to this receiver failed.
+    pub(super) fn request_failed(&mut self, to: Peer) {
+        if !self.has_failed(to) {
+            self.failed_requests.push(to);
+        }
+    }
+
+    /// A block acknowledgement request to this receiver is new, or was answered.
+    pub(super) fn request_renewed(&mut self, to: Peer) {
+        self.failed_requests.retain(|of| *of != to);
+    }
+
+    /// Returns true if the last block acknowledgement request to this receiver failed.
+    pub(super) fn has_failed(&self, to: Peer) -> bool {
+        self.failed_requests.contains(&to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PEER: Peer = Peer { station: 1, class: 0 };
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn packets_wait_for_the_response_for_a_millisecond_and_requests_pause_for_200() {
+        let mut agreements = Agreements::new(Duration::from_millis(500), 7);
+        assert!(agreements.may_request(PEER, at(0)));
+        agreements.request(at(0), PEER, 1);
+        assert!(agreements.is_blocked(PEER));
+        assert_eq!(agreements.deadline(), None);
+        assert_eq!(agreements.acknowledged(at(300), 0), None);
+        assert_eq!(agreements.deadline(), Some(at(1_300)));
+        assert_eq!(agreements.pop_late(at(1_299)), None);
+        assert_eq!(agreements.pop_late(at(1_300)), Some(PEER));
+        assert!(!agreements.is_blocked(PEER) && !agreements.is_accepted(PEER));
+        assert!(!agreements.may_request(PEER, at(201_299)));
+        assert!(agreements.may_request(PEER, at(201_300)));
+        // A late response counts.
+        agreements.hear_response(PEER);
+        assert!(agreements.is_accepted(PEER) && !agreements.may_request(PEER, at(300_000)));
+    }
+
+    #[test]
+    fn an_agreement_holds_at_the_receiver_once_its_response_is_acknowledged() {
+        let mut agreements = Agreements::new(Duration::from_millis(500), 7);
+        agreements.hear_request(at(0), PEER, 4);
+        assert!(agreements.hear(1, 9) && !agreements.hear(1, 9));
+        assert!(!agreements.is_confirmed(PEER));
+        assert_eq!(agreements.acknowledged(at(200), 0), Some((PEER, 4)));
+        assert!(agreements.is_confirmed(PEER));
+    }
+
+    #[test]
+    fn a_request_is_given_up_after_its_tries_and_one_that_expires_blocks_for_ever() {
+        let mut agreements = Agreements::new(Duration::from_millis(500), 2);
+        agreements.request(at(0), PEER, 1);
+        assert_eq!(agreements.unacknowledged(at(100), 0), None);
+        assert_eq!(agreements.unacknowledged(at(200), 0), Some(PEER));
+        assert!(!agreements.is_blocked(PEER));
+        agreements.request(at(300_000), PEER, 1);
+        assert_eq!(agreements.pop_expired(at(800_000)), None);
+        assert_eq!(agreements.pop_expired(at(800_001)), Some(PEER));
+        assert!(agreements.is_blocked(PEER));
+        assert_eq!(agreements.deadline(), None);
+    }
+}

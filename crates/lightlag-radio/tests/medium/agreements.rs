@@ -1,0 +1,93 @@
+//! Agreements about block acknowledgements that stations negotiate, as in ns-3.37.
+
+use crate::bench::{Bench, Event, at, circle, config, place};
+use lightlag_core::Instant;
+use lightlag_mobility::Vector;
+use lightlag_radio::phy::Standard;
+use lightlag_radio::{Aired, BlockAckAgreement, Kind, Radio, Station, To};
+
+fn negotiating() -> Radio {
+    Radio { block_ack_agreement: BlockAckAgreement::Ns3, ..Radio::default() }
+}
+
+fn bench(standard: Standard, radio: &Radio, places: &[Vector]) -> Bench {
+    let mut bench = Bench::new(&config(standard), radio, places, 1);
+    bench.medium.watch((0..places.len() as u32).map(Station));
+    bench
+}
+
+/// The frames that stations sent.
+fn sent(bench: &mut Bench) -> Vec<Aired<(u32, u64)>> {
+    std::iter::from_fn(|| bench.medium.next_aired()).filter(|aired| aired.at == aired.from).collect()
+}
+
+fn kinds(bench: &mut Bench) -> Vec<Kind> {
+    sent(bench).into_iter().map(|aired| aired.kind).collect()
+}
+
+#[test]
+fn two_packets_for_a_receiver_take_a_request_and_a_response_first() {
+    let mut bench = bench(Standard::N, &negotiating(), &circle(1));
+    for _ in 0..3 {
+        bench.offer(at(0.0), 1, To::One(Station(0)), 1500);
+    }
+    bench.run(at(1e5));
+    let sent = sent(&mut bench);
+    let kinds: Vec<Kind> = sent.iter().map(|aired| aired.kind).collect();
+    let data = [Kind::Data, Kind::Ack];
+    let negotiation = [Kind::AddBlockAckRequest, Kind::Ack, Kind::AddBlockAckResponse, Kind::Ack];
+    assert_eq!(kinds, [&negotiation[..], &data, &data, &data].concat());
+    // 37 B at 6 Mbit/s: 20 us and 14 symbols of 24 bits for 16 + 296 + 6 bits.
+    for action in [&sent[0], &sent[2]] {
+        assert_eq!(action.length, lightlag_core::Duration::from_micros(20 + 14 * 4));
+    }
+    assert_eq!(bench.acknowledged(), 3);
+}
+
+#[test]
+fn one_packet_at_a_time_802_11a_and_no_aggregation_need_no_agreement() {
+    let without = Radio { aggregation: 0.0, ..negotiating() };
+    for (standard, radio, packets) in
+        [(Standard::N, negotiating(), 1), (Standard::A, negotiating(), 3), (Standard::N, without, 3)]
+    {
+        let mut bench = bench(standard, &radio, &circle(1));
+        for _ in 0..packets {
+            bench.offer(at(0.0), 1, To::One(Station(0)), 1500);
+        }
+        bench.run(at(1e5));
+        assert_eq!(kinds(&mut bench), [Kind::Data, Kind::Ack].repeat(packets));
+    }
+}
+
+#[test]
+fn each_packet_that_is_given_up_takes_a_request_and_holds_those_behind_it() {
+    // At 48 m a station loses 56 % of its frames; two tries leave 31 % of the packets.
+    let radio = Radio { tries: 2, ..negotiating() };
+    let mut bench = bench(Standard::N, &radio, &[Vector::ZERO, place(48.0)]);
+    for _ in 0..300 {
+        bench.offer(at(0.0), 1, To::One(Station(0)), 1500);
+    }
+    bench.run(Instant::MAX);
+    let dropped = bench.count(|event| matches!(event, Event::Dropped { .. }));
+    assert!((60..130).contains(&dropped), "{dropped} of 300 were given up");
+    let received =
+        |(_, event): &(Instant, Event)| if let Event::Received { packet, .. } = event { Some(packet.1) } else { None };
+    let numbers: Vec<u64> = bench.events.iter().filter_map(received).collect();
+    assert!(numbers.is_sorted());
+    let kinds = kinds(&mut bench);
+    let requests = kinds.iter().filter(|kind| **kind == Kind::BlockAckRequest).count() as u64;
+    assert!(requests * 10 >= dropped * 9, "{requests} requests for {dropped} packets");
+}
+
+#[test]
+fn a_receiver_out_of_range_is_reported_and_gets_its_packets_without_an_agreement() {
+    let mut bench = bench(Standard::N, &negotiating(), &[Vector::ZERO, place(500.0)]);
+    for _ in 0..2 {
+        bench.offer(at(0.0), 1, To::One(Station(0)), 1500);
+    }
+    bench.run(Instant::MAX);
+    assert_eq!(bench.unreachable, [0]);
+    let kinds = kinds(&mut bench);
+    assert_eq!(kinds[..7], [Kind::AddBlockAckRequest; 7]);
+    assert_eq!(kinds[7..], [Kind::Data; 14]);
+}
