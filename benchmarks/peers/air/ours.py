@@ -19,6 +19,7 @@ RECORD = {"trace": "off", "queue": "off", "drops": False, "positions": "off"}
 AODV = {
     "protocol": "aodv",
     "link_break_on": "any",
+    "release_on": "reply",
     "drop_returning": True,
     "increment_on_expiry": False,
     "increment_on_break": False,
