@@ -58,6 +58,11 @@ impl Payload {
         self.left
     }
 
+    /// Discards the bytes that remain.
+    pub fn discard(&mut self) {
+        self.left = 0;
+    }
+
     /// Appends up to `most` bytes to `out`.
     ///
     /// # Errors

@@ -101,6 +101,15 @@ impl Session {
         self.held = on;
     }
 
+    /// Ends the payload early. The stack still sends the data that it has accepted, and then the end of the stream, as
+    /// a kernel does after `close`.
+    pub(super) fn end_payload(&mut self) {
+        self.outgoing = Outgoing::default();
+        if let Work::Send(payload) = &mut self.work {
+            payload.discard();
+        }
+    }
+
     /// Does everything possible now. Returns the report once the connection is over. `chunk` is overwritten.
     ///
     /// # Errors
