@@ -28,6 +28,7 @@ pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};
 pub use scps::{
     Bets, BetsOptions, BetsSwitch, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch, SnackForm,
+    TokenRelease,
 };
 
 /// The complete behaviour of one endpoint. Connections share it.
@@ -65,6 +66,9 @@ pub struct Config {
     /// The first slow-start threshold in segments; `None` has none before the first congestion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
+    /// The largest congestion window in segments (`snd_cwnd_clamp` in Linux, `window_` in ns-2); `None` does not limit it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cwnd: Option<u32>,
     /// The most bytes in these segments, except for two of any size (RFC 6928 §2); `None` does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window_bytes: Option<Bytes>,

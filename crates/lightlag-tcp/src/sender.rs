@@ -270,6 +270,7 @@ impl Sender {
             rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()).or(config.route.and_then(|route| route.rtt)),
             pipe: config.route.and_then(|route| route.bdp).map(|bytes| bytes.0),
             ssthresh: config.initial_ssthresh,
+            max_window: config.max_cwnd,
             whole: config.reductions == Reductions::Each,
             timestamps: config.timestamps,
             abe: config.abe,

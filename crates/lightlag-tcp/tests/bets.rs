@@ -196,7 +196,7 @@ fn bets_config() -> Config {
 fn each_hole_has_its_own_clock() {
     // A segment in 12 ms; every tenth of the first hundred is lost, and each is skipped a second after it was missed.
     let rate = Rate::from_bps(368_000).unwrap();
-    let control = Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(552)) });
+    let control = Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(552)), release: Default::default() });
     let config = Config { rate_control: control, ..bets(1, 1_000) };
     let mut path = Path::new(config, 50)
         .bend(|sent, delay| if is_data(sent) && sent.data_index % 10 == 5 { vec![] } else { vec![delay] });
@@ -259,7 +259,7 @@ fn the_share_of_holes_is_that_of_segments_lost_each_time() {
         let rate = Rate::from_bps(400_000).unwrap();
         let base = bets(transmissions, 1_500);
         let config = Config {
-            rate_control: Some(RateControl { rate, ack_rate: None, bucket: None }),
+            rate_control: Some(RateControl { rate, ack_rate: None, bucket: None, release: Default::default() }),
             loss_assumption: LossAssumption::Corruption,
             scps: Some(Scps { snack: SnackForm::Long, ..base.scps.unwrap() }),
             ..base
@@ -292,7 +292,7 @@ fn with_outage(config: Config, seconds: u64) -> Path {
 #[test]
 fn an_outage_costs_what_was_under_way_and_no_more() {
     let rate = Rate::from_bps(1_500_000).unwrap();
-    let control = Some(RateControl { rate, ack_rate: None, bucket: None });
+    let control = Some(RateControl { rate, ack_rate: None, bucket: None, release: Default::default() });
     for transmissions in [1, 3] {
         let config = || Config { rate_control: control, ..bets(transmissions, 1_000) };
         // Told: what left a timeout ago or earlier is repaired as often as it may be.
@@ -381,6 +381,7 @@ fn behaviours() -> impl Strategy<Value = Config> {
                     rate,
                     ack_rate: None,
                     bucket: None,
+                    release: Default::default(),
                 }),
                 loss_assumption: if corruption { LossAssumption::Corruption } else { LossAssumption::Congestion },
                 ack_interval: base.ack_interval.filter(|_| ticks),

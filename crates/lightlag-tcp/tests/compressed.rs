@@ -108,7 +108,12 @@ fn plain_and_compressed_transfers_take_as_long_as_their_bytes() {
                     mss,
                     timestamps,
                     scps: Some(Scps { compression, ..Scps::default() }),
-                    rate_control: Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(1_500)) }),
+                    rate_control: Some(RateControl {
+                        rate,
+                        ack_rate: None,
+                        bucket: Some(Bytes(1_500)),
+                        release: Default::default(),
+                    }),
                     ..free()
                 };
                 let mut path = Path::new(config, 20);
@@ -297,7 +302,7 @@ proptest! {
         long in any::<bool>(), timestamps in any::<bool>(), back in 1_u64..5_000, record in prop::option::of(1_u64..5_000),
     ) {
         let bps = |kbps: u64| Rate::from_bps(kbps * 1_000).unwrap();
-        let control = RateControl { rate: bps(kbps), ack_rate: Some(bps(ack_kbps)), bucket: Some(Bytes(buffer)) };
+        let control = RateControl { rate: bps(kbps), ack_rate: Some(bps(ack_kbps)), bucket: Some(Bytes(buffer)), release: Default::default() };
         let snack = if long { SnackForm::Long } else { SnackForm::Short };
         let scps = Some(Scps { snack, record_size: record.map(Bytes), compression: true, ..Scps::default() });
         let config = Config { rate_control: Some(control), timestamps, scps, ..free() };

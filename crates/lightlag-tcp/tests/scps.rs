@@ -28,7 +28,10 @@ fn free() -> Config {
 
 fn rated(bps: u64) -> Config {
     let rate = Rate::from_bps(bps).unwrap();
-    Config { rate_control: Some(RateControl { rate, ack_rate: None, bucket: None }), ..free() }
+    Config {
+        rate_control: Some(RateControl { rate, ack_rate: None, bucket: None, release: Default::default() }),
+        ..free()
+    }
 }
 
 fn complete(path: &Path, bytes: u64) {
@@ -232,7 +235,10 @@ fn acks_wait_for_tokens_and_tell_the_newest_state_then() {
     // 12 bytes a second less than the ACKs want: 40 bytes each 100 ms are 3.2 kbit/s, and half of that is there.
     let rate = Rate::from_bps(1_500_000).unwrap();
     let ack_rate = Some(Rate::from_bps(1_600).unwrap());
-    let config = Config { rate_control: Some(RateControl { rate, ack_rate, bucket: Some(Bytes(560)) }), ..free() };
+    let config = Config {
+        rate_control: Some(RateControl { rate, ack_rate, bucket: Some(Bytes(560)), release: Default::default() }),
+        ..free()
+    };
     let mut path = Path::new(config, 250);
     path.transfer(3_000 * 512);
     path.run();
@@ -347,7 +353,7 @@ proptest! {
         long in any::<bool>(), corruption in any::<bool>(), vegas in any::<bool>(), record in prop::option::of(1_u64..5_000),
     ) {
         let bps = |kbps: u64| Rate::from_bps(kbps * 1_000).unwrap();
-        let control = RateControl { rate: bps(kbps), ack_rate: Some(bps(ack_kbps)), bucket: Some(Bytes(buffer)) };
+        let control = RateControl { rate: bps(kbps), ack_rate: Some(bps(ack_kbps)), bucket: Some(Bytes(buffer)), release: Default::default() };
         let config = Config {
             congestion: Choice::named(if vegas { "vegas" } else { "none" }),
             rate_control: Some(control),

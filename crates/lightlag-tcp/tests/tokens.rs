@@ -21,7 +21,12 @@ fn rate(kbps: u64) -> Rate {
 /// The configuration of these options with tokens for all that leaves.
 fn rated(options: &str) -> Config {
     let options: Options = serde_json::from_str(options).unwrap();
-    let control = RateControl { rate: rate(KBPS), ack_rate: Some(rate(ACK_KBPS)), bucket: Some(Bytes(BUCKET)) };
+    let control = RateControl {
+        rate: rate(KBPS),
+        ack_rate: Some(rate(ACK_KBPS)),
+        bucket: Some(Bytes(BUCKET)),
+        release: Default::default(),
+    };
     Config { rate_control: Some(control), ..options.resolve().unwrap() }
 }
 
@@ -99,10 +104,74 @@ fn segments_of_low_priority_and_acks_of_changed_marks_were_there() {
     assert!(turns.count() > 5);
 }
 
+/// Times at which data leaves in bursts, and the segments of each burst.
+fn bursts(path: &Path) -> Vec<(Instant, usize)> {
+    let mut found: Vec<(Instant, usize)> = Vec::new();
+    for sent in path.log.iter().filter(|sent| sent.from == CLIENT && sent.segment.len > 0) {
+        match found.last_mut() {
+            Some((at, count)) if *at == sent.at => *count += 1,
+            _ => found.push((sent.at, 1)),
+        }
+    }
+    found
+}
+
+/// SCPS-TP without a congestion window at 400 kbit/s, with a bucket of five packets of 1000 B and this release.
+fn released(release: &str, delay_ms: u64) -> Path {
+    let options = format!(
+        r#"{{ "profile": "scps", "congestion": "none", "mss": "960 B", "ack_interval": "150 ms",
+              "rate_control": {{ "rate": "400 kbit/s", "bucket": "5000 B", "release": "{release}" }} }}"#
+    );
+    let options: Options = serde_json::from_str(&options).unwrap();
+    let mut path = Path::new(options.resolve().unwrap(), delay_ms);
+    path.transfer(96_000);
+    path.run();
+    path
+}
+
+#[test]
+fn an_ack_releases_what_the_bucket_holds_and_nothing_leaves_between_acks() {
+    // Five packets leave, and five more with each ACK: 100 ms are 5000 B, and an ACK comes after 150 ms and a round trip.
+    let path = released("acks", 50);
+    let bursts = bursts(&path);
+    let acks: Vec<Instant> = path
+        .log
+        .iter()
+        .filter(|sent| sent.from == SERVER && sent.segment.len == 0)
+        .map(|sent| sent.at + lightlag_core::Duration::from_millis(50))
+        .collect();
+    assert!(bursts.iter().skip(1).all(|(at, _)| acks.contains(at)), "{bursts:?}");
+    assert!(bursts.iter().skip(1).take(bursts.len() - 2).all(|(_, count)| *count == 5), "{bursts:?}");
+    assert_eq!(path.ends[SERVER].received(), 96_000);
+    // With their tokens, one leaves every 20 ms.
+    let steady = released("tokens", 50);
+    assert!(steady.now < path.now);
+    assert!(self::bursts(&steady).iter().skip(1).all(|(_, count)| *count == 1));
+}
+
+#[test]
+fn data_without_an_ack_to_come_leaves_with_its_tokens() {
+    // A bucket of one packet and a round trip shorter than its tokens: no ACK finds any, and none follows.
+    let options = r#"{ "profile": "scps", "congestion": "none", "mss": "960 B", "ack_interval": "0 s",
+        "rate_control": { "rate": "8 kbit/s", "bucket": "1000 B", "release": "acks" } }"#;
+    let options: Options = serde_json::from_str(options).unwrap();
+    let mut path = Path::new(options.resolve().unwrap(), 1);
+    path.transfer(9_600);
+    path.run();
+    assert_eq!(path.ends[SERVER].received(), 9_600);
+    // Ten packets at one a second; nothing was sent twice.
+    assert_eq!(path.log.iter().filter(|sent| sent.from == CLIENT && sent.segment.len > 0).count(), 10);
+}
+
 #[test]
 fn resets_wait_for_their_tokens_too() {
     let config = Config {
-        rate_control: Some(RateControl { rate: rate(1), ack_rate: None, bucket: Some(Bytes(1_040)) }),
+        rate_control: Some(RateControl {
+            rate: rate(1),
+            ack_rate: None,
+            bucket: Some(Bytes(1_040)),
+            release: Default::default(),
+        }),
         ..rated(r#"{ "profile": "rfc", "mss": "1000 B" }"#)
     };
     let mut path = Path::new(config, 10);

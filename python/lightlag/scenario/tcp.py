@@ -109,6 +109,8 @@ class RateControl:
     """The rate at the passive end, which sends ACKs."""
     bucket: Size | None = None
     """Its size; by default five packets of full size."""
+    release: Literal["tokens", "acks"] | None = None
+    """When data that waits for tokens leaves: with its tokens, which is the default, or with the next ACK."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +161,8 @@ class Tcp:
     """Initial window in segments (RFC 6928), or min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390)."""
     initial_ssthresh: int | None = None
     """First slow-start threshold in segments; by default slow start ends with the first congestion."""
+    max_cwnd: int | None = None
+    """Largest congestion window in segments; by default it has no limit."""
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, which bounds the advertised window: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""

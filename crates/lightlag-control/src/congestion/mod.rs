@@ -72,6 +72,8 @@ pub struct Start {
     pub pipe: Option<u64>,
     /// The first slow-start threshold in segments, if it is set.
     pub ssthresh: Option<u32>,
+    /// The largest window in segments, if it is set. Only algorithms with a [`Window`] keep to it.
+    pub max_window: Option<u32>,
     /// Whether a reduction leaves whole segments.
     pub whole: bool,
     /// Whether timestamps are offered.

@@ -18,6 +18,7 @@ pub(super) fn start(segments: u64) -> Start {
         rtt: None,
         pipe: None,
         ssthresh: None,
+        max_window: None,
         whole: false,
         timestamps: true,
         abe: false,

@@ -10,6 +10,8 @@ use super::{Allowance, Cause, Congestion, Start};
 pub struct Window {
     segments: f64,
     threshold: f64,
+    /// The window does not grow beyond it; infinite without a limit.
+    limit: f64,
     /// Window and threshold before the last reaction.
     before: (f64, f64),
     /// Payload of a full segment in bytes.
@@ -25,9 +27,11 @@ impl Window {
     ///
     /// If the payload of a segment does not fit in 32 bits.
     pub fn new(start: &Start) -> Self {
+        let limit = start.max_window.map_or(f64::INFINITY, f64::from);
         Self {
-            segments: start.initial_window as f64,
+            segments: limit.min(start.initial_window as f64),
             threshold: Self::first_threshold(start),
+            limit,
             before: (0.0, 0.0),
             segment_size: u32::try_from(start.segment_size).expect("a packet counts its payload in 16 bits"),
             whole: start.whole,
@@ -62,14 +66,14 @@ impl Window {
         bytes as f64 / f64::from(self.segment_size)
     }
 
-    /// Adds `segments`.
+    /// Adds `segments`, up to the limit.
     pub fn grow(&mut self, segments: f64) {
-        self.segments += segments;
+        self.segments = self.limit.min(self.segments + segments);
     }
 
-    /// Raises the window to `segments`, if it is below.
+    /// Raises the window to `segments`, if it is below, up to the limit.
     pub fn raise_to(&mut self, segments: f64) {
-        self.segments = self.segments.max(segments);
+        self.segments = self.segments.max(self.limit.min(segments));
     }
 
     /// Lowers the window to `segments`, if it is above.
@@ -77,7 +81,7 @@ impl Window {
         self.segments = self.segments.min(segments);
     }
 
-    /// Adds `each` for every one of `acked` segments, up to the threshold. Returns the number of `acked` segments left
+    /// Adds `each` for every one of `acked` segments, up to the threshold and the limit. Returns the number of `acked` segments left
     /// for congestion avoidance.
     pub fn slow_start(&mut self, acked: f64, each: f64) -> f64 {
         let room = self.threshold - self.segments;
@@ -86,10 +90,10 @@ impl Window {
         }
         let growth = acked * each;
         if growth < room {
-            self.segments += growth;
+            self.segments = self.limit.min(self.segments + growth);
             return 0.0;
         }
-        self.segments = self.threshold;
+        self.segments = self.limit.min(self.threshold);
         (growth - room) / each
     }
 

@@ -60,6 +60,10 @@ table! {
         /// First slow-start threshold, 2 to 1,000,000 segments. Default: none, slow start ends with the first congestion.
         #[schemars(range(min = 2, max = 1_000_000))]
         initial_ssthresh: u32, apart;
+        /// Largest congestion window, 2 to 1,000,000 segments (`snd_cwnd_clamp` in Linux, `window_` in ns-2): it does not grow
+        /// further. With algorithms that have no more than a window. Default: none.
+        #[schemars(range(min = 2, max = 1_000_000))]
+        max_cwnd: u32, apart;
         /// Receive buffer, the largest window that is advertised: a size, `"auto"`, or
         /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
         receive_buffer: ReceiveBuffer, apart;

@@ -241,7 +241,8 @@ fn rate_control(
         return Ok(());
     };
     let ack_rate = options.ack_rate.or(back.filter(|_| options.rate.is_none()));
-    config.rate_control = Some(RateControl { rate: chosen, ack_rate, bucket: options.bucket });
+    let release = options.release.unwrap_or_default();
+    config.rate_control = Some(RateControl { rate: chosen, ack_rate, bucket: options.bucket, release });
     Ok(())
 }
 

@@ -70,6 +70,22 @@ pub struct RateControl {
     /// Its size; by default five packets of full size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Bytes>,
+    /// When data that waits for tokens leaves.
+    #[serde(skip_serializing_if = "super::is_default")]
+    pub release: TokenRelease,
+}
+
+/// The event that releases data that waits for tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenRelease {
+    /// Its tokens: it leaves as soon as there are enough.
+    #[default]
+    Tokens,
+    /// The next ACK or timeout, while data is in flight: the sender has no timer for tokens, as in ns-3's TCP of 2017,
+    /// which sends only when an ACK arrives, the application writes or a timeout expires. Without data in flight, and
+    /// for segments without data, as `tokens`.
+    Acks,
 }
 
 impl RateControl {
@@ -123,6 +139,9 @@ pub struct RateControlOptions {
     /// What the bucket holds; by default five packets of full size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Bytes>,
+    /// When data that waits for tokens leaves: with its `tokens`, or with the next of the `acks`. Default: tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<TokenRelease>,
 }
 
 /// The value of `scps`: off, on, or what is on.

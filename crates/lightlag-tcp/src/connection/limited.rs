@@ -6,8 +6,9 @@
 use super::compressed::Compression;
 use super::marks::ECN_BYTES_LEN;
 use super::{Connection, State};
-use crate::config::Config;
+use crate::config::{Config, TokenRelease};
 use crate::segment::{HEADER, Segment};
+use crate::sender::Sender;
 use lightlag_control::bucket::{Bucket, Member};
 use lightlag_core::{Bytes, Instant, Rate};
 
@@ -123,7 +124,11 @@ impl Connection {
     fn poll_with_tokens(&mut self, now: Instant, bucket: &mut Bucket, member: Member) -> Option<Segment> {
         let asked = self.next_len(now);
         if let Some(Err(ready)) = asked.map(|bytes| bucket.ask(now, member, bytes)) {
-            awake!(self).wait_for_tokens(now, ready, &self.config);
+            let by_acks = self.is_released_by_acks();
+            if by_acks {
+                bucket.leave(member);
+            }
+            awake!(self).wait_for_tokens(now, (!by_acks).then_some(ready), &self.config);
             return None;
         }
         let segment = self.poll_through(now);
@@ -133,6 +138,16 @@ impl Connection {
             bucket.settle(member, asked, left);
         }
         segment
+    }
+
+    /// Whether data that waits for tokens leaves with the next ACK or timeout, instead of with its tokens.
+    ///
+    /// Nothing waits for ever: one of the two follows for as long as data is in flight.
+    fn is_released_by_acks(&self) -> bool {
+        let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
+        self.config.rate_control.is_some_and(|control| control.release == TokenRelease::Acks)
+            && !owes
+            && self.sending.awake().is_some_and(Sender::awaits_ack)
     }
 
     fn poll_through(&mut self, now: Instant) -> Option<Segment> {

@@ -52,9 +52,14 @@ impl Sender {
         self.probe && (self.timer != Timer::Retransmission || self.tells_of_tail())
     }
 
-    /// Waits for tokens, which come at `ready`.
-    pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Instant, config: &Config) {
-        self.special.pacer_mut().wait_until(ready);
+    /// Whether data is in flight that an ACK will answer, or a timeout.
+    pub(crate) fn awaits_ack(&self) -> bool {
+        self.board.pipe() > 0
+    }
+
+    /// Waits for tokens, which come at `ready`; with `None` until its next event, whatever that is.
+    pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Option<Instant>, config: &Config) {
+        self.special.pacer_mut().wait_until(ready.unwrap_or(Instant::MAX));
         self.arm_tail_if_stale(now, config);
         if self.unsent() > 0 {
             self.note_limit(now, Limit::Pacing);

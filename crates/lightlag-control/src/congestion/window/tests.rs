@@ -50,6 +50,26 @@ fn bytes_are_rounded_to_the_nearest() {
 }
 
 #[test]
+fn no_kind_of_growth_goes_beyond_the_limit() {
+    let limited = |initial| Window::new(&Start { max_window: Some(20), ..start(initial) });
+    assert_eq!(limited(30).segments(), 20.0);
+    let mut window = limited(10);
+    assert_eq!((window.slow_start(15.0, 1.0), window.segments()), (0.0, 20.0));
+    window.react(&congestion(Cause::Loss, 20.0), 10.0);
+    window.grow(100.0);
+    assert_eq!(window.segments(), 20.0);
+    window.react(&congestion(Cause::Loss, 20.0), 10.0);
+    window.raise_to(15.0);
+    assert_eq!(window.segments(), 15.0);
+    window.raise_to(25.0);
+    assert_eq!(window.segments(), 20.0);
+    // A threshold above the limit is not reached.
+    let mut window = Window::new(&Start { max_window: Some(20), ssthresh: Some(50), ..start(10) });
+    window.slow_start(100.0, 1.0);
+    assert_eq!(window.segments(), 20.0);
+}
+
+#[test]
 fn a_route_that_is_known_needs_no_loss_to_end_slow_start() {
     let known = |bytes| Window::new(&Start { pipe: Some(bytes), ..crate::congestion::tests::start(4) });
     let size = crate::congestion::tests::SEGMENT;

@@ -27,6 +27,9 @@ impl Options {
             let segments = in_range("initial_ssthresh", segments.into(), 2, 1_000_000, " segments")?;
             config.initial_ssthresh = Some(segments as u32);
         }
+        if let Some(segments) = self.max_cwnd {
+            config.max_cwnd = Some(in_range("max_cwnd", segments.into(), 2, 1_000_000, " segments")? as u32);
+        }
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
         }
@@ -41,6 +44,7 @@ impl Options {
         }
         self.check_switches(&config)?;
         check_careful_resume(&config)?;
+        check_max_cwnd(&config)?;
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
         }
@@ -157,6 +161,19 @@ fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
         let name = config.congestion.name();
         let message = format!("{name} has no window that could jump; take \"cubic\" or \"newreno\", or leave it out");
         return error("careful_resume", message);
+    }
+    Ok(())
+}
+
+/// Refuses a largest window for an algorithm that would not keep to it.
+fn check_max_cwnd(config: &Config) -> Result<(), OptionError> {
+    if config.max_cwnd.is_some() && !config.congestion.is_window_based() {
+        let name = config.congestion.name();
+        let message = format!(
+            "{name} computes its window from rates or in code of its own; take \"cubic\" or \"newreno\", \
+                               or leave it out"
+        );
+        return error("max_cwnd", message);
     }
     Ok(())
 }

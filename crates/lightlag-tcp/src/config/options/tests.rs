@@ -204,5 +204,10 @@ fn rate_halving_and_proportional_reduction_take_each_others_place() {
 #[test]
 fn the_first_threshold_is_two_segments_or_more() {
     assert_eq!(options(r#"{ "initial_ssthresh": 5000 }"#).resolve().unwrap().initial_ssthresh, Some(5000));
+    assert_eq!(options(r#"{ "max_cwnd": 400 }"#).resolve().unwrap().max_cwnd, Some(400));
+    let error = options(r#"{ "max_cwnd": 1 }"#).resolve().unwrap_err().to_string();
+    assert!(error.contains("max_cwnd: 1 segments is not between 2"), "{error}");
+    let error = options(r#"{ "max_cwnd": 400, "congestion": "bbr" }"#).resolve().unwrap_err().to_string();
+    assert!(error.contains("max_cwnd: bbr"), "{error}");
     assert!(options(r#"{ "initial_ssthresh": 1 }"#).resolve().unwrap_err().to_string().contains("initial_ssthresh: 1"));
 }

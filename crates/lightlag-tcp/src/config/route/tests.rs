@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Options;
+use crate::config::{Options, TokenRelease};
 
 fn options(json: &str) -> Options {
     serde_json::from_str(json).unwrap()
@@ -58,6 +58,8 @@ fn rate_control_names_its_own_rate_or_takes_the_routes() {
     assert_eq!(control(both).rate, Rate::from_mbps(2));
     let bucket = r#"{ "route": { "rate": "1 Mbit/s" }, "rate_control": { "bucket": "3 kB" } }"#;
     assert_eq!((control(bucket).rate, control(bucket).bucket), (Rate::from_mbps(1), Some(Bytes(3_000))));
+    let acks = r#"{ "rate_control": { "rate": "2 Mbit/s", "release": "acks" } }"#;
+    assert_eq!((control(acks).release, control(both).release), (TokenRelease::Acks, TokenRelease::Tokens));
     let error = options(r#"{ "rate_control": { "bucket": "3 kB" } }"#).resolve().unwrap_err();
     assert_eq!(error.key, "rate_control.rate");
 }

@@ -495,7 +495,12 @@ fn who_has_nothing_to_send_waits_for_no_tokens() {
     let rate = lightlag_core::Rate::from_bps(1_600).unwrap();
     let keep_alive = KeepAlive { idle: Duration::from_secs(3_000), interval: Duration::from_secs(1), probes: 1 };
     let config = Config {
-        rate_control: Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(1_040)) }),
+        rate_control: Some(RateControl {
+            rate,
+            ack_rate: None,
+            bucket: Some(Bytes(1_040)),
+            release: Default::default(),
+        }),
         keep_alive: Some(keep_alive),
         ..form(SnackForm::Short)
     };
