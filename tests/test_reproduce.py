@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lightlag.reproduce import PAPERS, Row, Verdict, table
-from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point
+from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point, refill
 from lightlag.reproduce.epochs import WindowTrace, epochs, time_mean
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.validation import Findings, Judgement, findings, judges, theory
@@ -132,9 +132,19 @@ def test_the_growth_function_is_followed() -> None:
     assert all(row.verdict is Verdict.REPRODUCED for row in growth.rows(growth.Growth.run()))
 
 
+def test_a_loss_at_10_gbits_costs_newreno_1_4_hours() -> None:
+    found = refill.Refill.run()
+    # A segment a round trip: 50,000 round trips of 100 ms.
+    assert found.per_round == pytest.approx(1, abs=1e-3)
+    assert [row.verdict for row in refill.rows(found)] == [Verdict.REPRODUCED, Verdict.HOLDS]
+    # With an ACK for every second segment and a segment each, it would be 2.8 h, which is not printed.
+    slow = refill.Refill(per_round=0.5, small_s=100.0)
+    assert [row.verdict for row in refill.rows(slow)] == [Verdict.NOT_REPRODUCED, Verdict.FAILS]
+
+
 FIGURES = ("fig1", "fig4", "fig5", "fig7", "fig9", "fig10", "fig11", "variants")
 ITEMS = {"Table 1", *(f"Fig. {name}" for name in ("1", "4", "5", "7", "9", "9a", "9b", "10", "10a", "10b", "11"))}
-ITEMS |= {"§6", "beyond: variants", "beyond: ns-3"}
+ITEMS |= {"§2.1", "§6", "beyond: variants", "beyond: ns-3"}
 
 
 def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:

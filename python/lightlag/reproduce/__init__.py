@@ -62,7 +62,7 @@ PAPERS: dict[str, Paper] = {
             name="cubic-inet",
             title="TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios",
             reference="I. Angelis, A. Tsipis, E. Christopoulou, K. Oikonomou, 2023",
-            items=("Fig. 1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7", "Fig. 9", "Fig. 10", "Fig. 11"),
+            items=("Fig. 1", "§2.1", "Fig. 4", "Table 1", "Fig. 5", "Fig. 7", "Fig. 9", "Fig. 10", "Fig. 11"),
             work=_cubic_inet,
         ),
         Paper(
@@ -70,7 +70,7 @@ PAPERS: dict[str, Paper] = {
             title="Comparative performance evaluation of TCP Hybla and TCP Cubic for satellite communication under low "
             "error conditions",
             reference="S. Trivedi, S. Jaiswal, R. Kumar, S. Rao, 2010",
-            items=("Fig. 1", "Fig. 2", "Fig. 4", "Fig. 5", "Fig. 6"),
+            items=("Fig. 1", "Fig. 2", "equation 7", "Fig. 4", "Fig. 5", "Fig. 6", "§III-D"),
             work=_hybla_cubic,
         ),
         Paper(

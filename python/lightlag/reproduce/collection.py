@@ -60,6 +60,9 @@ class Collection:
         """Print the table of verdicts, and the reasons for what does not hold."""
         console.print(self._counts())
         for one in self.found:
+            if readings := one.readings:
+                console.print(_reading_counts(one.paper.name, readings))
+                one.print_lead(console)
             one.print_failures(console)
         console.print(self.tally.text)
 
@@ -191,11 +194,22 @@ def _counts(name: str, tally: Tally) -> tuple[str, ...]:
     return (name, *map(str, counts))
 
 
+def _reading_counts(name: str, readings: Layout) -> RichTable:
+    """Each reading of a paper with the number of claims that it reproduces; claims by readings are in its folder."""
+    from rich.table import Table as RichTable
+
+    table = RichTable(*readings.header[:2], title=f"{name}: readings", title_justify="left", title_style="bold")
+    for line in readings.lines:
+        table.add_row(*line[:2])
+    return table
+
+
 def _section(one: Reproduction, folder: Path) -> str:
     paper = one.paper
     parts = [
         f'<h2 id="{paper.name}">{_text(paper.title)}</h2>',
         f"<p>{_text(paper.reference)}; <code>{_text(paper.command)}</code>. {_text(one.summary())}</p>",
+        *([f"<p>{_marked(one.lead)}</p>"] if one.lead else []),
         _verdicts(one.rows),
         *(_figure(picture, folder) for picture in one.pictures),
         *(_layout(layout) for layout in one.layouts),

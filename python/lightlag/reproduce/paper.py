@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lightlag import _engine, _origin
 from lightlag.reproduce import table
+from lightlag.reproduce.readings import NAME as READINGS
 from lightlag.reproduce.table import Layout, Row, Tally
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class Reproduction:
         The figures.
     notes
         Paragraphs about choices that the paper left open and about what was found.
+    lead
+        The paragraph before the table: the paper's best reading. Empty if it has one reading only.
     kept
         The folder that holds it already.
     """
@@ -102,6 +105,7 @@ class Reproduction:
     layouts: list[Layout] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    lead: str = ""
     kept: Path | None = None
 
     @classmethod
@@ -122,6 +126,7 @@ class Reproduction:
             ],
             [Picture(one["name"], None, one["caption"]) for one in record["figures"]],
             list(record["notes"]),
+            record["lead"],
             kept,
         )
 
@@ -140,6 +145,8 @@ class Reproduction:
         """The reproduction as Markdown."""
         parts = [f"# {self.paper.title}\n", f"{self.paper.reference}\n", f"    {self.paper.command}\n"]
         parts.append(f"{self.summary()}\n")
+        if self.lead:
+            parts.append(f"{self.lead}\n")
         parts.append(table.to_markdown(self.rows))
         for layout in self.layouts:
             parts += [f"## {layout.title}\n", table.markdown_table(layout.header, layout.lines)]
@@ -176,6 +183,7 @@ class Reproduction:
             ],
             "figures": [{"name": one.name, "caption": one.caption} for one in self.pictures],
             "notes": list(self.notes),
+            "lead": self.lead,
         }
 
     def print(self, console: Console) -> None:
@@ -183,8 +191,19 @@ class Reproduction:
         console.print(table.to_rich(self.rows, self.paper.title))
         for layout in self.layouts:
             console.print(layout.to_rich())
+        self.print_lead(console)
         self.print_failures(console)
         console.print(self.summary())
+
+    @property
+    def readings(self) -> Layout | None:
+        """The table of readings by claims, if the paper was read in several ways."""
+        return next((layout for layout in self.layouts if layout.name == READINGS), None)
+
+    def print_lead(self, console: Console) -> None:
+        """Print the best reading, if there are several."""
+        if self.lead:
+            console.print(self.lead.replace("**", ""), highlight=False, markup=False)
 
     def print_failures(self, console: Console) -> None:
         """Print what does not hold, with the reasons."""

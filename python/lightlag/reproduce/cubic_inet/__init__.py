@@ -8,6 +8,7 @@ from lightlag.reproduce.cubic_inet import (
     growth,
     peer,
     point_to_point,
+    refill,
     rtt_sweep,
     satellite,
     satellite_figures,
@@ -46,6 +47,8 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     curve = growth.Growth.run()
     caption = "Fig. 1. The growth function with a simulated epoch of the `paper2008` variant on it."
     reproduction.add(growth.rows(curve), [Picture("fig1", figures.growth(curve), caption)])
+    effort.progress("§2.1: 10 Gbit/s and 100 ms")
+    reproduction.add(refill.rows(refill.Refill.run()))
 
     effort.progress("Figs. 4 and 5, Table 1: one flow, forced losses")
     forced = point_to_point.Forced.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lightlag.reproduce.hybla_cubic import comparison, figures, growth, sweeps
+from lightlag.reproduce.hybla_cubic import comparison, figures, growth, peer, sweeps, unstated
 from lightlag.reproduce.paper import Effort, Picture, Reproduction
 
 NOTES = (
@@ -42,24 +42,27 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
     )
     reproduction.add(growth.cubic_rows(*cubics), [Picture("fig2", figures.cubic(*cubics), caption)])
 
-    effort.progress("Figs. 4 to 6: Hybla and CUBIC")
-    found = comparison.Comparison.run(effort)
+    sweep = unstated.Sweep(effort)
+    best, name = sweep.best, sweep.readings.best
+    reproduction.lead = sweep.readings.lead("the claims of Figs. 4 to 6 and §III-D")
+    reproduction.layouts += sweep.layouts()
     reproduction.add(
-        comparison.rows(found),
+        [*sweep.readings.judged(), *comparison.reasons(best)],
         [
-            Picture("fig4", figures.windows(found), "Fig. 4. Windows of Hybla and CUBIC, each alone."),
-            Picture("fig5", figures.acks(found), "Fig. 5. ACKs received: mean of all seeds, and their extremes."),
+            Picture("fig4", figures.windows(best, name), "Fig. 4. Windows of Hybla and CUBIC, each alone."),
+            Picture("fig5", figures.acks(best, name), "Fig. 5. ACKs received: mean of all seeds, and their extremes."),
             Picture(
-                "fig6", figures.goodput(found), "Fig. 6. Goodput since the start: mean of all seeds, and extremes."
+                "fig6", figures.goodput(best, name), "Fig. 6. Goodput since the start: mean of all seeds, and extremes."
             ),
         ],
     )
+    reproduction.add(peer.rows(effort))
     _conditions(reproduction, effort)
     reproduction.notes += NOTES
 
 
 def _conditions(reproduction: Reproduction, effort: Effort) -> None:
-    """Other queues, pacing, error rates and round-trip times."""
+    """Other queues, pacing, error rates and round-trip times, with a maximum window of 5000 packets."""
     effort.progress("queues, pacing and ρ")
     grid = sweeps.goodputs(sweeps.grid_settings(), effort, sweeps.GRID_SEEDS)
     caption = (
@@ -68,18 +71,16 @@ def _conditions(reproduction: Reproduction, effort: Effort) -> None:
     reproduction.add(sweeps.grid_rows(grid), [Picture("queues", figures.queues(grid), caption)])
     reproduction.layouts.append(sweeps.grid_layout(grid))
 
-    effort.progress("a sender that does not see that a retransmission is lost")
-    reproduction.add(sweeps.blind_rows(sweeps.goodputs(sweeps.blind_settings(), effort, comparison.SEEDS)), [])
-
     effort.progress("error rates")
-    errors = sweeps.goodputs(sweeps.per_settings(), effort, comparison.SEEDS)
+    errors = sweeps.goodputs(sweeps.queue_errors(), effort, sweeps.GRID_SEEDS)
     caption = "Goodput against the packet error rate of up- and down-link, with two queues."
-    reproduction.add(sweeps.per_rows(errors), [Picture("errors", figures.errors(errors), caption)])
+    reproduction.add([sweeps.queue_errors_row(errors)], [Picture("errors", figures.errors(errors), caption)])
 
     effort.progress("round-trip times")
     trips = sweeps.goodputs(sweeps.rtt_settings(), effort, sweeps.GRID_SEEDS)
     caption = "Goodput against the round-trip time, with a queue of 50 packets."
-    reproduction.add(sweeps.rtt_rows(trips), [Picture("round_trips", figures.round_trips(trips), caption)])
+    rows = [growth.hybla_row(), *sweeps.rtt_rows(trips)]
+    reproduction.add(rows, [Picture("round_trips", figures.round_trips(trips), caption)])
 
     effort.progress("wired flows beside the satellite's")
     reproduction.add(sweeps.shared_rows(sweeps.shared(effort)))

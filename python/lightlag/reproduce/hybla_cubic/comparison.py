@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ RATE_BPS = 34.368e6
 RTT_S = 0.6
 PACKET_BYTES, PAYLOAD_BYTES = 1040, 1000
 PER = 1e-4
-LARGEST = 5000.0
-"""The maximum window in packets."""
+MAX_WINDOW = 5000
+"""The maximum window in packets, where nothing else is said."""
 BDP = round(RATE_BPS * RTT_S / 8 / PACKET_BYTES)
 SMALL_QUEUE = 50
 SECONDS, JUDGED_S = 200.0, 120.0
@@ -32,6 +33,7 @@ SETTLED_S = 30.0
 EARLY_S = 6 * RTT_S
 """The handshake and five round trips."""
 GRID_S = np.arange(0.0, SECONDS + 0.5, 0.5)
+WINDOW_S = np.arange(0.0, SECONDS, 0.1)
 SATELLITE = "satellite"
 DATA_LINKS = ("router1->router2", "router2->satellite", "satellite->sink")
 ENOUGH, BARELY = 0.8, 0.6
@@ -65,6 +67,13 @@ class Setting:
         Round-trip time, and how long to send.
     blind
         Whether the sender repairs as `BLIND`, and not as ns-2's TCP-Linux.
+    max_window
+        Maximum window in packets.
+    bound
+        What has this size: ``cwnd``, the congestion window, as in ns-2; or ``buffer``, the receiver's.
+    thresholds
+        First slow-start thresholds: of the ``modules``, the maximum window for Hybla and 100 packets for CUBIC;
+        ``maximum``, the maximum window for both; or ``64 kB``, 64 packets for both.
     """
 
     algorithm: str
@@ -75,12 +84,16 @@ class Setting:
     rtt_s: float = RTT_S
     seconds: float = SECONDS
     blind: bool = False
+    max_window: int = MAX_WINDOW
+    bound: str = "cwnd"
+    thresholds: str = "modules"
 
     @property
     def congestion(self) -> str:
         """As in a scenario."""
+        own = "" if self.thresholds == "modules" else ", initial_ssthresh = 0"
         return {
-            "CUBIC": '{ algorithm = "cubic", variant = "linux-2.6" }',
+            "CUBIC": f'{{ algorithm = "cubic", variant = "linux-2.6"{own} }}',
             "Hybla": f'{{ algorithm = "hybla", variant = "linux-2.6", rho_source = "{self.rho_from}" }}',
             "NewReno": '"newreno"',
         }[self.algorithm]
@@ -92,6 +105,7 @@ class Setting:
             "duration": f"{self.seconds:g} s",
             "defaults.tcp.congestion": self.congestion,
             "defaults.tcp.pacing": str(self.paced).lower(),
+            "defaults.tcp.initial_ssthresh": "64" if self.thresholds == "64 kB" else str(self.max_window),
             "links.1.queue": f"{self.queue} packets",
             "links.2.delay": hop,
             "links.3.delay": hop,
@@ -100,6 +114,10 @@ class Setting:
             "record.trace": record,
             "record.acks": str(record != "off").lower(),
         }
+        if self.bound == "cwnd":
+            sets["defaults.tcp.max_cwnd"] = str(self.max_window)
+        else:
+            sets["defaults.tcp.receive_buffer"] = f"{self.max_window * PAYLOAD_BYTES} B"
         if self.blind:
             sets |= {f"defaults.tcp.{key}": value for key, value in BLIND.items()}
         return ll.run(scenario(name), seed=seed, sets=sets)
@@ -113,12 +131,13 @@ class Sample:
     ----------
     acks, payload
         ACKs received and bytes delivered, at the times of `GRID_S`.
-    time_s, window
-        The window that may be used, at most `LARGEST`, in segments; during fast recovery ssthresh.
+    window
+        The window that may be used, at most the maximum, in segments, at the times of `WINDOW_S`; during fast recovery
+        ssthresh.
     peak
         Its largest value, with the inflation of recovery, in the first five round trips.
-    variation
-        Standard deviation over mean of the window from 30 s on.
+    settled, variation
+        Mean of the window from 30 s on, and its standard deviation over that.
     lost, dropped
         Data packets that did not arrive, and those of them that the queue dropped.
     recoveries, timeouts
@@ -127,9 +146,9 @@ class Sample:
 
     acks: NDArray[np.float64]
     payload: NDArray[np.float64]
-    time_s: NDArray[np.float64]
     window: NDArray[np.float64]
     peak: float
+    settled: float
     variation: float
     lost: int
     dropped: int
@@ -148,19 +167,18 @@ def measured(setting: Setting, seed: int) -> Sample:
     result = setting.run(seed)
     (flow,) = result.summary["flows"]
     trace = WindowTrace.of(result.trace("cwnd"), SATELLITE)
-    usable = np.minimum(trace.deflated(), LARGEST)
+    window = np.minimum(_at(trace.time_s, trace.deflated(), WINDOW_S), setting.max_window)
     rows = result.trace("goodput")
     counted = rows["time_s"].to_numpy(), rows["delivered_bytes"].cast(pl.Float64).to_numpy()
     early = trace.time_s <= EARLY_S
-    grid = np.arange(SETTLED_S, setting.seconds, 0.1)
-    settled = usable[np.searchsorted(trace.time_s, grid, side="right") - 1]
+    settled = window[WINDOW_S >= SETTLED_S]
     links = [link for link in result.summary["links"] if link["name"] in DATA_LINKS]
     return Sample(
         acks=np.searchsorted(result.acks["time_s"].to_numpy(), GRID_S, side="right").astype(np.float64),
         payload=_at(*counted, GRID_S),
-        time_s=trace.time_s,
-        window=usable,
-        peak=float(np.minimum(trace.cwnd[early], LARGEST).max()),
+        window=window,
+        peak=float(np.minimum(trace.cwnd[early], setting.max_window).max()),
+        settled=float(settled.mean()),
         variation=float(settled.std() / settled.mean()),
         lost=sum(link["dropped_queue"] + link["dropped_error"] for link in links),
         dropped=sum(link["dropped_queue"] for link in links),
@@ -175,21 +193,30 @@ def _at(times: NDArray[np.float64], values: NDArray[np.float64], grid: NDArray[n
     return np.where(at >= 0, values[np.maximum(at, 0)], 0.0)
 
 
-CUBIC, HYBLA = Setting("CUBIC"), Setting("Hybla")
-
-
 @dataclass(frozen=True)
 class Comparison:
-    """Runs of both algorithms with the same seeds, with the queue of 50 packets."""
+    """Runs of both algorithms with the same seeds, with the queue of 50 packets.
 
+    Attributes
+    ----------
+    max_window
+        The maximum window in packets.
+    cubic, hybla
+        A sample for each seed.
+    """
+
+    max_window: int
     cubic: list[Sample]
     hybla: list[Sample]
 
     @classmethod
-    def run(cls, effort: Effort) -> Comparison:
-        """Run both."""
+    def run(cls, effort: Effort, **setting: Any) -> Comparison:
+        """Run both, with these fields of their `Setting`."""
         seeds = effort.seeds_of(SEEDS)
-        return cls(effort.map(partial(measured, CUBIC), seeds), effort.map(partial(measured, HYBLA), seeds))
+        cubic, hybla = (
+            effort.map(partial(measured, Setting(algorithm, **setting)), seeds) for algorithm in ("CUBIC", "Hybla")
+        )
+        return cls(Setting("CUBIC", **setting).max_window, cubic, hybla)
 
     @property
     def seeds(self) -> int:
@@ -214,8 +241,8 @@ class Comparison:
         return [float((getattr(hybla, series) - getattr(cubic, series)).max()) for cubic, hybla in self.both()]
 
 
-def rows(found: Comparison) -> list[Row]:
-    """The text's statements about Figs. 4 to 6."""
+def claims(found: Comparison) -> list[Row]:
+    """The text's statements about Figs. 4 to 6, each once."""
     return [
         _spike_row(found),
         _loss_row(found),
@@ -223,9 +250,12 @@ def rows(found: Comparison) -> list[Row]:
         _mean_window_row(found),
         *(_lead_row(found, *which) for which in (("Fig. 5", "acks", "ACKs"), ("Fig. 6", "payload", "goodput"))),
         *(_later_row(found, *which) for which in (("Fig. 5", "acks"), ("Fig. 6", "payload"))),
-        _mechanism_row(found),
-        _oracle_row(found),
     ]
+
+
+def reasons(found: Comparison) -> list[Row]:
+    """What holds both algorithms back."""
+    return [_mechanism_row(found), _oracle_row(found)]
 
 
 def pm(interval: Interval, digits: int = 2) -> str:
@@ -241,7 +271,7 @@ def _spike_row(found: Comparison) -> Row:
         "Fig. 4",
         "largest window in the first five round trips, segments: Hybla, CUBIC",
         "Hybla starts at the maximum, CUBIC at the minimum",
-        f"{LARGEST:.0f} (2^ρ - 1 a segment); 32 (doubling)",
+        f"{found.max_window} (2^ρ - 1 a segment); 32 (doubling)",
         f"{statistics.fmean(hybla):.0f}, {statistics.fmean(cubic):.0f}",
         Verdict.claim(statistics.fmean(hybla) >= 5 * statistics.fmean(cubic) and found.holds(good)),
         f"Hybla's at least 5 times CUBIC's; it is in {good} of {found.seeds} seeds",
@@ -255,7 +285,7 @@ def _loss_row(found: Comparison) -> Row:
         "Fig. 4",
         "data packets lost: Hybla, CUBIC",
         "Hybla begins to face packet losses very soon",
-        "some 15,000 for Hybla (burst of 5000 into 50)",
+        "",
         f"{pm(mean_interval(hybla), 0)}, {pm(mean_interval(cubic), 0)}",
         Verdict.claim(statistics.fmean(hybla) >= 10 * statistics.fmean(cubic) and found.holds(good)),
         f"at least 10 times as many; it is in {good} of {found.seeds} seeds",
@@ -277,7 +307,7 @@ def _oscillation_row(found: Comparison) -> Row:
 
 
 def _mean_window_row(found: Comparison) -> Row:
-    cubic, hybla = ([_settled(one) for one in samples] for samples in (found.cubic, found.hybla))
+    cubic, hybla = ([one.settled for one in samples] for samples in (found.cubic, found.hybla))
     good = sum(a > b for a, b in zip(cubic, hybla, strict=True))
     return Row(
         "Fig. 4",
@@ -288,11 +318,6 @@ def _mean_window_row(found: Comparison) -> Row:
         Verdict.claim(statistics.fmean(cubic) > statistics.fmean(hybla) and found.holds(good)),
         f"CUBIC's larger; it is in {good} of {found.seeds} seeds",
     )
-
-
-def _settled(sample: Sample) -> float:
-    grid = np.arange(SETTLED_S, SECONDS, 0.1)
-    return float(_at(sample.time_s, sample.window, grid).mean())
 
 
 def _lead_row(found: Comparison, item: str, series: str, what: str) -> Row:

@@ -26,7 +26,9 @@ from lightlag.reproduce.hybla_cubic.comparison import (
     RATE_BPS,
     RTT_S,
     SECONDS,
+    SETTLED_S,
     SMALL_QUEUE,
+    WINDOW_S,
     Comparison,
     Sample,
     Setting,
@@ -95,14 +97,15 @@ def cubic(paper: Growth, linux: Growth) -> Figure:
 
 
 @styled
-def windows(found: Comparison) -> Figure:
+def windows(found: Comparison, reading: str) -> Figure:
     """Fig. 4: the windows over time with the first seed; below the same, enlarged."""
     figure, panels = style.chart(2, 1, size=(6.4, 5.0), sharex=True, height_ratios=(1, 1.4))
     for at, (name, sample) in enumerate((("Hybla", found.hybla[0]), ("CUBIC", found.cubic[0]))):
         for axes in panels:
-            steps(axes, sample.time_s, sample.window, at, label=name, linewidth=1.0, linestyle="solid")
-    framing.finish(panels[0], "Congestion windows", f"RTT 600 ms, PER 1e-4 a hop, queue {SMALL_QUEUE}, seed 1")
-    highest = max(float(found.cubic[0].window.max()), 1000.0)
+            steps(axes, WINDOW_S, sample.window, at, label=name, linewidth=1.0, linestyle="solid")
+    framing.finish(panels[0], "Congestion windows", f"{reading}, seed 1")
+    late = WINDOW_S >= SETTLED_S
+    highest = max(float(one[0].window[late].max()) for one in (found.cubic, found.hybla))
     panels[1].set_ylim(0, 1.05 * highest)
     panels[1].set_xlim(0, SECONDS)
     panels[0].set_ylabel("window (segments)")
@@ -111,19 +114,20 @@ def windows(found: Comparison) -> Figure:
 
 
 @styled
-def acks(found: Comparison) -> Figure:
+def acks(found: Comparison, reading: str) -> Figure:
     """Fig. 5: ACKs received."""
-    return _over_time(found, "ACKs received", "ACKs (thousands)", lambda one: one.acks / 1e3)
+    return _over_time(found, reading, "ACKs received", "ACKs (thousands)", lambda one: one.acks / 1e3)
 
 
 @styled
-def goodput(found: Comparison) -> Figure:
+def goodput(found: Comparison, reading: str) -> Figure:
     """Fig. 6: payload delivered over the time since the start."""
     seconds = np.maximum(GRID_S, GRID_S[1])
-    return _over_time(found, "Goodput since the start", "goodput (Mbit/s)", lambda one: one.payload * 8 / seconds / 1e6)
+    rate = "goodput (Mbit/s)"
+    return _over_time(found, reading, "Goodput since the start", rate, lambda one: one.payload * 8 / seconds / 1e6)
 
 
-def _over_time(found: Comparison, title: str, quantity: str, value: Callable[[Sample], Any]) -> Figure:
+def _over_time(found: Comparison, reading: str, title: str, quantity: str, value: Callable[[Sample], Any]) -> Figure:
     """The mean of all seeds with its extremes; on the right the first seconds."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.3), width_ratios=(2, 1))
     for at, (name, samples) in enumerate((("Hybla", found.hybla), ("CUBIC", found.cubic))):
@@ -134,7 +138,7 @@ def _over_time(found: Comparison, title: str, quantity: str, value: Callable[[Sa
                 GRID_S, runs.min(axis=0), runs.max(axis=0), color=style.COLOURS[at], alpha=0.16, linewidth=0
             )
             axes.set_xlabel("time (s)")
-    framing.finish(panels[0], title, f"queue {SMALL_QUEUE}, {found.seeds} seeds")
+    framing.finish(panels[0], title, f"{reading}, {found.seeds} seeds")
     early = 30.0
     inside = early >= GRID_S
     top = max(float(np.array([value(one)[inside] for one in half]).max()) for half in (found.hybla, found.cubic))

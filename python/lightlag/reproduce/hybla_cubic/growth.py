@@ -11,7 +11,7 @@ import lightlag as ll
 from lightlag.reproduce.cubic_inet import equations as cubic_equations
 from lightlag.reproduce.cubic_inet.growth import RTT_S, Growth
 from lightlag.reproduce.epochs import OPEN, WindowTrace, epochs
-from lightlag.reproduce.hybla_cubic.equations import Bic
+from lightlag.reproduce.hybla_cubic.equations import RTT0_S, Bic
 from lightlag.reproduce.hybla_cubic.scenarios import scenario
 from lightlag.reproduce.table import Row, Verdict, number
 
@@ -179,3 +179,45 @@ def cubic_rows(paper: Growth, linux: Growth) -> list[Row]:
             "segments and aims a round trip ahead, twice that",
         ),
     ]
+
+
+HYBLA_RTTS_S = (0.025, 0.05, 0.1, 0.2, 0.4, 0.6)
+HYBLA_FROM_S, HYBLA_SECONDS = 4.0, 10.0
+HYBLA_TOLERANCE = 0.1
+HYBLA_PAPER = {
+    "defaults.tcp.profile": '"rfc"',
+    "defaults.tcp.delayed_ack": "false",
+    "defaults.tcp.growth": '"per_ack"',
+}
+"""The update rule of equation 8, without Linux's integers."""
+
+
+def hybla_slope(rtt_s: float, **sets: str) -> float:
+    """By how much Hybla's rate W/RTT grows in avoidance without losses, in segments/s²."""
+    changes = {
+        "duration": f"{HYBLA_SECONDS:g} s",
+        "defaults.tcp.congestion": '"hybla"',
+        "defaults.tcp.initial_ssthresh": "2",
+        "links.0.delay": f"{rtt_s / 2 * 1e3:g} ms",
+        "links.0.loss": "0",
+    }
+    trace = WindowTrace.of(ll.run(scenario("growth"), sets=changes | sets).trace("cwnd"), FLOW)
+    inside = trace.time_s >= HYBLA_FROM_S
+    return float(np.polyfit(trace.time_s[inside], trace.cwnd[inside] / rtt_s, 1)[0])
+
+
+def hybla_row() -> Row:
+    """Equation 7: Hybla's rate does not depend on the round-trip time."""
+    slopes, linux = ([hybla_slope(rtt_s, **sets) for rtt_s in HYBLA_RTTS_S] for sets in (HYBLA_PAPER, {}))
+    ideal = 1 / RTT0_S**2
+    return Row(
+        "equation 7",
+        f"Hybla in avoidance, RTT {', '.join(f'{rtt_s * 1e3:.0f}' for rtt_s in HYBLA_RTTS_S)} ms: growth of W/RTT "
+        "without losses, segments/s²",
+        "B(t) does not depend on the RTT",
+        f"{ideal:.0f} (1/RTT0²), less ρ²/W: the ACKs of a round are those of the window before",
+        f"{', '.join(f'{slope:.0f}' for slope in slopes)}; {', '.join(f'{slope:.0f}' for slope in linux)} in Linux 2.6",
+        Verdict.claim(all(abs(slope / ideal - 1) <= HYBLA_TOLERANCE for slope in slopes)),
+        f"tolerance {HYBLA_TOLERANCE:.0%}. Equation 7 is about growth. Linux adds whole 1/128 of a segment, which "
+        "stops a window of 128 segments at 25 ms. What losses and a queue make of it is below",
+    )

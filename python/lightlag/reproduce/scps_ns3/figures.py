@@ -181,7 +181,7 @@ def errors(run: Corruption) -> Figure:
     """Figs. 8 and 9: transmitted sequence numbers with bit errors."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.6), sharey=True)
     for axes, delay, number in zip(panels, corruption.DELAYS_S, (8, 9), strict=True):
-        found = [(one.label, run.sequences[one.label, delay]) for one in corruption.CURVES]
+        found = [(one.label, run.sequences[one.label, delay]) for one in corruption.DRAWN]
         _sequences(axes, found, 150.0)
         for rate in (300.0, float(corruption.PAPER[NEWRENO][corruption.DELAYS_S.index(delay)])):
             end = min(150.0, 40e3 / rate)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lightlag import _engine
 from lightlag.reproduce.paper import Picture, Reproduction
-from lightlag.reproduce.table import markdown_table, to_markdown
+from lightlag.reproduce.table import Layout, markdown_table, to_markdown
 from lightlag.reproduce.validation import response
 from lightlag.reproduce.validation.judge import Judgement
 from lightlag.reproduce.validation.pages import Page
@@ -223,8 +223,15 @@ def image(reproduction: Reproduction, picture: Picture) -> str:
 
 def _paper(reproduction: Reproduction) -> Page:
     paper = reproduction.paper
-    layouts = [f"**{one.title}**\n\n{markdown_table(one.header, one.lines)}" for one in reproduction.layouts]
+    readings = [_layout(one) for one in reproduction.layouts if one is reproduction.readings]
+    layouts = [_layout(one) for one in reproduction.layouts if one is not reproduction.readings]
     pictures = [f"![{one.caption}]({image(reproduction, one)})\n\n{one.caption}" for one in reproduction.pictures]
     about = f"{paper.reference}. `{paper.command}` makes this table and its figures alone."
-    body = "\n\n".join([about, to_markdown(reproduction.rows), *layouts, *reproduction.notes, *pictures])
+    lead = [reproduction.lead] if reproduction.lead else []
+    table = to_markdown(reproduction.rows)
+    body = "\n\n".join([*lead, *readings, about, table, *layouts, *reproduction.notes, *pictures])
     return Page(paper.title, reproduction.summary(), COMMAND, body)
+
+
+def _layout(layout: Layout) -> str:
+    return f"**{layout.title}**\n\n{markdown_table(layout.header, layout.lines)}"
