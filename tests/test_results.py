@@ -171,6 +171,37 @@ def test_people_read_at_most_twenty_flows_and_eight_links() -> None:
     assert "router-left->router-right" in [link["link"] for link in links]
 
 
+def summary_of(*delivered: int) -> dict[str, Any]:
+    """The summary of a run with a flow for each number of delivered bytes."""
+    net = ll.Network("flows")
+    net.link("a", "b", rate="10 Mbit/s", delay="1 ms")
+    for at in range(len(delivered)):
+        net.flow("a", "b", name=f"f{at}", transfer="1 kB")
+    summary = ll.run(net, duration="1 ms").summary
+    for flow, amount in zip(summary["flows"], delivered, strict=True):
+        flow["delivered_bytes"] = amount
+    return summary
+
+
+def test_people_read_flows_that_delivered_data_before_those_that_did_not() -> None:
+    few = summary_of(0, 0, 5)
+    assert [row["flow"] for row in _rows.flow_rows(few)] == ["f0", "f1", "f2"]
+    assert _rows.other_flows(few) == ""
+    many = summary_of(*[0] * 20, 7, *[0] * 3, 8)
+    assert [row["flow"] for row in _rows.flow_rows(many)] == ["f20", "f24"]
+    assert _rows.other_flows(many) == "and 23 more flows, without delivered data"
+    mixed = summary_of(*[0] * 3, *[9] * 22)
+    assert [row["flow"] for row in _rows.flow_rows(mixed)] == [f"f{at}" for at in range(3, 23)]
+    assert _rows.other_flows(mixed) == "and 5 more flows, 3 of them without delivered data"
+    assert _rows.other_flows(summary_of(*[9] * 21)) == "and 1 more flow"
+
+
+def test_people_read_the_first_flows_where_none_delivered_data() -> None:
+    silent = summary_of(*[0] * 22)
+    assert [row["flow"] for row in _rows.flow_rows(silent)] == [f"f{at}" for at in range(20)]
+    assert _rows.other_flows(silent) == "and 2 more flows, without delivered data"
+
+
 def test_limits_are_shown_with_their_shares() -> None:
     assert _rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
     assert _rows.limited_by({"cwnd": 0.0}) == "–"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -69,10 +70,17 @@ def frame(head: str, *parts: str) -> str:
     return f"<div>{head}{''.join(scrolling)}</div>"
 
 
-def tables(several: Sequence[Sequence[Row]], nouns: Sequence[str]) -> list[str]:
-    """Tables with their first rows, and the number of those that are left out."""
+def tables(several: Sequence[Sequence[Row]], nouns: Sequence[str], hidden: Sequence[int] = ()) -> list[str]:
+    """Tables with their first rows, and the number of those that are left out.
+
+    Parameters
+    ----------
+    hidden
+        Number of rows that each of the first tables lacks already.
+    """
     shown = []
-    for rows, noun in zip(several, nouns, strict=True):
-        more = len(rows) - MOST_ROWS
+    lacks = itertools.chain(hidden, itertools.repeat(0))
+    for rows, noun, lacking in zip(several, nouns, lacks, strict=False):
+        more = max(len(rows) - MOST_ROWS, 0) + lacking
         shown.append(html_table(rows[:MOST_ROWS]) + (f"and {counted(more, f'more {noun}')}" if more > 0 else ""))
     return shown

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lightlag._overview import counted
 from lightlag._quantities import milliseconds, number, rate, share, size, window
 from lightlag._summary import leg_name, legs_of
 from lightlag._table import Row
@@ -17,10 +19,34 @@ _SHOWN_LINKS = 8
 _CAUSES = ("queue", "retry", "lifetime", "no_route")
 
 
+def shown_flows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the flows that people see: all if there are at most 20, otherwise the first 20 that delivered data.
+
+    Where no flow delivered data, the first 20 are shown.
+    """
+    flows: list[dict[str, Any]] = summary["flows"]
+    if len(flows) <= _SHOWN:
+        return flows
+    return list(itertools.islice((flow for flow in flows if flow["delivered_bytes"]), _SHOWN)) or flows[:_SHOWN]
+
+
+def other_flows(summary: dict[str, Any]) -> str:
+    """Returns a line about the flows that :func:`shown_flows` leaves out, empty if it shows all."""
+    flows, shown = summary["flows"], shown_flows(summary)
+    more = len(flows) - len(shown)
+    if not more:
+        return ""
+    count = f"and {counted(more, 'more flow')}"
+    silent = sum(not flow["delivered_bytes"] for flow in flows) - sum(not flow["delivered_bytes"] for flow in shown)
+    if silent == more:
+        return f"{count}, without delivered data"
+    return f"{count}, {silent:,} of them without delivered data" if silent else count
+
+
 def flow_rows(summary: dict[str, Any]) -> list[Row]:
-    """The flows of a summary as text, for people: at most the first 20, each with a row for every leg if it has any."""
+    """The flows of a summary as text: those of :func:`shown_flows`, each with a row for every leg if it has any."""
     legs = legs_of(summary)
-    shown = [part for flow in summary["flows"][:_SHOWN] for part in (flow, *legs.get(flow["name"], []))]
+    shown = [part for flow in shown_flows(summary) for part in (flow, *legs.get(flow["name"], []))]
     largest = max((flow["goodput_bps"] for flow in shown), default=0.0)
     has_datagrams = any("datagrams" in flow for flow in shown)
     has_pages = any("responses" in flow or "pages" in flow for flow in shown)
@@ -204,13 +230,18 @@ def _medium_row(name: str, radios: list[dict[str, Any]]) -> Row:
 
 
 def way_rows(result: Result) -> list[Row]:
-    """The ways of flows through a sky as text, for people: at most the first 8.
+    """The ways of flows through a sky as text: at most 8, those of :func:`shown_flows` first.
 
     Round trips are those that senders measured, the greatest of those that were recorded.
     """
     rows = []
     flows = {flow["name"]: flow for flow in result.summary["flows"]}
-    ways = result.paths.filter(hop=0).partition_by("flow", maintain_order=True)[:_SHOWN_LINKS]
+    starts = result.paths.filter(hop=0)
+    crossing = dict.fromkeys(starts["flow"].unique(maintain_order=True).to_list())
+    first = [flow["name"] for flow in shown_flows(result.summary) if flow["name"] in crossing]
+    names = itertools.islice(dict.fromkeys([*first, *crossing]), _SHOWN_LINKS)
+    # A table of each flow would take gigabytes if there are many.
+    ways = [starts.filter(starts["flow"] == name) for name in names]
     trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
     for way in ways:
         name = str(way["flow"][0])

@@ -521,27 +521,23 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result, scenario: _engine.Scenario) -> None:
+    from lightlag._overview import counted
     from lightlag._quantities import rate
-    from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, way_rows
-    from lightlag._summary import legs_of
+    from lightlag._rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
     from lightlag.analyse import jain, together
 
     summary = result.summary
-    flows, legs = flow_rows(summary), legs_of(summary)
-    count = sum(1 for flow in flows if not flow["flow"].startswith("  ")) if legs else len(flows)
+    print_rows(flow_rows(summary), f"{result.name} (seed {result.seed})")
+    if others := other_flows(summary):
+        print(others)
     links = link_rows(summary)
-    for kind, rows, shown, title in (
-        ("flows", flows, count, f"{result.name} (seed {result.seed})"),
-        ("links", links, len(links), ""),
-    ):
-        if rows:
-            print_rows(rows, title)
-        if (more := len(summary[kind]) - shown) > 0:
-            print(f"and {more} more {'flow' if kind == 'flows' else 'link direction'}{'s' * (more > 1)}")
+    print_rows(links, "")
+    if (more := len(summary["links"]) - len(links)) > 0:
+        print(f"and {counted(more, 'more link direction')}")
     if result.scenario.get("constellation") and (ways := way_rows(result)):
         print_rows(ways, "")
         if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
-            print(f"and ways of {more} more flow{'s' * (more > 1)}")
+            print(f"and ways of {counted(more, 'more flow')}")
     if sky := scenario.sky():
         from lightlag.constellation import Sky
 
@@ -553,7 +549,7 @@ def _print_result(result: Result, scenario: _engine.Scenario) -> None:
     if radios := radio_rows(summary):
         print_rows(radios, "")
         if (more := len(summary["radios"]) - len(radios)) > 0:
-            print(f"and {more} more radio{'s' * (more > 1)}")
+            print(f"and {counted(more, 'more radio')}")
     if len(summary["flows"]) > 1:
         goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
         total = rate(together(summary["flows"], result.simulated_s))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lightlag._overview import frame, tables
-from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
+from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, shown_flows
 from lightlag._source import Folder, Source, TableName, Unpacked
 from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
@@ -377,7 +377,8 @@ class Result:
         )
         rows = (flow_rows, link_rows, proxy_rows, medium_rows, radio_rows)
         nouns = ("flow", "link direction", "flow at proxies", "medium", "radio")
-        return frame(head, *tables([of(self.summary) for of in rows], nouns))
+        hidden = [len(self.summary["flows"]) - len(shown_flows(self.summary))]
+        return frame(head, *tables([of(self.summary) for of in rows], nouns, hidden))
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Result:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lightlag import _origin
-from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows
+from lightlag._rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 from lightlag.report.slow import Account, account
 from lightlag.report.timeline import timeline
@@ -91,7 +91,12 @@ def _tables(result: Result) -> list[str]:
         "Media": medium_rows(summary),
         "Radios": radio_rows(summary),
     }
-    return [f"<h3>{title}</h3>{_table(rows)}" for title, rows in kinds.items() if rows]
+    notes = {"Flows": text(other_flows(summary))}
+    return [f"<h3>{title}</h3>{_table(rows)}{_note(notes.get(title))}" for title, rows in kinds.items() if rows]
+
+
+def _note(note: str | None) -> str:
+    return f"<p>{note}</p>" if note else ""
 
 
 def _table(rows: list[Row]) -> str:
