@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,8 +99,10 @@ class Setting:
             "NewReno": '"newreno"',
         }[self.algorithm]
 
-    def run(self, seed: int, *, name: str = "satellite", record: str = "change") -> ll.Result:
-        """Run the scenario, alone or `shared` with wired flows."""
+    def run(
+        self, seed: int, *, name: str = "satellite", record: str = "sampled", changes: Mapping[str, str] | None = None
+    ) -> ll.Result:
+        """Run the scenario, alone or `shared` with wired flows, and with more changes."""
         hop = f"{(self.rtt_s / 2 - 0.0075) / 2 * 1e3:.4f} ms"
         sets = {
             "duration": f"{self.seconds:g} s",
@@ -120,7 +123,7 @@ class Setting:
             sets["defaults.tcp.receive_buffer"] = f"{self.max_window * PAYLOAD_BYTES} B"
         if self.blind:
             sets |= {f"defaults.tcp.{key}": value for key, value in BLIND.items()}
-        return ll.run(scenario(name), seed=seed, sets=sets)
+        return ll.run(scenario(name), seed=seed, sets=sets | dict(changes or {}))
 
 
 @dataclass(frozen=True)
@@ -132,10 +135,10 @@ class Sample:
     acks, payload
         ACKs received and bytes delivered, at the times of `GRID_S`.
     window
-        The window that may be used, at most the maximum, in segments, at the times of `WINDOW_S`; during fast recovery
-        ssthresh.
+        The congestion window as ns-2 plots it, in segments, at the times of `WINDOW_S`: at most the maximum, and during
+        fast recovery what rate halving leaves of it.
     peak
-        Its largest value, with the inflation of recovery, in the first five round trips.
+        Its largest value in the first five round trips.
     settled, variation
         Mean of the window from 30 s on, and its standard deviation over that.
     lost, dropped
@@ -167,17 +170,16 @@ def measured(setting: Setting, seed: int) -> Sample:
     result = setting.run(seed)
     (flow,) = result.summary["flows"]
     trace = WindowTrace.of(result.trace("cwnd"), SATELLITE)
-    window = np.minimum(_at(trace.time_s, trace.deflated(), WINDOW_S), setting.max_window)
+    window = np.minimum(_at(trace.time_s, trace.cwnd, WINDOW_S), setting.max_window)
     rows = result.trace("goodput")
     counted = rows["time_s"].to_numpy(), rows["delivered_bytes"].cast(pl.Float64).to_numpy()
-    early = trace.time_s <= EARLY_S
     settled = window[WINDOW_S >= SETTLED_S]
     links = [link for link in result.summary["links"] if link["name"] in DATA_LINKS]
     return Sample(
         acks=np.searchsorted(result.acks["time_s"].to_numpy(), GRID_S, side="right").astype(np.float64),
         payload=_at(*counted, GRID_S),
         window=window,
-        peak=float(np.minimum(trace.cwnd[early], setting.max_window).max()),
+        peak=float(window[WINDOW_S <= EARLY_S].max()),
         settled=float(settled.mean()),
         variation=float(settled.std() / settled.mean()),
         lost=sum(link["dropped_queue"] + link["dropped_error"] for link in links),
