@@ -12,6 +12,7 @@ import pytest
 import lightlag as ll
 from lightlag.reproduce import PAPERS, Verdict
 from lightlag.reproduce.paper import Effort
+from lightlag.reproduce.readings import Readings
 from lightlag.reproduce.scps_ns3 import (
     ack_intervals,
     algorithms,
@@ -73,7 +74,7 @@ def asymmetric() -> asymmetry.Asymmetry:
 
 
 def test_nearly_every_claim_about_narrow_return_links_holds(asymmetric: asymmetry.Asymmetry) -> None:
-    rows = asymmetry.rows(asymmetric)
+    rows = asymmetry.rows(asymmetric) + asymmetry.text_claims(asymmetric)
     assert len(judged(rows)) == 10
     # From 2 to 1.5 kbit/s SCPS-TP is not slower; and Vegas as plain TCP is that of ns-3 where its ACKs clock it only.
     known = ("Fig. 3, SCPS-TP at 1500, 15, 5", "Fig. 3, Vegas at 15, 5, 3")
@@ -184,30 +185,28 @@ def test_with_bit_errors_newreno_is_the_papers(corrupted: corruption.Corruption)
     assert [row.verdict for row in rows] == [Verdict.REPRODUCED] * 3
 
 
-def test_vegas_that_steers_is_in_the_papers_neighbourhood_and_the_other_readings_are_not(
-    corrupted: corruption.Corruption,
-) -> None:
-    values = {
-        (row.quantity, row.item[-6:]): row.verdict
-        for row in corruption.rows(corrupted)
-        if row.quantity.startswith("throughput of SCPS") and row.verdict.of_a_claim
-    }
-    assert len(values) == 6
-    for (quantity, _), verdict in values.items():
-        expected = Verdict.claim(corruption.STEERED.label in quantity)
-        assert verdict is expected, quantity
-    for delay, low, high in ((0.05, 300, 500), (0.1, 210, 350)):
-        assert low < corrupted.mean(corruption.STEERED, delay) < high
+@pytest.fixture(scope="module")
+def readings(corrupted: corruption.Corruption, asymmetric: asymmetry.Asymmetry) -> Readings:
+    return corruption.readings(corrupted, asymmetric)
+
+
+def test_each_claim_about_scps_counts_once(readings: Readings) -> None:
+    assert len(readings.rows) == 6
+    claims = [(row.item, row.paper) for row in readings.judged()]
+    assert len(claims) == len(set(claims)) == 7
 
 
 def test_a_ratio_of_13_does_not_reproduce_one_of_3(corrupted: corruption.Corruption) -> None:
-    (row,) = (
-        row
-        for row in corruption.rows(corrupted)
-        if row.quantity == f"{corruption.RATE_ONLY.label} over NewReno" and "50 ms" in row.item
-    )
-    assert float(row.ours) > 10
+    (row,) = (row for row in corruption.claims(corrupted, corruption.RATE_ONLY) if "over NewReno" in row.quantity)
+    assert float(row.ours.split(",")[0]) > 10
     assert row.verdict is Verdict.NOT_REPRODUCED
+
+
+def test_an_ack_releases_a_bucket_at_most(corrupted: corruption.Corruption) -> None:
+    p = equations.packet_error_rate(1e-5, 514)
+    for one in corruption.BY_ACKS:
+        for delay in corruption.DELAYS_S:
+            assert corrupted.mean(one, delay) < corruption.released_bps(p) / 1e3
 
 
 def test_with_bit_errors_rate_control_comes_to_its_closed_form(corrupted: corruption.Corruption) -> None:

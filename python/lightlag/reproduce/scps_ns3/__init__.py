@@ -41,12 +41,17 @@ NOTES = (
     "nominal one; a large interval then says that a small shift of phase decides. With errors they are ten seeds.",
     "**The model** of the column *closed form or model* is a program of its own (`model.py`) with the rules of ns-3's "
     "TCP of these years as its source has them. It shares no code with the simulator.",
-    "**Congestion control off** can be read in three ways, and each has its rows. *Vegas steers*: corruption overrides "
-    "the reaction to losses, as §3.1 has it, and ns-3's Vegas goes on to steer the window by delay. *Rate only*: no "
-    'window but the peer\'s (`congestion = "none"`), as Table 2 has it. *Window from 1*: the window of NewReno '
-    "begins at "
-    "one segment, each ACK adds one, and no loss reduces it. The first is in the paper's neighbourhood; the others are "
-    "three and four times as fast.",
+    "**Readings of Figs. 8 and 9.** Table 2 turns congestion control off, and the text does not say what is left of"
+    " the window, nor what lets a segment leave that waits for tokens. *Vegas steers the window*: corruption "
+    "overrides the reaction to losses, as §3.1 has it, and ns-3's Vegas goes on to steer by delay. *No window* but "
+    'the peer\'s (`congestion = "none"`), as Table 2 has it. *The window grows from 1*: that of NewReno, each ACK '
+    "adds one, and no loss reduces it. Each of them with a bucket that a timer serves, and with one that only an "
+    'ACK or a timeout serves (`rate_control.release = "acks"`): ns-3\'s TCP of 2017 has no timer for sending. Rate '
+    "control is the same program in Fig. 3, so that a reading is judged by the numbers of Fig. 3 at 5 kbit/s, too.",
+    "**A bucket that only ACKs serve** explains neither figure. It holds five packets, so that at most 274 kbit/s "
+    "of payload leave with an ACK each 69 ms, and 189 with one each 0.1 s, where Fig. 3 has 800. And ACKs come more"
+    " rarely than that: the receiver's timer starts with an arrival, so that a burst, its ACK and the next burst "
+    "take a round trip and the interval, and the throughput depends on the delay.",
 )
 
 

@@ -137,7 +137,7 @@ def released_bps(p: float) -> float:
 
 def rows(run: Corruption) -> list[Row]:
     """The claims of the text about NewReno, and rate control against its closed form."""
-    return [*_values(run, NEWRENO), _newreno_row(run), _form_row(run)]
+    return [*_values(run, NEWRENO), _newreno_row(run), _form_row(run), _released_row(run)]
 
 
 def claims(run: Corruption, one: Transport) -> list[Row]:
@@ -247,6 +247,27 @@ def _form_row(run: Corruption) -> Row:
         ", ".join(f"{value:.0f}" for value in ours),
         Verdict.check(all(0.95 * full <= value <= 1.01 * full for value in ours)),
         "95 to 101 % of it",
+    )
+
+
+def _released_row(run: Corruption) -> Row:
+    """What a bucket that only ACKs serve comes to."""
+    p = equations.packet_error_rate(BER, 514)
+    rate_only = BY_ACKS[WINDOWS.index(RATE_ONLY)]
+    means = [run.mean(rate_only, delay) for delay in DELAYS_S]
+    one = [released_bps(p) * INTERVAL_S / (2 * delay + INTERVAL_S) / 1e3 for delay in DELAYS_S]
+    most = released_bps(p) / 1e3
+    return Row(
+        "Figs. 8, 9",
+        f"throughput of {rate_only.label} at 50 and 100 ms, kbit/s",
+        "",
+        f"at least {', '.join(f'{value:.0f}' for value in one)} (a bucket in a round trip and an interval), at most "
+        f"{most:.0f} (a bucket in each interval)",
+        ", ".join(f"{mean:.0f}" for mean in means),
+        Verdict.check(all(low <= mean <= most for low, mean in zip(one, means, strict=True))),
+        "between the two. An ACK releases one burst, and a burst brings one ACK: without a timeout there never are "
+        "more bursts on their way. With an ACK every 69 ms, whatever arrives, it would be the larger value at any "
+        "delay; the timer starts with an arrival (§3.2)",
     )
 
 
