@@ -179,7 +179,8 @@ def _found(
             one = shelf.take(paper) if shelf else None
             if one is None:
                 one = Reproduction(paper)
-                paper.work(one, Effort(seeds, jobs, _prefixed(progress, paper.name)))
+                kept = None if shelf is None else shelf.runs_of(paper)
+                paper.work(one, Effort(seeds, jobs, _prefixed(progress, paper.name), kept))
                 if shelf is not None:
                     shelf.keep(one)
             yield one

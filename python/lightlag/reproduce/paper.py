@@ -7,13 +7,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lightlag import _engine, _origin
+from lightlag import _engine, _origin, _signals
 from lightlag.reproduce import table
+from lightlag.reproduce.kept import KeptRuns
 from lightlag.reproduce.readings import NAME as READINGS
 from lightlag.reproduce.table import Layout, Row, Tally
 
@@ -40,11 +41,14 @@ class Effort:
         Runs at a time.
     progress
         Called with the next step.
+    kept
+        The finished runs of a reproduction that keeps them; None if nothing is kept.
     """
 
     seeds: int | None = None
     jobs: int = 1
     progress: Progress = lambda _: None
+    kept: KeptRuns | None = None
 
     def seeds_of(self, asked: int) -> range:
         """The seeds of an item: 1, 2, ..."""
@@ -279,6 +283,9 @@ class Paper:
     ) -> Reproduction:
         """Run the paper's experiments, and write the results into a folder if one is named.
 
+        With a folder, a paper with many runs keeps those that have finished beside it: after an interruption the same
+        call runs the others.
+
         Parameters
         ----------
         out, force
@@ -295,10 +302,13 @@ class Paper:
         if out is not None:
             check_folder(out, force)
         reproduction = Reproduction(self)
-        with status(shown=not quiet) as progress:
-            self.work(reproduction, Effort(seeds, jobs, progress))
+        kept = None if out is None else KeptRuns(Path(out).with_name(f".{Path(out).name}.runs"))
+        with status(shown=not quiet) as progress, nullcontext() if kept is None else _signals.telling(kept.told):
+            self.work(reproduction, Effort(seeds, jobs, progress, kept))
         if out is not None:
             reproduction.save(out, force=force)
+        if kept is not None:
+            kept.remove()
         if not quiet:
             from rich.console import Console
 

@@ -20,6 +20,7 @@ from lightlag._output import new_file
 from lightlag._text import printable
 from lightlag._writing import reserved
 from lightlag.journal import key_of
+from lightlag.reproduce.kept import KeptRuns
 from lightlag.reproduce.paper import Paper, Reproduction
 
 __all__ = ["Shelf"]
@@ -66,7 +67,9 @@ class Shelf:
     def told(self) -> str:
         """The papers kept if the process ends now, and the way to continue."""
         if not self.finished:
-            return "no paper had finished, nothing was written"
+            kept = sum(len(self.runs_of(paper)) for paper in self.papers)
+            runs = f"{kept} runs are kept in {printable(self.folder)}" if kept else "nothing was written"
+            return f"no paper had finished, {runs}"
         names = ", ".join(paper.name for paper in self.finished)
         if not self.folder.exists():
             return f"all {len(self.papers)} papers are in {printable(self._target)}"
@@ -81,6 +84,10 @@ class Shelf:
             return None
         return Reproduction.restored(paper, record, self.folder / paper.name)
 
+    def runs_of(self, paper: Paper) -> KeptRuns:
+        """The finished runs of a paper that has not finished."""
+        return KeptRuns(self.folder / f"{paper.name}.runs")
+
     def keep(self, one: Reproduction) -> None:
         """Keeps a paper that has finished."""
         with _signals.held():
@@ -90,6 +97,7 @@ class Shelf:
             one.save(self.folder / one.paper.name, force=True)
             with new_file(about) as partial:
                 partial.write_text(json.dumps({"key": self._key} | one.record()) + "\n", "utf-8")
+            self.runs_of(one.paper).remove()
             one.kept = self.folder / one.paper.name
             self.finished.append(one.paper)
 
