@@ -1,4 +1,4 @@
-"""The causes of low throughput: connectivity, hops, collisions, breaks of routes, timeouts; and the delay."""
+"""The causes of low throughput: connectivity, hops, collisions, drops and timeouts; and the delay."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lightlag.analyse import mean_interval
 from lightlag.reproduce.fanet import model
-from lightlag.reproduce.fanet.claims import AXES, Sweep, ranked, shown
+from lightlag.reproduce.fanet.claims import AXES, shown
 from lightlag.reproduce.fanet.outcome import Outcome
-from lightlag.reproduce.fanet.setting import FULL_SPEED, READINGS, SECONDS, Reading
+from lightlag.reproduce.fanet.readings import Fairness, Ground, Outcomes, Throughput, jain_index, mean_kbps
+from lightlag.reproduce.fanet.setting import BBRS, CUBIC, FULL_SPEED, RADIOS, SECONDS, Contender, Radio
 from lightlag.reproduce.table import BEFOREHAND, Layout, Row, Verdict
 
-DERIVED = {("default", 40): (0.67, 0.026), ("default", 60): (1.01, 0.032), ("default", 80): (1.36, 0.041)}
-"""Mean degree and share of connected pairs of nodes placed uniformly, range 44 m, as derived before the runs."""
+DERIVED = {40: (0.67, 0.026), 60: (1.01, 0.032), 80: (1.36, 0.041)}
+"""Mean degree and fraction of connected pairs of nodes placed uniformly, range 44 m, as derived before the runs."""
 TOLERANCE = 0.15
 MODEL_SEEDS = 5
+CONTENDERS = (CUBIC, *BBRS)
 
 
-def connectivity(nodes: int, speed: float, reading: Reading) -> model.Connectivity:
+def connectivity(nodes: int, speed: float, radio: Radio) -> model.Connectivity:
     """The model of a swarm, averaged over several."""
     found = [
-        model.connectivity(model.paths(nodes, speed, SECONDS, seed)[::2], reading.range_m, 2 * model.STEP_S)
+        model.connectivity(model.paths(nodes, speed, SECONDS, seed)[::2], radio.range_m, 2 * model.STEP_S)
         for seed in range(1, 1 + MODEL_SEEDS)
     ]
     return model.Connectivity(
@@ -33,13 +35,13 @@ def connectivity(nodes: int, speed: float, reading: Reading) -> model.Connectivi
 def connectivity_rows(found: Mapping[tuple[str, int], model.Connectivity]) -> list[Row]:
     """Moving swarms beside nodes that are placed at random: mobility leaves the density as it is."""
     lines = []
-    for (reading, nodes), (degree, connected) in DERIVED.items():
-        one = found[reading, nodes]
+    for nodes, (degree, connected) in DERIVED.items():
+        one = found[RADIOS[0].name, nodes]
         holds = abs(one.degree / degree - 1) <= TOLERANCE and abs(one.connected / connected - 1) <= TOLERANCE
         lines.append(
             Row(
                 "connectivity",
-                f"{nodes} UAVs, range 44 m: neighbours, and share of connected pairs",
+                f"{nodes} UAVs, range 44 m: neighbours, and fraction of connected pairs",
                 "",
                 f"{degree:.2f}, {connected:.1%} (placed uniformly)",
                 f"{one.degree:.2f}, {one.connected:.1%} (model, moving)",
@@ -52,119 +54,107 @@ def connectivity_rows(found: Mapping[tuple[str, int], model.Connectivity]) -> li
 
 
 def connectivity_layout(found: Mapping[tuple[str, int], model.Connectivity]) -> Layout:
-    """The model at every density, in both readings."""
-    header = ("radio", "range, m", "UAVs", "neighbours", "connected pairs", "hops", "changes of a link in a second")
-    ranges = {reading.name: reading.range_m for reading in READINGS}
+    """The model at every density, for every range."""
+    header = ("range", "UAVs", "neighbours", "connected pairs", "hops", "changes of a link in a second")
     lines = tuple(
         (
-            reading,
-            f"{ranges[reading]:g}",
+            radio,
             str(nodes),
             f"{one.degree:.2f}",
             f"{one.connected:.1%}",
             f"{one.hops:.2f}",
             f"{one.changes:.2f}",
         )
-        for (reading, nodes), one in found.items()
+        for (radio, nodes), one in found.items()
     )
     return Layout("connectivity", f"Connectivity at {FULL_SPEED} m/s, from the model", header, lines)
 
 
-def _timeouts(outcome: Outcome) -> float:
-    return outcome.timeouts / max(outcome.served, 1)
-
-
-FAILING, BREAKS = "frames without an ACK, %", "broken links a second"
-CAUSES: dict[str, tuple[Callable[[Outcome], float], int]] = {
-    FAILING: (lambda one: 100 * one.air.failing, 0),
-    BREAKS: (lambda one: one.air.breaks / one.seconds, 1),
-    "timeouts of a served flow": (_timeouts, 1),
+Metric = Callable[[Outcome], float]
+REPEATED, DROPPED, TIMEOUTS = "frames sent again, %", "dropped frames per second", "timeouts of a flow"
+CAUSES: dict[str, tuple[Metric, int]] = {
+    REPEATED: (lambda one: 100 * one.air.repeating, 0),
+    DROPPED: (lambda one: one.air.dropped / one.seconds, 1),
+    TIMEOUTS: (lambda one: one.timeouts / len(one.flows), 1),
     "hops of a delivered segment": (lambda one: one.hops, 2),
     "delay of a delivered segment, ms": (lambda one: 1e3 * one.delay_s, 0),
     "routing, kbit/s": (lambda one: one.air.routing_bytes * 8e-3 / one.seconds, 0),
 }
-"""Columns beside the throughput, each with its decimals."""
+"""Columns, each with its decimals. The attributes of `outcome` define them; both simulators measure them alike."""
 
 
-def layout(sweeps: Mapping[str, Sweep], name: str, title: str) -> Layout:
-    """Every cause at every point."""
-    header = ("runs of", "at", "algorithm", *CAUSES)
+def _jain(throughput: Throughput, fairness: Fairness) -> Metric:
+    return lambda one: jain_index(one, throughput, fairness)
+
+
+METRICS: dict[str, tuple[Metric, int]] = {
+    "kbit/s over the run": (lambda one: mean_kbps(one, Throughput.RUN), 0),
+    "by equation 4": (lambda one: mean_kbps(one, Throughput.ACTIVE), 0),
+    **{
+        f"Jain, {throughput.value}, {fairness.value}": (_jain(throughput, fairness), 2)
+        for throughput in Throughput
+        for fairness in Fairness
+    },
+    "served flows": (lambda one: one.served, 1),
+}
+
+
+def layout(
+    columns: Mapping[str, tuple[Metric, int]], ground: Ground, outcomes: Outcomes, name: str, title: str
+) -> Layout:
+    """Metrics at every point of the swarms of some readings, for all algorithms."""
     lines = []
-    for whose, sweep in sweeps.items():
-        for point in sweep.points:
-            for algorithm in sweep.names:
-                runs = sweep.of(algorithm)[point]
-                cells = [_cell(runs, *cause) for cause in CAUSES.values()]
-                lines.append((whose, f"{point} {AXES[sweep.varies]}", algorithm, *cells))
-    return Layout(name, title, header, tuple(lines))
+    for varies in AXES:
+        for contender in CONTENDERS:
+            settings = ground.settings(varies, contender)
+            for point, setting in zip(ground.points(varies), settings, strict=True):
+                cells = [cell(outcomes[setting], *column) for column in columns.values()]
+                lines.append((f"{point} {AXES[varies]}", contender.label, *cells))
+    return Layout(name, title, ("at", "algorithm", *columns), tuple(lines))
 
 
-def _cell(runs: Sequence[Outcome], metric: Callable[[Outcome], float], digits: int) -> str:
+def cell(runs: Sequence[Outcome], metric: Metric, digits: int) -> str:
+    """The mean of a metric over the runs that have it."""
     known = [value for value in map(metric, runs) if not math.isnan(value)]
     return shown(mean_interval(known), digits) if known else ""
 
 
-def rows(density: Sweep, speed: Sweep) -> list[Row]:
-    """The causes that the paper names, each with what it predicts."""
-    return [_breaks(speed), _timeouts_by_speed(speed), _collisions(density), _delay(density)]
-
-
-def _breaks(speed: Sweep) -> Row:
-    breaks, _ = CAUSES[BREAKS]
-    values = speed.means("CUBIC", breaks)
-    return Row(
-        "Fig. 5, text",
-        f"CUBIC: broken links a second at {', '.join(map(str, speed.points))} m/s",
-        "frequent route failures, which occur due to the mobility",
-        "",
-        ", ".join(f"{value:.1f}" for value in values),
-        Verdict.claim(values[-1] >= 2 * values[0]),
-        f"twice as many at the highest speed as at the lowest ({BEFOREHAND}): otherwise most breaks are not due to "
-        "mobility, for a frame that collides too often breaks a route as well",
-    )
-
-
-def _timeouts_by_speed(speed: Sweep) -> Row:
-    values = {name: speed.means(name, _timeouts) for name in speed.names}
-    ranks = {name: ranked(speed, name, _timeouts) for name in values}
-    return Row(
-        "Fig. 5, text",
-        "timeouts of a served flow, by the speed",
-        "",
-        "",
-        "; ".join(f"{name} {', '.join(f'{one:.1f}' for one in found)}" for name, found in values.items()),
-        Verdict.NOT_JUDGED,
-        f"rank correlation {', '.join(f'{name} {rank}' for name, rank in ranks.items())}; each takes a second or "
-        "more, and routes are found again in tens of milliseconds",
-    )
-
-
-def _collisions(density: Sweep) -> Row:
-    failing, _ = CAUSES[FAILING]
-    return Row(
-        "Fig. 3, text",
-        f"frames without an ACK at {', '.join(map(str, density.points))} UAVs, %",
-        "",
-        "",
-        "; ".join(
-            f"{name} {', '.join(f'{one:.0f}' for one in density.means(name, failing))}" for name in density.names
+def rows(ground: Ground, outcomes: Outcomes) -> list[Row]:
+    """The causes that the paper names and its delay, for information: it prints no numbers."""
+    return [
+        _row(
+            "Fig. 5, text",
+            "timeouts of a flow",
+            "each takes a second or more, and routes are found again in tens of milliseconds",
+            lambda contender: _means(CAUSES[TIMEOUTS], ground, "speed", contender, outcomes),
+            f"at {', '.join(map(str, ground.points('speed')))} m/s",
         ),
-        Verdict.NOT_JUDGED,
-        "the flows stay the same: what grows with the swarm is contention for a medium that more nodes share",
-    )
+        _row(
+            "Fig. 3, text",
+            REPEATED,
+            "more nodes share the medium",
+            lambda contender: _means(CAUSES[REPEATED], ground, "nodes", contender, outcomes),
+            f"at {', '.join(map(str, ground.points('nodes')))} UAVs",
+        ),
+        _row(
+            "abstract",
+            "mean delay of a delivered segment, ms",
+            "a metric of the paper without a number; from the first transmission to the delivery in order",
+            lambda contender: _means(CAUSES["delay of a delivered segment, ms"], ground, "nodes", contender, outcomes),
+            f"at {', '.join(map(str, ground.points('nodes')))} UAVs",
+        ),
+    ]
 
 
-def _delay(density: Sweep) -> Row:
-    found = {
-        name: [mean_interval(1e3 * run.delay_s for run in density.of(name)[point]) for point in density.points]
-        for name in density.names
-    }
-    return Row(
-        "abstract",
-        f"mean delay of a delivered segment at {', '.join(map(str, density.points))} UAVs, ms",
-        "named as a metric, without a number",
-        "",
-        "; ".join(f"{name} {', '.join(shown(one) for one in values)}" for name, values in found.items()),
-        Verdict.UNDECIDED,
-        "from the first transmission to the delivery in order; the paper gives none",
-    )
+def _row(item: str, quantity: str, reason: str, means: Callable[[Contender], str], where: str) -> Row:
+    ours = "; ".join(f"{contender.label} {means(contender)}" for contender in CONTENDERS)
+    return Row(item, f"{quantity} {where}", "", "", ours, Verdict.NOT_JUDGED, reason)
+
+
+def _means(column: tuple[Metric, int], ground: Ground, varies: str, contender: Contender, outcomes: Outcomes) -> str:
+    metric, digits = column
+    found = []
+    for setting in ground.settings(varies, contender):
+        known = [value for value in map(metric, outcomes[setting]) if not math.isnan(value)]
+        found.append(f"{statistics.fmean(known):.{digits}f}" if known else "none")
+    return ", ".join(found)

@@ -2,94 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lightlag import framing, style
-from lightlag.analyse import mean_interval
 from lightlag.reproduce.drawing import intervals, labels, styled
-from lightlag.reproduce.fanet.claims import AXES, PAPER, Metric, Sweep, fairness, kbps
-from lightlag.reproduce.fanet.outcome import Outcome
+from lightlag.reproduce.fanet.claims import ALGORITHMS, AXES, PAPER
+from lightlag.reproduce.fanet.readings import Curve, Evidence
 
 X = {"nodes": "number of UAVs", "speed": "speed (m/s)"}
 
 
 @styled
-def throughput(ours: Sweep, peer: Sweep | None) -> Figure:
-    """Average throughput of a flow: ours, ns-3's, and the numbers that the text prints."""
+def throughput(seen: Evidence, varies: str) -> Figure:
+    """Average throughput of a flow, and the numbers that the text prints, at the first and the last point."""
     figure, axes = style.chart()
-    _curves(axes, ours, peer, kbps)
-    for at, algorithm in enumerate(("CUBIC", "BBR")):
-        printed = PAPER[ours.varies, algorithm]
-        extremes = [printed.most_kbps] + ([printed.least_kbps] if ours.varies == "nodes" else [])
-        for value, point in extremes:
-            axes.plot(point, value, "x", color=style.COLOURS[at], markersize=7, clip_on=False)
-    _finish(axes, ours, "Throughput of a flow", "kbit/s")
+    _curves(axes, seen.throughput)
+    _printed(axes, seen.throughput["CUBIC"].points, varies)
+    _finish(axes, seen.throughput["CUBIC"], varies, "Throughput of a flow", "kbit/s")
     return figure
 
 
 @styled
-def jain(ours: Sweep, peer: Sweep | None) -> Figure:
-    """Jain's index: ours, ns-3's, and the numbers that the text prints."""
+def jain(seen: Evidence, varies: str) -> Figure:
+    """Jain's index, and the range that the text prints."""
     figure, axes = style.chart()
-    _curves(axes, ours, peer, fairness)
-    for at, algorithm in enumerate(("CUBIC", "BBR")):
-        printed = PAPER[ours.varies, algorithm]
-        for value, point in (printed.most_jain, printed.least_jain):
-            axes.plot(point, value, "x", color=style.COLOURS[at], markersize=7, clip_on=False)
-    _finish(axes, ours, "Fairness", "Jain's index")
+    _curves(axes, seen.jain)
+    for at, algorithm in enumerate(ALGORITHMS):
+        printed = PAPER[varies, algorithm]
+        axes.axhspan(printed.min_jain[0], printed.max_jain[0], color=style.COLOURS[at], alpha=0.12, linewidth=0)
+    _finish(axes, seen.jain["CUBIC"], varies, "Fairness", "Jain's index", "shaded: the paper")
     axes.set_ylim(0, 1)
     return figure
 
 
 @styled
-def readings(sweeps: Mapping[str, Sweep]) -> Figure:
-    """Throughput by density in both readings of the radio: the scale of the axis is that of decades."""
-    figure, panels = style.chart(1, len(sweeps), size=(6.4, 3.2), sharey=True)
-    for axes, (name, sweep) in zip(panels, sweeps.items(), strict=True):
-        _curves(axes, sweep, None, kbps)
-        axes.set_title(f"{name} radio", loc="right", fontsize=8.5, color=style.GREY)
-        axes.set_xlabel(X[sweep.varies])
-        axes.set_xticks(sweep.points)
+def ranges(found: Mapping[str, Evidence]) -> Figure:
+    """Throughput by density for each range of the radio; the axis of throughput is logarithmic."""
+    figure, panels = style.chart(1, len(found), size=(6.4, 3.2), sharey=True)
+    for axes, (name, seen) in zip(panels, found.items(), strict=True):
+        _curves(axes, seen.throughput)
+        _printed(axes, seen.throughput["CUBIC"].points, "nodes")
+        axes.set_title(name, loc="right", fontsize=8.5, color=style.GREY)
+        axes.set_xlabel("UAVs")
+        axes.set_xticks(seen.throughput["CUBIC"].points)
         axes.set_yscale("log")
     panels[0].set_ylabel("throughput of a flow (kbit/s)")
     panels[0].legend(loc="best")
     return figure
 
 
-@styled
-def lines(points: Sequence[float], found: Mapping[str, Sequence[Sequence[Outcome]]], x: str, title: str) -> Figure:
-    """Throughput of several contenders over one thing that varies."""
-    figure, axes = style.chart()
-    for at, (name, runs) in enumerate(found.items()):
-        intervals(axes, points, [mean_interval(map(kbps, one)) for one in runs], at, name)
-    labels(axes, "throughput of a flow (kbit/s)", x)
-    framing.finish(axes, title)
-    axes.set_xticks(points)
-    axes.set_xlim(min(points), max(points))
-    return figure
+def _curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    for at, (algorithm, curve) in enumerate(curves.items()):
+        intervals(axes, curve.points, curve.intervals, at, algorithm)
 
 
-def _curves(axes: Axes, ours: Sweep, peer: Sweep | None, metric: Metric) -> None:
-    for at, algorithm in enumerate(ours.names):
-        found = [mean_interval(map(metric, ours.of(algorithm)[point])) for point in ours.points]
-        intervals(axes, ours.points, found, at, algorithm)
-        if peer is not None and algorithm in peer.names:
-            values = peer.means(algorithm, metric)
-            look: dict[str, Any] = {
-                "color": style.COLOURS[at],
-                "markersize": 4.5,
-                "linestyle": "none",
-                "clip_on": False,
-            }
-            axes.plot(peer.points, values, "s", fillstyle="none", label=f"{algorithm}, ns-3.37", **look)
+def _printed(axes: Axes, points: tuple[int, ...], varies: str) -> None:
+    for at, algorithm in enumerate(ALGORITHMS):
+        printed = PAPER[varies, algorithm]
+        for point, (value, _) in ((points[0], printed.max_kbps), (points[-1], printed.min_kbps)):
+            axes.plot(point, value, "x", color=style.COLOURS[at], markersize=7, clip_on=False)
 
 
-def _finish(axes: Axes, ours: Sweep, title: str, y: str) -> None:
-    labels(axes, y, X[ours.varies])
-    framing.finish(axes, title, f"crosses: the paper · by {AXES[ours.varies]}")
-    axes.set_xticks(ours.points)
-    axes.set_xlim(min(ours.points), max(ours.points))
+def _finish(axes: Axes, curve: Curve, varies: str, title: str, y: str, paper: str = "crosses: the paper") -> None:
+    labels(axes, y, X[varies])
+    framing.finish(axes, title, f"{paper} · by {AXES[varies]}")
+    axes.set_xticks(curve.points)
+    axes.set_xlim(min(curve.points), max(curve.points))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from lightlag.analyse import jain
-
-FLOWS = 30
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -48,24 +45,27 @@ class Air:
     Attributes
     ----------
     sent
-        Frames on the air, each attempt counted; no answers.
-    failed
-        Attempts that were not acknowledged.
-    breaks
-        Frames dropped, whatever the reason: of each AODV is told that its link is broken.
+        Frames of data, routing and address resolution on the air, each attempt counted; no acknowledgements.
+    retries
+        Those of them that repeat one that was not acknowledged.
+    dropped
+        Frames that a station dropped: after their last attempt, after their lifetime, or at a full queue.
+    broken
+        Links that AODV took for broken; NaN if unknown.
     routing_bytes
         Bytes of routing messages, each hop counted.
     """
 
     sent: int
-    failed: int
-    breaks: int
+    retries: int
+    dropped: int
+    broken: float
     routing_bytes: int
 
     @property
-    def failing(self) -> float:
-        """The share of frames without an acknowledgement."""
-        return self.failed / self.sent if self.sent else math.nan
+    def repeating(self) -> float:
+        """The fraction of the frames on the air that repeat another one; NaN without any."""
+        return self.retries / self.sent if self.sent else math.nan
 
 
 @dataclass(frozen=True)
@@ -80,41 +80,16 @@ class Outcome:
         Frames and routing.
     seconds
         The length of the run.
-    cpu_s
-        Time of the processor; NaN if unknown.
     """
 
     flows: Sequence[Flow]
     air: Air
     seconds: float
-    cpu_s: float = math.nan
-
-    @property
-    def kbps(self) -> float:
-        """Average throughput of a flow, those without any data counted as 0."""
-        return math.fsum(flow.bps for flow in self.flows) / len(self.flows) / 1e3
-
-    @property
-    def whole_kbps(self) -> float:
-        """The same over the whole run, however short the time was in which a flow carried data."""
-        return sum(flow.bytes for flow in self.flows) * 8e-3 / self.seconds / len(self.flows)
 
     @property
     def served(self) -> int:
         """Flows that delivered anything."""
         return sum(flow.bytes > 0 for flow in self.flows)
-
-    @property
-    def fairness(self) -> float:
-        """Jain's index of the throughputs, those without any data counted as 0; 1 if nobody has anything."""
-        index = jain(flow.bps for flow in self.flows)
-        return 1.0 if math.isnan(index) else index
-
-    @property
-    def fairness_of_served(self) -> float:
-        """Jain's index of those flows alone that delivered anything; 1 without any."""
-        index = jain(flow.bps for flow in self.flows if flow.bytes)
-        return 1.0 if math.isnan(index) else index
 
     @property
     def delay_s(self) -> float:
@@ -130,6 +105,16 @@ class Outcome:
     def timeouts(self) -> int:
         """Of all flows together."""
         return sum(flow.timeouts for flow in self.flows)
+
+    def record(self) -> dict[str, Any]:
+        """Plain values for JSON, from which :meth:`of_record` makes the same outcome."""
+        return asdict(self)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Outcome:
+        """The outcome of which :meth:`record` gave these values."""
+        flows = [Flow(**flow) for flow in record["flows"]]
+        return cls(flows, Air(**record["air"]), record["seconds"])
 
     def _by_bytes(self, values: Sequence[float]) -> float:
         weighted = [

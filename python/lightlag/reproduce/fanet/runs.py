@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import lightlag as ll
+from lightlag.journal import key_of
 from lightlag.reproduce.fanet.model import ALPHA, BOX_M, DIRECTION_VARIANCE, MEAN_PITCH, PITCH_VARIANCE, STEP_S
-from lightlag.reproduce.fanet.outcome import FLOWS, Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import SECONDS, Access, Setting
+from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
+from lightlag.reproduce.fanet.setting import SECONDS, Access, Routing, Setting
+from lightlag.reproduce.kept import KeptRuns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +29,26 @@ ACCESS: dict[Access, dict[str, Any]] = {
     Access.RTS: {"rate": "24 Mbit/s", "rts_threshold": 100},
     Access.AGGREGATES: {"rate": "mcs7"},
 }
+RULES: dict[Routing, dict[str, Any]] = {
+    Routing.RFC: {},
+    Routing.NS3: {
+        "arp": "ns3",
+        "routing": {
+            "protocol": "aodv",
+            "hello": "always",
+            "link_break_on": "any",
+            "drop_returning": True,
+            "increment_on_expiry": False,
+            "increment_on_break": False,
+            "revive_way_back": False,
+            "errors": "ns3",
+            "proof": "forwarded",
+            "route_messages": True,
+            "blacklist_timeout": "0 s",
+        },
+    },
+}
+"""Keys of the medium: ns-3's habits are those for which docs/peers-air.md compares both simulators."""
 
 
 def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
@@ -44,9 +68,10 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
     medium = {
         "standard": "802.11n",
         "propagation": "log-distance",
-        "power": f"{setting.reading.power_dbm:g} dBm",
+        "power": f"{setting.radio.power_dbm:g} dBm",
         "routing": setting.routing,
         **ACCESS[setting.access],
+        **RULES[setting.rules],
     }
     return {
         "name": "fanet",
@@ -57,7 +82,7 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
             "area": [f"{side:g} m" for side in BOX_M],
             "mobility": mobility,
             "medium": medium,
-            "flows": min(FLOWS, setting.nodes * (setting.nodes - 1)),
+            "flows": setting.flows,
             "flow": {"start": {"uniform": ["0 s", "1 s"]}},
         },
         "defaults": {"tcp": dict(setting.contender.tcp)},
@@ -69,9 +94,26 @@ def run(setting: Setting, seed: int, seconds: float = SECONDS) -> Outcome:
     """The outcome of a setting with a seed; the same nodes, speed and seed are the same swarm."""
     result = ll.run(scenario(setting, seconds), seed=seed)
     traces = {str(part["flow"][0]): part for part in result.table("trace").partition_by("flow")}
-    hops = _hops(result.table("paths"), seconds)
+    hops = hops_of(result.table("paths"), traces)
     flows = [flow_of(row, traces.get(row["name"]), hops.get(row["name"], math.nan)) for row in result.summary["flows"]]
     return Outcome(flows, air_of(result.summary["radios"]), seconds)
+
+
+def keeping(kept: KeptRuns | None) -> Callable[[Setting, int], Outcome]:
+    """Runs a setting with a seed, unless that run is kept already, and keeps its outcome."""
+    program = Path(__file__).read_bytes()
+
+    def run_or_find(setting: Setting, seed: int) -> Outcome:
+        if kept is None:
+            return run(setting, seed)
+        key = key_of(json.dumps(scenario(setting)).encode(), str(seed).encode(), program)
+        if (record := kept.find(key)) is not None:
+            return Outcome.of_record(record)
+        outcome = run(setting, seed)
+        kept.add(key, outcome.record())
+        return outcome
+
+    return run_or_find
 
 
 def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> Flow:
@@ -98,28 +140,31 @@ def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> 
 
 
 def air_of(radios: list[Mapping[str, Any]]) -> Air:
-    """Frames and routing of all radios. Each attempt without an ACK is followed by another one, or by a drop."""
+    """Frames and routing of all radios."""
 
     def together(*names: str) -> int:
         return sum(int(radio[name]) for radio in radios for name in names)
 
     return Air(
         together("sent_frames"),
-        together("retries", "dropped_retry"),
+        together("retries"),
         together("dropped_queue", "dropped_retry", "dropped_lifetime"),
+        together("broken_links"),
         together("routing_bytes"),
     )
 
 
-def _hops(paths: pl.DataFrame, seconds: float) -> dict[str, float]:
-    """The mean hops of each flow over the time for which each of its ways held."""
+def hops_of(paths: pl.DataFrame, traces: Mapping[str, pl.DataFrame]) -> dict[str, float]:
+    """The mean hops of the data of each flow: each path counts with the bytes that arrived while it was in use."""
     starts = paths.filter(paths["hop"] == 0).sort("time_s")
     found = {}
     for part in starts.partition_by("flow", maintain_order=True):
-        since = part["time_s"].to_list()
-        lasts = [after - before for before, after in zip(since, [*since[1:], seconds], strict=True)]
-        total = math.fsum(lasts)
-        if total > 0:
-            weighted = math.fsum(one * hops for one, hops in zip(lasts, part["hops"].to_list(), strict=True))
-            found[str(part["flow"][0])] = weighted / total
+        name = str(part["flow"][0])
+        if (trace := traces.get(name)) is None:
+            continue
+        arrived = np.append(0.0, trace["delivered_bytes"].to_numpy().astype(np.float64))
+        before = arrived[np.searchsorted(trace["time_s"].to_numpy(), part["time_s"].to_numpy())]
+        weights = np.diff(np.append(before, arrived[-1]))
+        if weights.sum() > 0:
+            found[name] = float(np.average(part["hops"].to_numpy(), weights=weights))
     return found

@@ -1,4 +1,4 @@
-"""A swarm of the paper: how many nodes, how fast, which radio, which TCP; its scenario."""
+"""A swarm of the paper: how many nodes and flows, how fast, which radio, which routing, which TCP."""
 
 from __future__ import annotations
 
@@ -6,17 +6,44 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-NODES = (40, 50, 60, 70, 80)
-SPEEDS = (5, 10, 15, 20, 25)
 FULL_SPEED, MIDDLE = 25, 60
 """m/s where the nodes vary, and nodes where the speed varies."""
+SPEEDS = (5, 10, 15, 20, 25)
+"""m/s."""
+FLOWS = 30
+"""Connections in the text of the paper."""
 SECONDS = 100
-SEEDS = 10
+SEEDS = 6
+"""Swarms of each point."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A reading of the paper's radio, of which it says neither power nor range.
+class Source:
+    """One of the two places where the paper gives the size of its swarms.
+
+    Attributes
+    ----------
+    name
+        In tables.
+    swarms
+        UAVs and connections of each point of the figures over the density.
+    flows
+        Connections where the speed varies.
+    """
+
+    name: str
+    swarms: tuple[tuple[int, int], ...]
+    flows: int
+
+
+TABLE = Source("Table 1", ((20, 5), (30, 10), (40, 15), (50, 20), (60, 25)), 25)
+TEXT = Source("text", tuple((nodes, FLOWS) for nodes in (40, 50, 60, 70, 80)), FLOWS)
+SOURCES = (TABLE, TEXT)
+
+
+@dataclass(frozen=True)
+class Radio:
+    """The transmitters, of which the paper states neither power nor range.
 
     Attributes
     ----------
@@ -25,7 +52,7 @@ class Reading:
     power_dbm
         Power of the transmitters.
     range_m
-        Where 2 % of full frames at 24 Mbit/s are lost: SNR 14 dB.
+        Distance at which 2 % of full frames at 24 Mbit/s are lost: SNR 14 dB.
     """
 
     name: str
@@ -33,11 +60,22 @@ class Reading:
     range_m: float
 
 
-DEFAULT = Reading("default", 16.0206, 44.0)
+DEFAULT = Radio("44 m", 16.0206, 44.0)
 """The defaults of ns-3.30.1: 3 to 4 % of the pairs are connected."""
-CONNECTED = Reading("connected", 32.0206, 150.0)
-"""16 dB more: everybody is connected, over two or three hops. The paper reasons about routes and contention."""
-READINGS = (CONNECTED, DEFAULT)
+MEDIUM = Radio("81 m", 24.0206, 81.0)
+"""8 dB more: most pairs are connected, over several hops."""
+CONNECTED = Radio("150 m", 32.0206, 150.0)
+"""16 dB more: everybody is connected, over two or three hops."""
+ONE_DOMAIN = Radio("one collision domain", 49.6206, 580.0)
+"""The range is longer than the diagonal of the box, 574 m: everybody hears everybody."""
+RADIOS = (DEFAULT, MEDIUM, CONNECTED, ONE_DOMAIN)
+
+
+class Routing(enum.Enum):
+    """The rules of AODV, and of address resolution below it."""
+
+    RFC = "RFC 3561"
+    NS3 = "as ns-3"
 
 
 @dataclass(frozen=True)
@@ -70,14 +108,15 @@ def as_linux(algorithm: str) -> Contender:
     return Contender(f"{algorithm}, Linux", algorithm, tcp)
 
 
-CUBIC, BBR = _as_ns3("CUBIC", reno_friendly=False), _as_ns3("BBR")
-"""In the TCP of ns-3; they are judged. ns-3's CUBIC has no Reno-friendly region."""
-BBR_NS3 = replace(_as_ns3("BBR", variant="ns3"), label="BBR of ns-3")
-"""With the rules of ns-3's TcpBbr, under which it starves with delayed ACKs; judged as well."""
-CUBIC_LINUX, BBR_LINUX = as_linux("CUBIC"), as_linux("BBR")
+CUBIC = _as_ns3("CUBIC", reno_friendly=False)
+"""In the TCP of ns-3, whose CUBIC has no Reno-friendly region."""
+BBR_LINUX = replace(_as_ns3("BBR"), label="BBR as Linux")
+"""BBR with Linux's rules, in the TCP of ns-3."""
+BBR_NS3 = replace(_as_ns3("BBR", variant="ns3"), label="BBR as ns-3")
+"""BBR with the rules of ns-3's TcpBbr, under which it starves with delayed ACKs."""
+BBRS = (BBR_LINUX, BBR_NS3)
 EACH_ACKED, NS3_EACH_ACKED = (
-    replace(one, label=f"{one.label}, each segment acknowledged", tcp={**one.tcp, "delayed_ack": False})
-    for one in (BBR, BBR_NS3)
+    replace(one, label=f"{one.label}, each segment acknowledged", tcp={**one.tcp, "delayed_ack": False}) for one in BBRS
 )
 
 
@@ -98,10 +137,14 @@ class Setting:
     ----------
     contender
         The TCP of every flow.
-    reading
-        The radio.
+    radio
+        The transmitters.
     nodes, speed
         How many fly; the mean speed of a node is drawn from 0 to this, in m/s.
+    flows
+        Connections, between different pairs.
+    rules
+        Of AODV.
     access
         How stations send.
     routing
@@ -109,8 +152,10 @@ class Setting:
     """
 
     contender: Contender
-    reading: Reading = CONNECTED
+    radio: Radio = CONNECTED
     nodes: int = MIDDLE
     speed: float = FULL_SPEED
+    flows: int = FLOWS
+    rules: Routing = Routing.RFC
     access: Access = Access.LEGACY
     routing: str = "aodv"
