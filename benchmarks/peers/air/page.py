@@ -388,8 +388,8 @@ def _aodv(sides: Sides) -> str:
         [
             "## Chains over AODV\n",
             'As above, -82 dBm, HELLO and ARP, with AODV\'s habits of ns-3: `link_break_on = "any"`, `release_on = "reply"`,',
-            '`drop_returning = true`, `increment_on_expiry = false`, `increment_on_break = false`, `revive_way_back = false`, `errors = "ns3"`,',
-            '`proof = "forwarded"`, `route_messages = true`, `blacklist_timeout = "0 s"`; '
+            "`drop_returning = true`, `increment_on_expiry = false`, `increment_on_break = false`, `revive_way_back = false`,",
+            '`errors = "ns3"`, `proof = "forwarded"`, `route_messages = true`, `blacklist_timeout = "0 s"`; '
             f"{len(links.SEARCHING_SEEDS)} seeds, over one hop {len(links.CHAIN_SEEDS)}.\n",
             table(["hops", *TRANSPORTS], rows),
             "Asked for 1 Mbit/s of UDP, with the block acknowledgements of ns-3's default:\n",

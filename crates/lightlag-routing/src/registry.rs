@@ -2,6 +2,7 @@
 
 use crate::model::Model;
 use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle, own};
+use lightlag_core::Probability;
 use lightlag_net::setting::Registered;
 use std::sync::Arc;
 
@@ -60,6 +61,15 @@ impl Router {
         match self {
             Self::Protocol(protocol) => protocol.name(),
             Self::Own(own) => own.name(),
+        }
+    }
+
+    /// The delivery ratio above which a link is expected to carry data.
+    pub fn min_delivery(&self) -> Probability {
+        match self {
+            Self::Protocol(Protocol::Static(config)) => config.min_delivery,
+            Self::Protocol(Protocol::Oracle(config)) => config.min_delivery,
+            _ => Probability::HALF,
         }
     }
 

@@ -51,7 +51,7 @@ impl Scenario {
                 continue;
             }
             let path = self.medium_path(number);
-            let mut sight = Sight::at(&mut air(medium, self.seed, false), stations as usize, Instant::ZERO);
+            let mut sight = Sight::at(&mut air(medium, self.seed, false), medium, Instant::ZERO);
             self.never_aggregates(medium, number, &path, found);
             self.few_pairs(medium, &sight, &path, found);
             self.grey_zone(medium, &sight, &path, found);
@@ -97,8 +97,7 @@ impl Scenario {
         if mode(medium, Pace::Slowest) == mode(medium, Pace::Broadcast) || known_snr >= needed - 1.0 {
             return;
         }
-        let stations = medium.members.len();
-        let heard = Sight::at(&mut air(medium, self.seed, true), stations, Instant::ZERO).hops();
+        let heard = Sight::at(&mut air(medium, self.seed, true), medium, Instant::ZERO).hops();
         let share = 1.0 - data.hops() as f64 / heard.max(1) as f64;
         if heard == 0 || share < GREY {
             return;
@@ -162,7 +161,7 @@ impl Scenario {
         let is_static = matches!(medium.routing, Router::Protocol(Protocol::Static(_)));
         for time in 0..times {
             let now = Instant::ZERO + Duration::from_nanos(self.duration.as_nanos() / times * time);
-            let mut sight = Sight::at(&mut air, stations, now);
+            let mut sight = Sight::at(&mut air, medium, now);
             for of in &mut watched {
                 of.meets |= sight.joins(of.from, of.to);
                 let distance = air.position(Station(of.from), now).distance(air.position(Station(of.to), now));

@@ -17,10 +17,11 @@ pub(super) struct Sight {
 
 impl Sight {
     /// The state of the medium at this time.
-    pub(super) fn at(air: &mut Air<()>, stations: usize, now: Instant) -> Self {
+    pub(super) fn at(air: &mut Air<()>, plan: &Medium, now: Instant) -> Self {
+        let (stations, min_delivery) = (plan.members.len(), plan.routing.min_delivery());
         let mut reached = vec![Vec::new(); stations];
         for (station, reached) in (0..).zip(&mut reached) {
-            air.in_range(Station(station), now, |other| reached.push(other.0));
+            air.in_range(Station(station), now, min_delivery, |other| reached.push(other.0));
             reached.sort_unstable();
         }
         let both = |(station, to): (u32, &Vec<u32>)| {
