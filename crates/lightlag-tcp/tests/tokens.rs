@@ -150,6 +150,30 @@ fn an_ack_releases_what_the_bucket_holds_and_nothing_leaves_between_acks() {
 }
 
 #[test]
+fn data_that_waits_for_acks_arrives_whatever_is_lost() {
+    // Scarce tokens: repairs wait for them after a timeout, too, when no timer runs.
+    for profile in Profile::ALL.map(Profile::name) {
+        for more in ["", r#", "pacing": true"#] {
+            for loss in [0.05, 0.2] {
+                let options = format!(
+                    r#"{{ "profile": "{profile}", "congestion": "newreno", "mss": "1000 B"{more},
+                          "rate_control": {{ "rate": "20 kbit/s", "bucket": "3000 B", "release": "acks" }} }}"#
+                );
+                let options: Options = serde_json::from_str(&options).unwrap();
+                for seed in 1..=5 {
+                    let mut random = RandomStream::new(seed, "loss");
+                    let mut path = Path::new(options.resolve().unwrap(), 1)
+                        .bend(move |_, delay| if random.uniform() < loss { vec![] } else { vec![delay] });
+                    path.transfer(60_000);
+                    path.run();
+                    assert_eq!(path.ends[SERVER].received(), 60_000, "{profile}{more}, loss {loss}, seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn data_without_an_ack_to_come_leaves_with_its_tokens() {
     // A bucket of one packet and a round trip shorter than its tokens: no ACK finds any, and none follows.
     let options = r#"{ "profile": "scps", "congestion": "none", "mss": "960 B", "ack_interval": "0 s",

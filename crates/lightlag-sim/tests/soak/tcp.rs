@@ -302,7 +302,8 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
         // A packet with its headers at least.
         let bucket = mss + draw.magnitude(80, 50_000);
         let mut keys = vec![format!("rate = \"{rate} kbit/s\"")];
-        for key in [format!("ack_rate = \"{acks} kbit/s\""), format!("bucket = \"{bucket} B\"")] {
+        let release = "release = \"acks\"".to_owned();
+        for key in [format!("ack_rate = \"{acks} kbit/s\""), format!("bucket = \"{bucket} B\""), release] {
             if draw.flag() {
                 keys.push(key);
             }

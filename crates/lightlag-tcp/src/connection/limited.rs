@@ -142,7 +142,7 @@ impl Connection {
 
     /// Whether data that waits for tokens leaves with the next ACK or timeout, instead of with its tokens.
     ///
-    /// Nothing waits for ever: one of the two follows for as long as data is in flight.
+    /// Nothing waits for ever: the timeout follows where no ACK does.
     fn is_released_by_acks(&self) -> bool {
         let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
         self.config.rate_control.is_some_and(|control| control.release == TokenRelease::Acks)

@@ -52,9 +52,10 @@ impl Sender {
         self.probe && (self.timer != Timer::Retransmission || self.tells_of_tail())
     }
 
-    /// Whether data is in flight that an ACK will answer, or a timeout.
+    /// Whether data is in flight that an ACK will answer, or a timeout: after a timeout the timer starts again only with
+    /// the repair.
     pub(crate) fn awaits_ack(&self) -> bool {
-        self.board.pipe() > 0
+        self.board.pipe() > 0 && self.deadline < Instant::MAX
     }
 
     /// Waits for tokens, which come at `ready`; with `None` until its next event, whatever that is.

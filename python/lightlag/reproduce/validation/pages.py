@@ -40,6 +40,10 @@ or leaves open a setting that decides. A row whose paper column is empty is not 
 closed form, a model or another simulator, which *holds* or *does not hold* and is counted separately; or it is there
 for information.
 
+Where a paper leaves a setting open, each of its values is a *reading*. A claim is counted once, however many readings
+there are: a reading is judged by all of its claims, the page starts with the one that reproduces most, and the rows are
+its rows. No claim takes a reading of its own.
+
 Bands have two sides unless the paper itself prints a limit, and the origin of a band stands beside it. *As printed*:
 the paper's words are the criterion. *Set beforehand*: the band comes from the scatter of a model of the same
 experiment, and was written down before the simulator first ran it. A paper shows one run or the mean of ten, so a band
