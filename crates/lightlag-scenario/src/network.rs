@@ -336,8 +336,27 @@ pub struct Flow {
     pub start: Instant,
     /// Code point of its packets, in both directions.
     pub dscp: Option<Dscp>,
-    /// TCP at both ends.
+    /// TCP of the end that sends.
     pub tcp: Arc<Config>,
+    /// TCP of the end that receives; the same value unless the scenario tells the ends apart.
+    pub receiver_tcp: Arc<Config>,
+}
+
+impl Flow {
+    /// Key of the table that holds the receiver's TCP in a scenario.
+    pub(crate) fn receiver_table(&self) -> &'static str {
+        match (Arc::ptr_eq(&self.tcp, &self.receiver_tcp), self.traffic.is_dialogue()) {
+            (true, _) => "tcp",
+            (false, true) => "client",
+            (false, false) => "server",
+        }
+    }
+
+    /// TCP of its ends that differs.
+    pub fn configs(&self) -> impl Iterator<Item = &Arc<Config>> {
+        let other = (!Arc::ptr_eq(&self.tcp, &self.receiver_tcp)).then_some(&self.receiver_tcp);
+        std::iter::once(&self.tcp).chain(other)
+    }
 }
 
 /// A node that splits the connections which cross it.

@@ -167,7 +167,8 @@ fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed:
     let flow = &network.flows[end.flow as usize];
     let proxy = || &network.proxies[network.splits[numbers.split(number)].proxy as usize];
     let tcp = match end.role {
-        Role::Sender | Role::Receiver => &flow.tcp,
+        Role::Sender => &flow.tcp,
+        Role::Receiver => &flow.receiver_tcp,
         Role::Entry => &proxy().client,
         Role::Exit => &proxy().server,
     };
@@ -345,7 +346,7 @@ fn receiver(mut endpoint: Endpoint, flow: &Flow) -> Endpoint {
     if let Some(reader) = flow.reader {
         endpoint.connection.read_later();
         endpoint.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
-    } else if flow.tcp.scps.is_some_and(|scps| scps.bets.is_some()) {
+    } else if flow.receiver_tcp.scps.is_some_and(|scps| scps.bets.is_some()) {
         endpoint.application = Some(Box::new(Application::Skips));
     }
     endpoint

@@ -254,7 +254,7 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
         Transport::Tcp if network.splits.is_empty() => {
             let round_trip = delay(flow.from, flow.to) + delay(flow.to, flow.from);
             if round_trip > 0.0 {
-                flow.tcp.receive_buffer.0 as f64 * (1.0 + seconds / round_trip)
+                flow.receiver_tcp.receive_buffer.0 as f64 * (1.0 + seconds / round_trip)
             } else {
                 f64::INFINITY
             }

@@ -76,6 +76,9 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// The first size of an automatic receive buffer; `None` for a fixed one.
     pub receive_buffer_initial: Option<Bytes>,
+    /// Most data that is written and not acknowledged; `None` for any amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<Bytes>,
     /// The rule for offered windows.
     pub receive_window: WindowRule,
     /// The probe of a closed window.
@@ -206,6 +209,9 @@ pub enum Probe {
 pub enum WindowRule {
     /// What the buffer has room for; an update for two segments or half the buffer (Stevens vol. 2 §26.7).
     Stevens,
+    /// As `stevens`, but every window below an MSS is closed, also that of a buffer of few segments (Reschka et al.,
+    /// Enhancement of the TCP Module in the OMNeT++/INET Framework, §3.2.3).
+    Inet,
     /// At most 64 kB at first, then two segments more for each that arrives; an update for twice the window (Linux).
     Linux,
 }

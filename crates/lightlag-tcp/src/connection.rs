@@ -170,7 +170,7 @@ impl Connection {
     /// The application writes this many more bytes; [`u64::MAX`] means without end.
     pub fn write(&mut self, bytes: u64) {
         self.begin_event();
-        awake!(self).write(bytes);
+        awake!(self).write(bytes, &self.config);
     }
 
     /// Ends a record: no segment holds bytes from before and after this point (MSG_EOR).

@@ -141,7 +141,7 @@ impl Receiver {
     /// buffer's memory, twice the largest window (`tcp_select_initial_window`).
     pub fn scale_for(buffer: u64, rule: WindowRule) -> u8 {
         match rule {
-            WindowRule::Stevens => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
+            WindowRule::Stevens | WindowRule::Inet => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
             WindowRule::Linux => (2 * buffer).max(1).ilog2().saturating_sub(15).min(14) as u8,
         }
     }

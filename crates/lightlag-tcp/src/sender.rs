@@ -32,6 +32,7 @@ mod rates;
 mod records;
 mod release;
 mod rest;
+mod send_buffer;
 mod sending;
 mod special;
 mod tail;
@@ -173,6 +174,7 @@ struct Extra {
     joined_repair: Option<u64>,
     /// Bytes that pacing counts for the current repair, if not its own length.
     paced_repair: Option<u64>,
+    send_buffer: send_buffer::SendBuffer,
     /// The state of giving up data; `None` if every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }
@@ -307,15 +309,23 @@ impl Sender {
         }
     }
 
-    pub(crate) fn write(&mut self, bytes: u64) {
+    pub(crate) fn write(&mut self, bytes: u64, config: &Config) {
         debug_assert!(!self.closing, "nothing is written after the close");
+        match config.send_buffer {
+            None => self.accept(bytes),
+            Some(size) => self.write_to_buffer(bytes, size.0),
+        }
+    }
+
+    /// Accepts this many bytes from the application.
+    fn accept(&mut self, bytes: u64) {
         self.check_supply();
         // Offsets stay below 2⁶³, so sums never wrap.
         self.written = self.written.saturating_add(bytes).min(u64::MAX >> 1);
     }
 
     pub(crate) fn close(&mut self) {
-        self.closing = true;
+        self.closing = !self.closes_later();
     }
 
     /// Whether the application wrote anything.
@@ -386,9 +396,9 @@ impl Sender {
         self.segment_size.into()
     }
 
-    /// Written bytes that were never sent.
+    /// Bytes of the application that were never sent, those that wait for room in the send buffer included.
     pub(crate) fn unsent(&self) -> u64 {
-        self.written.saturating_sub(self.board.nxt())
+        self.written.saturating_sub(self.board.nxt()).saturating_add(self.waiting())
     }
 
     /// Whether the application writes nothing more.

@@ -158,6 +158,8 @@ class Network:
         dscp: Dscp | None = None,
         congestion: Congestion | None = None,
         tcp: TcpLike | None = None,
+        client: TcpLike | None = None,
+        server: TcpLike | None = None,
     ) -> None:
         """Adds a flow; see :class:`Flow` for the parameters.
 
@@ -179,6 +181,8 @@ class Network:
             dscp=dscp,
             congestion=congestion,
             tcp=tcp,
+            client=client,
+            server=server,
         )
         self.flows.append(flow)
 

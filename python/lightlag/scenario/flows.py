@@ -36,6 +36,10 @@ class Flow:
     """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None
     """Deviations of this flow from the scenario's defaults, at both ends."""
+    client: TcpLike | None = None
+    """Deviations from `tcp` of the end that opens the connection: `from_`, or `to` where `from_` answers requests."""
+    server: TcpLike | None = None
+    """Deviations from `tcp` of the end that accepts the connection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,10 @@ class FlowTemplate:
     """Short form of the same key in `tcp`."""
     tcp: TcpLike | None = None
     """Deviations of these flows from the scenario's defaults, at both ends."""
+    client: TcpLike | None = None
+    """Deviations from `tcp` of the end that opens the connection: `from_`, or `to` where `from_` answers requests."""
+    server: TcpLike | None = None
+    """Deviations from `tcp` of the end that accepts the connection."""
 
 
 @dataclass(frozen=True, kw_only=True)

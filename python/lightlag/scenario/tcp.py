@@ -166,8 +166,11 @@ class Tcp:
     receive_buffer: Size | Mapping[str, Any] | None = None
     """Receive buffer, which bounds the advertised window: a size, "auto", or its bounds
     {"auto": {"initial": "64 kB", "max": "16 MB"}}."""
-    receive_window: Literal["stevens", "linux"] | None = None
-    """Rule for offered windows: the free buffer (stevens), or 64 kB at first (linux)."""
+    send_buffer: Size | None = None
+    """Maximum amount of written and unacknowledged data, at least `mss`; by default everything is written at once."""
+    receive_window: Literal["stevens", "inet", "linux"] | None = None
+    """Rule for offered windows: the free buffer (stevens), the same with zero for every window below an MSS (inet), or
+    64 kB at first (linux)."""
     probe: Literal["empty", "byte"] | None = None
     """Probe of a closed window: empty as in Linux, or with the next byte as in BSD and INET."""
     syn_data: bool | None = None

@@ -103,7 +103,7 @@ impl Network {
     }
 
     fn senders(&self) -> impl Iterator<Item = &Config> {
-        let of_flows = self.flows.iter().map(|flow| &*flow.tcp);
+        let of_flows = self.flows.iter().flat_map(|flow| flow.configs().map(|tcp| &**tcp));
         of_flows.chain(self.proxies.iter().map(|proxy| &*proxy.server))
     }
 }

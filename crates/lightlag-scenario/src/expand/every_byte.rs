@@ -15,7 +15,9 @@ fn is_partial(tcp: &Config) -> bool {
 /// Refuses partial reliability where it would lose needed bytes, with one error for each place.
 pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
     let mut refused = BTreeSet::new();
-    let partial = |draft: &&Draft| draft.transport == Transport::Tcp && is_partial(&draft.tcp);
+    let partial = |draft: &&Draft| {
+        draft.transport == Transport::Tcp && [&draft.tcp, &draft.receiver_tcp].into_iter().any(|tcp| is_partial(tcp))
+    };
     let mut refuse = |draft: &Draft, reason: String| {
         let place = draft.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
         if refused.insert(place.clone()) {

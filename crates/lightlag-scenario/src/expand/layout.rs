@@ -44,7 +44,9 @@ pub(crate) struct Draft {
     /// The random time added for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
+    /// TCP of the end that sends, and of the end that receives.
     pub(crate) tcp: Arc<Config>,
+    pub(crate) receiver_tcp: Arc<Config>,
 }
 
 impl Draft {
@@ -171,6 +173,12 @@ fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
     }
 }
 
+/// The TCP of the end that sends and of the end that receives, of that which opens the connection and the other: the
+/// sender opens it, unless it answers requests.
+fn by_direction([client, server]: [Arc<Config>; 2], traffic: &Traffic) -> [Arc<Config>; 2] {
+    if traffic.is_dialogue() { [server, client] } else { [client, server] }
+}
+
 /// All flows, listed and generated.
 fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
     let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
@@ -184,7 +192,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
         let at = format!("flows[{index}]");
-        let tcp = resolver.resolve(&turns.next(&flow.tcp), &at, errors);
+        let tcp = resolver.resolve_ends(&turns.next(&flow.tcp), [&flow.client, &flow.server], &at, errors);
         let Some((from, to)) = joins.ends(&flow.from, &flow.to, &at, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
             let message =
@@ -192,7 +200,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             errors.push(format_args!("{at}.to"), message);
         }
         let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
-        let Some(tcp) = tcp else { continue };
+        let Some([tcp, receiver_tcp]) = tcp.map(|tcp| by_direction(tcp, &flow.traffic)) else { continue };
         drafts.push(Draft {
             name,
             listed: Some(index as u32),
@@ -207,6 +215,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
             dscp: flow.dscp,
             tcp,
+            receiver_tcp,
         });
     }
     for Generated { place, template, pairs } in scenario.generated_flows(seed) {
@@ -215,9 +224,11 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
         let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
         for [from, to] in pairs {
             for _ in 0..template.count {
-                let tcp = resolver.resolve(&turns.next(&template.tcp), place, errors);
+                let own = [&template.client, &template.server];
+                let tcp = resolver.resolve_ends(&turns.next(&template.tcp), own, place, errors);
                 let ends = joins.ends(&from, &to, place, errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return drafts };
+                let [tcp, receiver_tcp] = by_direction(tcp, &traffic);
                 let name = names.by_nodes(&from, &to);
                 drafts.push(Draft {
                     name,
@@ -233,6 +244,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     drawn_start: drawn_start.clone(),
                     dscp: template.dscp,
                     tcp,
+                    receiver_tcp,
                 });
                 start += template.stagger;
             }

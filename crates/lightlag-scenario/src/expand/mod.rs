@@ -136,6 +136,7 @@ impl From<Draft> for Flow {
             start,
             dscp,
             tcp,
+            receiver_tcp,
             drawn_start: _,
         } = draft;
         Self {
@@ -151,6 +152,7 @@ impl From<Draft> for Flow {
             start: Instant::ZERO + start,
             dscp,
             tcp,
+            receiver_tcp,
         }
     }
 }

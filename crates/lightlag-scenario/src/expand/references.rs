@@ -6,6 +6,7 @@ use super::layout::{Layout, Names};
 use super::tcp::Resolver;
 use crate::read::{Errors, FromValue, Path};
 use crate::spec::{MOST_LINKS, Scenario, Swarm, Topology};
+use lightlag_tcp::Options;
 use serde_json::Value;
 
 impl Scenario {
@@ -69,8 +70,9 @@ impl Scenario {
         }
         let mut resolver = Resolver::new(&self.defaults.tcp, errors);
         for (index, flow) in items(tree, "flows") {
-            if let Some(options) = flow.get("tcp").and_then(quietly) {
-                resolver.resolve(&options, &format!("flows[{index}]"), errors);
+            let table = |key| flow.get(key).map_or(Some(Options::default()), quietly);
+            if let (Some(both), Some(client), Some(server)) = (table("tcp"), table("client"), table("server")) {
+                resolver.resolve_ends(&both, [&client, &server], &format!("flows[{index}]"), errors);
             }
         }
     }

@@ -36,9 +36,11 @@ impl Network {
                 (&proxy.server, Box::new(at("server"))),
             ]
         });
-        let flows = self.flows.iter().map(|flow| {
-            let at: Box<dyn Fn() -> String> = Box::new(|| flow_path(flow) + ".tcp");
-            (&flow.tcp, at)
+        let flows = self.flows.iter().flat_map(|flow| {
+            let at = move |table: &'static str| -> Box<dyn Fn() -> String> {
+                Box::new(move || format!("{}.{table}", flow_path(flow)))
+            };
+            [(&flow.tcp, at("tcp")), (&flow.receiver_tcp, at(flow.receiver_table()))]
         });
         let mut checked = BTreeSet::new();
         for (tcp, at) in flows.chain(proxies) {
@@ -56,7 +58,7 @@ impl Network {
     pub(crate) fn configure_routes(&mut self, errors: &mut Errors) {
         let awaits = |config: &Arc<Config>| config.awaits_path();
         let in_proxies = self.proxies.iter().any(|proxy| awaits(&proxy.client) || awaits(&proxy.server));
-        if !in_proxies && !self.flows.iter().any(|flow| awaits(&flow.tcp)) {
+        if !in_proxies && !self.flows.iter().any(|flow| flow.configs().any(awaits)) {
             return;
         }
         let parts: Vec<Vec<Pair>> = (0..).zip(&self.flows).map(|(index, flow)| self.parts(index, flow)).collect();
@@ -64,8 +66,12 @@ impl Network {
         for (index, parts) in parts.iter().enumerate() {
             let ends: Vec<Pair> = parts.first().into_iter().chain(parts[1..].last()).copied().collect();
             let flow = &self.flows[index];
-            let who = Asked { tcp: &flow.tcp, answers: flow.traffic.is_dialogue() };
-            self.flows[index].tcp = self.on_ways(who, ends, || flow_path(flow) + ".tcp", &mut known, errors);
+            let mut end = |tcp, table| {
+                let who = Asked { tcp, answers: flow.traffic.is_dialogue() };
+                self.on_ways(who, ends.clone(), || format!("{}.{table}", flow_path(flow)), &mut known, errors)
+            };
+            let [tcp, receiver_tcp] = [end(&flow.tcp, "tcp"), end(&flow.receiver_tcp, flow.receiver_table())];
+            (self.flows[index].tcp, self.flows[index].receiver_tcp) = (tcp, receiver_tcp);
         }
         for index in 0..self.proxies.len() {
             let node = self.proxies[index].node.0;

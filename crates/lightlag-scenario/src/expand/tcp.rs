@@ -1,6 +1,7 @@
 //! The TCP of every flow, with its congestion control and completed options.
 
 use crate::read::Errors;
+use crate::spec::is_empty;
 use lightlag_control::congestion::Choice;
 use lightlag_tcp::{Config, OptionError, Options};
 use std::borrow::Cow;
@@ -54,6 +55,27 @@ impl<'a> Resolver<'a> {
     /// The complete TCP of the flow at `at`.
     pub(crate) fn resolve(&mut self, options: &Options, at: &str, errors: &mut Errors) -> Option<Arc<Config>> {
         self.resolve_at(options, format_args!("{at}.tcp"), errors)
+    }
+
+    /// The complete TCP of the ends of the flow at `at`: of the one that opens the connection, and of the one that
+    /// accepts it. `ends` are their differences from `both`.
+    pub(crate) fn resolve_ends(
+        &mut self,
+        both: &Options,
+        ends: [&Options; 2],
+        at: &str,
+        errors: &mut Errors,
+    ) -> Option<[Arc<Config>; 2]> {
+        let mut shared = None;
+        if ends.iter().any(|own| is_empty(own)) {
+            shared = Some(self.resolve(both, at, errors)?);
+        }
+        let mut end = |own: &Options, key: &str| match &shared {
+            Some(shared) if is_empty(own) => Some(shared.clone()),
+            _ => self.resolve_at(&both.merge(own), format_args!("{at}.{key}"), errors),
+        };
+        let [client, server] = [end(ends[0], "client"), end(ends[1], "server")];
+        Some([client?, server?])
     }
 
     /// The complete TCP at this place.

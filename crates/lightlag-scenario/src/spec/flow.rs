@@ -52,6 +52,14 @@ pub struct FlowSpec {
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub tcp: Options,
+    /// Differences from `tcp` at the end that opens the connection: at `from`, or at `to` where `from` answers requests.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub client: Options,
+    /// Differences from `tcp` at the end that accepts the connection.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(default)]
+    pub server: Options,
 }
 
 /// The flows that a generator makes.
@@ -85,6 +93,12 @@ pub struct FlowTemplate {
     /// Differences of the TCP of these flows from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     pub tcp: Options,
+    /// Differences from `tcp` at the end that opens the connection: at `from`, or at `to` where `from` answers requests.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub client: Options,
+    /// Differences from `tcp` at the end that accepts the connection.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub server: Options,
 }
 
 impl Default for FlowTemplate {
@@ -99,6 +113,8 @@ impl Default for FlowTemplate {
             reader: None,
             dscp: None,
             tcp: Options::default(),
+            client: Options::default(),
+            server: Options::default(),
         }
     }
 }
@@ -126,10 +142,12 @@ impl FromValue for FlowSpec {
         let start = table.optional("start", errors).unwrap_or_default();
         let reader = table.optional("reader", errors);
         let dscp = table.optional("dscp", errors);
-        let tcp = options(&mut table, at, errors);
-        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
+        let [tcp, client, server] = options(&mut table, at, errors);
+        let beside = Beside::of([&tcp, &client, &server], transfer, reader);
+        let (transport, traffic) = traffic(&mut table, at, beside, errors);
         table.finish(errors);
-        let flow = Self { name, from: from?.0, to: to?.0, transport, traffic, transfer, start, reader, dscp, tcp };
+        let (from, to) = (from?.0, to?.0);
+        let flow = Self { name, from, to, transport, traffic, transfer, start, reader, dscp, tcp, client, server };
         (errors.len() == before).then_some(flow)
     }
 }
@@ -143,8 +161,9 @@ impl FromValue for FlowTemplate {
         }
         let transfer = transfer(&mut table, errors);
         let reader: Option<Reader> = table.optional("reader", errors);
-        let tcp = options(&mut table, at, errors);
-        let (transport, traffic) = traffic(&mut table, at, &tcp, [transfer.is_some(), reader.is_some()], errors);
+        let [tcp, client, server] = options(&mut table, at, errors);
+        let beside = Beside::of([&tcp, &client, &server], transfer, reader);
+        let (transport, traffic) = traffic(&mut table, at, beside, errors);
         let template = Self {
             count,
             transport,
@@ -155,6 +174,8 @@ impl FromValue for FlowTemplate {
             reader,
             dscp: table.optional("dscp", errors),
             tcp,
+            client,
+            server,
         };
         table.finish(errors);
         Some(template)
@@ -196,29 +217,30 @@ impl FromValue for Transfer {
     }
 }
 
-/// Traffic and transport; `has`: a transfer, and a reader.
-fn traffic(table: &mut Table, at: &Path, tcp: &Options, has: [bool; 2], errors: &mut Errors) -> (Transport, Traffic) {
+/// Traffic and transport.
+fn traffic(table: &mut Table, at: &Path, beside: Beside, errors: &mut Errors) -> (Transport, Traffic) {
     let before = errors.len();
     let transport = table.optional("transport", errors).unwrap_or_default();
     let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
     if errors.len() == before {
-        let ([transfer, reader], congestion) = (has, tcp.congestion.is_some());
-        let tcp = !is_empty(&Options { congestion: None, ..tcp.clone() });
-        traffic.check(transport, at, Beside { transfer, congestion, reader, tcp }, errors);
+        traffic.check(transport, at, beside, errors);
     }
     (transport, traffic)
 }
 
-/// The `tcp` table of a table, and its shorthand `congestion`.
-fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> Options {
-    let tcp: Options = table.optional("tcp", errors).unwrap_or_default();
-    let Some(congestion) = table.value("congestion") else { return tcp };
-    let place = Path::Key(at, "congestion");
-    if tcp.congestion.is_some() {
-        errors.push(place, "is given twice: here and in tcp; keep one");
-        return tcp;
+/// The tables `tcp`, `client` and `server` of a flow, with the shorthand `congestion` for `tcp.congestion`.
+fn options(table: &mut Table, at: &Path, errors: &mut Errors) -> [Options; 3] {
+    let [mut tcp, client, server]: [Options; 3] =
+        ["tcp", "client", "server"].map(|key| table.optional(key, errors).unwrap_or_default());
+    if let Some(congestion) = table.value("congestion") {
+        let place = Path::Key(at, "congestion");
+        if tcp.congestion.is_some() {
+            errors.push(place, "is given twice: here and in tcp; keep one");
+        } else {
+            tcp.congestion = Choice::read(congestion, &place, errors);
+        }
     }
-    Options { congestion: Choice::read(congestion, &place, errors), ..tcp }
+    [tcp, client, server]
 }
 
 impl FromValue for Choice {

@@ -3,9 +3,10 @@
 pub mod own;
 mod read;
 
-use super::Varied;
+use super::{Reader, Varied, is_empty};
 use crate::read::{Errors, FromValue, Path, leaf};
 use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_tcp::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -384,9 +385,9 @@ impl Traffic {
             let message = "stands beside transport = \"udp\", which has no congestion control; leave it out";
             errors.push(Path::Key(at, "congestion"), message);
         }
-        if beside.tcp {
+        if let Some(key) = beside.tcp {
             let message = "stands beside transport = \"udp\", which has no TCP; leave it out";
-            errors.push(Path::Key(at, "tcp"), message);
+            errors.push(Path::Key(at, key), message);
         }
         if beside.reader {
             let message = "stands beside transport = \"udp\", which has no receive window; leave it out";
@@ -401,6 +402,21 @@ pub(crate) struct Beside {
     pub(crate) transfer: bool,
     pub(crate) congestion: bool,
     pub(crate) reader: bool,
-    /// Something else of TCP.
-    pub(crate) tcp: bool,
+    /// The first of the tables of TCP that says something else.
+    pub(crate) tcp: Option<&'static str>,
+}
+
+impl Beside {
+    /// The keys of a flow with these tables `tcp`, `client` and `server`.
+    pub(crate) fn of(tables: [&Options; 3], transfer: Option<Bytes>, reader: Option<Reader>) -> Self {
+        let [tcp, client, server] = tables;
+        let says_more = *tcp != Options { congestion: tcp.congestion.clone(), ..Options::default() };
+        let more = [("tcp", says_more), ("client", !is_empty(client)), ("server", !is_empty(server))];
+        Self {
+            transfer: transfer.is_some(),
+            congestion: tcp.congestion.is_some(),
+            reader: reader.is_some(),
+            tcp: more.into_iter().find(|(_, says)| *says).map(|(key, _)| key),
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
 
 use super::{Found, Kind, Warning};
+use crate::expand::flow_path;
 use crate::network::{Flow, Network};
 use crate::spec::{Scenario, Transport};
 use lightlag_tcp::config::{DelayedAckSwitch, Variance};
@@ -23,16 +24,12 @@ impl Scenario {
         // Flows with one TCP share it.
         let mut last = None;
         for flow in network.flows.iter().filter(is_tcp) {
-            let (place, own) = match flow.listed {
-                Some(at) => (format!("flows[{at}].tcp"), self.flows.get(at as usize).map(|spec| &spec.tcp)),
-                None => ("topology.flow.tcp".to_owned(), self.template().map(|template| &template.tcp)),
-            };
             let config = &*flow.tcp;
             if last.is_some_and(|last| std::ptr::eq(last, config)) && flow.listed.is_none() {
                 continue;
             }
             last = Some(config);
-            if let Some(own) = own {
+            for (place, own, config) in self.tables(flow) {
                 places.entry(place).or_insert_with(|| idle(own, config));
             }
             let mut of_defaults: BTreeMap<&str, String> = idle(&self.defaults.tcp, config).into_iter().collect();
@@ -47,6 +44,25 @@ impl Scenario {
         for (place, (key, message)) in of_defaults.chain(of_flows) {
             found.warnings.push((Warning { kind: Kind::IdleKey, path: format!("{place}.{key}"), message }, 0));
         }
+    }
+}
+
+impl Scenario {
+    /// The tables of a flow's TCP: place, given keys, and the configuration that they lead to.
+    fn tables<'a>(&'a self, flow: &'a Flow) -> Vec<(String, &'a Options, &'a Config)> {
+        let listed = flow.listed.and_then(|at| self.flows.get(at as usize));
+        let given = match listed {
+            Some(spec) => Some([&spec.tcp, &spec.client, &spec.server]),
+            None => self.template().map(|template| [&template.tcp, &template.client, &template.server]),
+        };
+        let (mut client, mut server) = (&*flow.tcp, &*flow.receiver_tcp);
+        if flow.traffic.is_dialogue() {
+            std::mem::swap(&mut client, &mut server);
+        }
+        let (place, configs) = (flow_path(flow), [&*flow.tcp, client, server]);
+        let keys = ["tcp", "client", "server"];
+        let tables = given.into_iter().flat_map(|given| keys.into_iter().zip(given).zip(configs));
+        tables.map(|((key, own), config)| (format!("{place}.{key}"), own, config)).collect()
     }
 }
 

@@ -267,17 +267,19 @@ fn window(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
         way.rate,
         seconds(way.round_trip)
     );
-    let buffer = flow.tcp.receive_buffer.0;
+    let (buffer, table) = (flow.receiver_tcp.receive_buffer.0, flow.receiver_table());
+    let is_scaled = flow.configs().all(|tcp| tcp.window_scaling);
     if buffer < share.0 {
-        found.flow(Kind::SmallReceiveBuffer, path, ".tcp.receive_buffer", || {
+        found.flow(Kind::SmallReceiveBuffer, path, &format!(".{table}.receive_buffer"), || {
             let text = Bytes(buffer);
-            let reached = if flow.tcp.window_scaling { buffer } else { buffer.min(UNSCALED) };
+            let reached = if is_scaled { buffer } else { buffer.min(UNSCALED) };
             let reached = ceiling(reached);
             format!("{text} are below {bdp}: goodput cannot exceed window / RTT = {reached}; raise it to the product")
         });
     }
-    if !flow.tcp.window_scaling && share.0 > UNSCALED {
-        found.flow(Kind::NoWindowScaling, path, ".tcp.window_scaling", || {
+    if !is_scaled && share.0 > UNSCALED {
+        let table = if flow.tcp.window_scaling { table } else { "tcp" };
+        found.flow(Kind::NoWindowScaling, path, &format!(".{table}.window_scaling"), || {
             let reached = ceiling(UNSCALED.min(buffer));
             format!(
                 "it is off, so the receiver can advertise at most 65535 B, below {bdp}: goodput cannot exceed window \
@@ -329,18 +331,23 @@ fn timers(flow: &Flow, way: &Way, path: &str, found: &mut Found) {
 
 /// No SACK although many segments are in flight.
 fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
+    let agree_on_sack = flow.configs().all(|tcp| tcp.sack);
     let uses_sack = match flow.tcp.recovery {
-        Scheme::Sack | Scheme::Rack | Scheme::Fack => flow.tcp.sack,
+        Scheme::Sack | Scheme::Rack | Scheme::Fack => agree_on_sack,
         Scheme::Snack => true,
         Scheme::Reno | Scheme::NewReno => false,
     };
-    let window =
-        if flow.tcp.window_scaling { flow.tcp.receive_buffer.0 } else { UNSCALED.min(flow.tcp.receive_buffer.0) };
+    let buffer = flow.receiver_tcp.receive_buffer.0;
+    let window = if flow.configs().all(|tcp| tcp.window_scaling) { buffer } else { UNSCALED.min(buffer) };
     let segments = share.0.min(window) / u64::from(flow.tcp.usual_payload());
     if uses_sack || segments < MANY_SEGMENTS {
         return;
     }
-    let key = if flow.tcp.sack { ".tcp.recovery" } else { ".tcp.sack" };
+    let key = match (agree_on_sack, flow.tcp.sack) {
+        (true, _) => ".tcp.recovery",
+        (false, true) => &format!(".{}.sack", flow.receiver_table()),
+        (false, false) => ".tcp.sack",
+    };
     found.flow(Kind::NoSack, path, key, || {
         let repair = way.round_trip * (segments / 2);
         format!(
@@ -355,12 +362,12 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
 
 /// A return path too slow for the ACKs of the data.
 fn acks(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
-    if flow.tcp.ack_interval.is_some() {
+    if flow.receiver_tcp.ack_interval.is_some() {
         return;
     }
     let sizes = Sizes::of(&flow.tcp, network.ip);
     let header = network.links[way.return_bottleneck.0 as usize].header.0;
-    let per_ack = flow.tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));
+    let per_ack = flow.receiver_tcp.delayed_ack.map_or(1, |delayed| u64::from(delayed.segments));
     let acks_per_second = way.return_rate.as_bps() as f64 / ((sizes.ack.0 + header) * 8) as f64;
     let ceiling = acks_per_second * (per_ack * sizes.payload * 8) as f64;
     let useful = way.rate.as_bps() as f64 * sizes.payload as f64 / sizes.segment.0 as f64;

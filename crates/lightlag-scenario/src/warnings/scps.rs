@@ -12,7 +12,7 @@ const FIRST_TIMEOUT: u64 = 3;
 
 /// ACKs too seldom for the timer, or too often for the return path; more tokens than the path carries.
 pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found: &mut Found) {
-    if let Some(interval) = flow.tcp.ack_interval {
+    if let Some(interval) = flow.receiver_tcp.ack_interval {
         acks_by_the_clock(network, flow, way, interval, path, found);
     }
     let Some(control) = flow.tcp.rate_control else { return };
@@ -74,9 +74,10 @@ pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut
 /// One ACK in each `interval`.
 fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Duration, path: &str, found: &mut Found) {
     let (tcp, round_trip) = (&flow.tcp, way.round_trip);
+    let key = &format!(".{}.ack_interval", flow.receiver_table());
     let timeout = (round_trip * FIRST_TIMEOUT).max(tcp.rto.min).min(tcp.rto.max);
     if tcp.rto.max >= round_trip && tcp.rto.max < round_trip + interval {
-        found.flow(Kind::LateAcks, path, ".tcp.ack_interval", || {
+        found.flow(Kind::LateAcks, path, key, || {
             format!(
                 "{interval} and the round trip of {} are longer than rto.max, which is {}: segments time out before their \
                  ACK can arrive and are sent again for nothing; raise rto.max above the sum",
@@ -85,7 +86,7 @@ fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Durati
             )
         });
     } else if interval > timeout {
-        found.flow(Kind::LateAcks, path, ".tcp.ack_interval", || {
+        found.flow(Kind::LateAcks, path, key, || {
             format!(
                 "{interval} are longer than the retransmission timeout of {} that a round trip of {} asks for: the \
                  timeout grows to round trip and interval, {}, and losses are repaired that much later; two ACKs a \
@@ -99,7 +100,7 @@ fn acks_by_the_clock(network: &Network, flow: &Flow, way: &Way, interval: Durati
     let header = network.links[way.return_bottleneck.0 as usize].header.0;
     let load = ((Sizes::of(tcp, network.ip).ack.0 + header) * 8) as f64 / interval.as_secs_f64();
     if load > way.return_rate.as_bps() as f64 {
-        found.flow(Kind::AckLoad, path, ".tcp.ack_interval", || {
+        found.flow(Kind::AckLoad, path, key, || {
             format!(
                 "an ACK each {interval} takes {} of the return path's {}: ACKs queue up there and are lost; make it \
                  longer",

@@ -437,8 +437,8 @@ fn together(network: &Network) -> Sets {
         // Both ends of a dialogue know what was asked for; a sink reads what arrived at the other end; who does without what
         // is missing waits for the end of the flow; a cookie is known to both hosts.
         let collects = matches!(*flow.traffic, Traffic::Collect(_));
-        let skips = flow.tcp.scps.is_some_and(|scps| scps.bets.is_some());
-        let has_cookie = is_tcp && flow.tcp.fast_open != FastOpen::Off;
+        let skips = flow.configs().any(|tcp| tcp.scps.is_some_and(|scps| scps.bets.is_some()));
+        let has_cookie = is_tcp && flow.configs().any(|tcp| tcp.fast_open != FastOpen::Off);
         if collects || skips || has_cookie || flow.traffic.is_dialogue() {
             sets.unite(flow.from, flow.to);
         }

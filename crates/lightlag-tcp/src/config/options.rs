@@ -67,8 +67,11 @@ table! {
         /// Receive buffer, the largest window that is advertised: a size, `"auto"`, or
         /// `{ auto = { initial = "64 kB", max = "16 MB" } }`.
         receive_buffer: ReceiveBuffer, apart;
-        /// Which windows are offered: stevens (what the buffer has room for) or linux (64 kB at first, then two segments more
-        /// for each that arrives).
+        /// Send buffer: the most data that an application has written and the peer has not acknowledged, from `mss` to 1 TB;
+        /// an application that writes more waits for room. Default: none, so that everything is written at once.
+        send_buffer: Bytes, apart;
+        /// Windows that are offered: stevens (what the buffer has room for), inet (as stevens, and zero for every window
+        /// below an MSS) or linux (64 kB at first, then two segments more for each that arrives).
         receive_window: WindowRule;
         /// How a closed window is probed: empty (after the retransmission timeout, as Linux) or byte (with the next byte,
         /// after 5, 5, 6, 12, 24, 48, 60 s, as BSD and INET).

@@ -10,6 +10,7 @@ mod closing;
 mod low_priority;
 mod probes;
 mod resets;
+mod send_buffer;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);

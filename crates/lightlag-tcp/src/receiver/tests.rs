@@ -400,10 +400,65 @@ fn an_application_that_reads_slowly_gets_no_larger_buffer() {
     assert_eq!(receiver.buffer, 65_535);
 }
 
+/// A receiver of segments of 500 bytes with this buffer and rule, whose application reads later.
+fn small_buffer(buffer: u64, rule: WindowRule) -> Receiver {
+    let mut receiver = Receiver::new(buffer, 500, None);
+    receiver.set_rule(rule);
+    receiver.read_later();
+    receiver.acknowledged(false);
+    receiver
+}
+
+#[test]
+fn inet_closes_a_window_below_a_segment_however_small_the_buffer() {
+    // 1,200 bytes: a quarter is less than a segment.
+    for (rule, offered) in [(WindowRule::Stevens, 450), (WindowRule::Inet, 0)] {
+        let mut receiver = small_buffer(1_200, rule);
+        receiver.receive(NOW, 0, 1_200, Flags::ACK);
+        assert_eq!(receiver.acknowledged(false), 0);
+        receiver.read(450);
+        assert_eq!(receiver.acknowledged(false), offered, "{rule:?}");
+    }
+    // With many segments both rules agree.
+    for rule in [WindowRule::Stevens, WindowRule::Inet] {
+        let mut receiver = small_buffer(50_000, rule);
+        receiver.receive(NOW, 0, 49_600, Flags::ACK);
+        assert_eq!(receiver.acknowledged(false), 400, "promised with the first window");
+        receiver.receive(NOW, 49_600, 400, Flags::ACK);
+        receiver.read(499);
+        assert_eq!(receiver.acknowledged(false), 0, "{rule:?}");
+    }
+}
+
+#[test]
+fn an_update_of_inet_leaves_with_room_for_a_segment() {
+    let mut receiver = small_buffer(900, WindowRule::Inet);
+    receiver.receive(NOW, 0, 900, Flags::ACK);
+    receiver.acknowledged(false);
+    assert_eq!(receiver.until_update(), Some(500));
+    receiver.read(499);
+    assert!(!receiver.ack_due());
+    receiver.read(1);
+    assert!(receiver.ack_due());
+    assert_eq!(receiver.acknowledged(false), 500);
+}
+
+#[test]
+fn a_buffer_below_a_segment_opens_when_it_is_empty() {
+    let mut receiver = small_buffer(300, WindowRule::Inet);
+    receiver.receive(NOW, 0, 300, Flags::ACK);
+    receiver.acknowledged(false);
+    receiver.read(299);
+    assert!(!receiver.ack_due());
+    receiver.read(1);
+    assert!(receiver.ack_due());
+    assert_eq!(receiver.acknowledged(false), 300);
+}
+
 /// An end with each rule of windows, and ACKs by count or as Linux.
-fn window_rules() -> [(WindowRule, DelayedAck); 2] {
+fn window_rules() -> [(WindowRule, DelayedAck); 3] {
     let policy = |adaptive| DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 4, adaptive };
-    [(WindowRule::Stevens, policy(false)), (WindowRule::Linux, policy(true))]
+    [WindowRule::Stevens, WindowRule::Inet, WindowRule::Linux].map(|rule| (rule, policy(rule == WindowRule::Linux)))
 }
 
 #[test]

@@ -4,6 +4,9 @@
 //! kept, then the window must fit 16 bits. A window update leaves when the edge can move by two segments or half the
 //! buffer.
 //!
+//! INET's rule as its authors describe it closes every window below a segment, while Stevens' does so only below a quarter
+//! of the buffer. A buffer below a segment is offered when it is empty: it would otherwise stay closed.
+//!
 //! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`). The first window has whole
 //! segments; an automatic buffer counts as if half of its memory were payload. Then the window grows by two segments
 //! for each arrival, up to the buffer. A window below a segment or a sixteenth of the buffer is closed once half the
@@ -132,7 +135,7 @@ impl Receiver {
             return self.missing_to_double();
         }
         // Stevens: two segments or half the buffer (RFC 9293 §3.8.6.2.2).
-        let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(1);
+        let worth = (2 * u64::from(self.mss)).min(self.buffer / 2).max(self.min_window());
         // Sixteen bits may limit the window further.
         let most = 65_535 << self.scale.unwrap_or(0);
         (self.edge < self.nxt + most).then(|| (self.edge + worth + self.held()).saturating_sub(self.nxt + self.buffer))
@@ -143,6 +146,13 @@ impl Receiver {
         let window = self.edge.saturating_sub(self.nxt);
         let wanted = (2 * window).max(self.smallest_window());
         (2 * window <= self.buffer && wanted <= self.limit()).then(|| wanted.saturating_sub(self.free()))
+    }
+
+    /// The smallest window that is offered by Stevens' and INET's rule, at least 1 byte.
+    #[inline]
+    fn min_window(&self) -> u64 {
+        let whole = if self.rule == WindowRule::Inet { self.buffer } else { self.buffer / 4 };
+        whole.min(self.mss.into()).max(1)
     }
 
     /// The smallest window that Linux offers once half the buffer is used.
@@ -274,7 +284,7 @@ impl Receiver {
         if self.rule == WindowRule::Linux {
             return self.advertise_gradually(free, scale);
         }
-        if free < self.buffer / 4 && free < u64::from(self.mss) {
+        if free < self.min_window() {
             // Silly windows are closed.
             free = 0;
         }

@@ -178,6 +178,9 @@ impl Sender {
         if self.board.is_empty() {
             self.tail.stop();
         }
+        if newly_acked > 0 && self.special.extra().is_some() {
+            self.fill_buffer();
+        }
     }
 
     /// Whether an ACK only reports, and by a new sample data that left before the head last did: it restarts the

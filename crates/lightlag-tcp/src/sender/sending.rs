@@ -36,6 +36,7 @@ impl Sender {
             && self.board.is_empty()
             && self.written <= self.board.nxt()
             && !self.closing
+            && !(self.special.extra().is_some() && self.fill_buffer())
         {
             // The usual case of an end that only receives.
             return None;

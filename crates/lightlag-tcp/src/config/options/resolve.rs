@@ -12,6 +12,9 @@ use lightlag_core::{Bytes, Duration};
 /// The longest timeout in hours: that of six round trips of a day.
 const LONGEST_TIMER: u64 = 144;
 
+/// The largest send buffer in bytes: 1 TB.
+const MAX_SEND_BUFFER: u64 = 1_000_000_000_000;
+
 impl Options {
     /// The profile's table, overridden by these options.
     pub fn resolve(&self) -> Result<Config, OptionError> {
@@ -32,6 +35,9 @@ impl Options {
         }
         if let Some(buffer) = self.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = buffer.resolve()?;
+        }
+        if let Some(size) = self.send_buffer {
+            config.send_buffer = Some(send_buffer(size, &config)?);
         }
         // Each replaces the other one of the profile.
         config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
@@ -106,6 +112,15 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// Checks a send buffer: one that holds no full segment would never send one.
+fn send_buffer(size: Bytes, config: &Config) -> Result<Bytes, OptionError> {
+    let segment = Bytes(config.mss.into());
+    if size < segment {
+        return error("send_buffer", format!("{size} holds less than one segment of {segment}: make it larger"));
+    }
+    in_range("send_buffer", size.0, 0, MAX_SEND_BUFFER, " B").map(Bytes)
 }
 
 fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<Option<DelayedAck>, OptionError> {

@@ -1,0 +1,55 @@
+//! Data waits for room in the send buffer.
+
+use super::*;
+use lightlag_core::Bytes;
+
+/// A client with a send buffer of 4,500 bytes, in segments of 1,000, and a congestion window of 100.
+fn buffered() -> Connection {
+    let send_buffer = Some(Bytes(4_500));
+    established(Config { send_buffer, initial_window: 100, initial_window_bytes: None, ..config() })
+}
+
+fn lengths(segments: &[Segment]) -> Vec<u16> {
+    segments.iter().map(|segment| segment.len).collect()
+}
+
+#[test]
+fn no_more_is_unacknowledged_than_the_buffer_holds() {
+    let mut client = buffered();
+    client.write(u64::MAX);
+    // Four whole segments fit into 4,500 bytes.
+    assert_eq!(lengths(&drain(&mut client, at(100))), [1_000; 4]);
+    assert!(!client.all_acknowledged());
+    client.handle_segment(at(200), &segment(1, 2_001, 0, Flags::ACK, 600));
+    assert_eq!(lengths(&drain(&mut client, at(200))), [1_000; 2]);
+    // An ACK inside a segment makes room for none.
+    client.handle_segment(at(210), &segment(1, 2_301, 0, Flags::ACK, 610));
+    assert_eq!(lengths(&drain(&mut client, at(210))), [0; 0]);
+}
+
+#[test]
+fn the_end_follows_the_last_data_that_waited() {
+    let mut client = buffered();
+    client.write(6_200);
+    client.close();
+    let first = drain(&mut client, at(100));
+    assert!(lengths(&first) == [1_000; 4] && first.iter().all(|segment| !segment.flags.has(Flags::FIN)));
+    assert_eq!((client.state(), client.has_sent_everything()), (State::Established, false));
+    client.handle_segment(at(200), &segment(1, 4_001, 0, Flags::ACK, 600));
+    let rest = drain(&mut client, at(200));
+    assert_eq!(lengths(&rest), [1_000, 1_000, 200]);
+    assert!(rest[2].flags.has(Flags::FIN) && client.state() == State::FinWait1);
+    assert!(client.has_sent_everything());
+    client.handle_segment(at(300), &segment(1, 6_202, 0, Flags::ACK, 700));
+    assert!(client.all_acknowledged() && client.state() == State::FinWait2);
+}
+
+#[test]
+fn a_write_that_fits_leaves_at_once_and_whole() {
+    let mut client = buffered();
+    client.write(1_300);
+    assert_eq!(lengths(&drain(&mut client, at(100))), [1_000, 300]);
+    client.write(3_200);
+    // 4,500 bytes in all.
+    assert_eq!(lengths(&drain(&mut client, at(110))), [1_000, 1_000, 1_000, 200]);
+}
