@@ -181,6 +181,203 @@ def test_iperf3_measures_our_host(inside: str, way: list[str]) -> None:
 
 
 @real
+def test_a_reverse_test_ends_although_the_path_holds_a_deep_queue(inside: str) -> None:
+    needs("iperf3")
+    with server(inside, "--iperf", "--rate", "2 Mbit/s", "--delay", "50 ms", "--queue", "1000") as process:
+        result = json.loads(client(inside, "iperf3", "--json", "--client", lab.OURS, "--port", "80", "-R", "-t", "2"))
+        process.terminate()
+        lines = ended(process)
+    assert result["end"]["sum_sent"]["bytes"] >= result["end"]["sum_received"]["bytes"] > 0
+    assert [line["error"] for line in lines if line["event"] == "closed"] in ([], [None])
+
+
+@real
+@pytest.mark.parametrize("way", [[], ["--reverse"]])
+def test_our_host_measures_with_a_real_iperf3_server(inside: str, way: list[str]) -> None:
+    needs("iperf3")
+    with iperf3_server(inside, 5201) as real_server:
+        place = ["--namespace", inside, "--tun", "ho-tun", *ADDRESSES, "--json"]
+        options = ["--iperf", "--time", "1 s", "--rate", "20 Mbit/s", "--delay", "5 ms", *way]
+        done = run("connect", f"{lab.KERNEL}:5201", *place, *options)
+        assert done.returncode == 0, done.stderr
+        assert real_server.wait() == 0
+    report = next(json.loads(line) for line in done.stdout.splitlines() if '"closed"' in line)
+    sent, other = ("bytes_in", "bytes_out") if way else ("bytes_out", "bytes_in")
+    # 20 Mbit/s for 1 s, and the slow start.
+    assert 500_000 < report[sent] < 6_000_000
+    assert report["error"] is None
+    assert report[other] <= 37
+
+
+@contextmanager
+def iperf3_server(namespace: str, port: int) -> Iterator[subprocess.Popen[str]]:
+    """iperf3's server of one test that listens in the namespace; killed at the end if it still runs."""
+    command = ["iperf3", "--server", "--one-off", "--forceflush", "--port", str(port)]
+    enter = ["ip", "netns", "exec", namespace]
+    with subprocess.Popen([*enter, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            while "listening" not in (line := process.stdout.readline()):
+                assert line, "iperf3 has ended"
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+STAR = """
+duration = "60 s"
+[[links]]
+between = ["client", "router"]
+rate = "100 Mbit/s"
+delay = "1 ms"
+[[links]]
+between = ["server", "router"]
+rate = "100 Mbit/s"
+delay = "1 ms"
+[[links]]
+between = ["router", "external"]
+rate = "4 Mbit/s"
+delay = "5 ms"
+queue = "20 packets"
+[[flows]]
+from = "external"
+to = "server"
+"""
+
+CLIENT = """
+[[hosts]]
+node = "client"
+address = "10.9.0.3"
+connect = "10.9.0.1:5202"
+role = "iperf"
+time = "4 s"
+"""
+
+SERVER = """
+[[hosts]]
+node = "server"
+address = "10.9.0.2"
+port = 5201
+role = "iperf"
+"""
+
+
+@contextmanager
+def hosts(namespace: str, folder: Path, text: str) -> Iterator[subprocess.Popen[str]]:
+    """Hosts around a router, ready; killed at the end if they still run."""
+    (folder / "star.toml").write_text(STAR)
+    (folder / "hosts.toml").write_text(text)
+    files = ["--path", str(folder / "star.toml"), "--hosts", str(folder / "hosts.toml")]
+    device = ["--namespace", namespace, "--tun", "ho-tun", "--peer", f"{lab.KERNEL}/24", "--seed", "1", "--json"]
+    command = [*LIGHTLAG, "serve-tcp", *files, *device]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        for _ in range(text.count("[[hosts]]")):
+            ready = process.stdout.readline()
+            assert ready, process.communicate()[1]
+            assert json.loads(ready)["event"] == "ready"
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+@real
+def test_a_client_and_a_server_share_a_router_and_its_queue_with_the_kernel(inside: str, tmp_path: Path) -> None:
+    needs("iperf3")
+    outward = ["iperf3", "--json", "--client", lab.OURS, "--reverse", "--time", "4"]
+    with iperf3_server(inside, 5202), hosts(inside, tmp_path, CLIENT + SERVER) as process:
+        # The client sends to the kernel, and so does the server, for the same 4 s.
+        result = json.loads(client(inside, *outward))
+        process.terminate()
+        lines = ended(process)
+    reports = [line for line in lines if line["event"] == "closed"]
+    sent = next(report["bytes_acknowledged"] for report in reports if report["local"].startswith("10.9.0.3"))
+    received = result["end"]["sum_received"]["bytes"]
+    # Both cross 4 Mbit/s: alone, each would have nearly all of it.
+    assert min(sent, received) > 100_000
+    assert sent + received < 1.2 * 4e6 * 4.5 / 8
+    assert lines[-1]["dropped_by_queue"] > 0
+
+
+@real
+def test_hosts_of_one_network_reach_each_other_and_the_kernel_in_both_directions(inside: str, tmp_path: Path) -> None:
+    needs("iperf3")
+    other = CLIENT.replace("10.9.0.1:5202", "10.9.0.2:5201").replace("4 s", "1 s")
+    with hosts(inside, tmp_path, other + SERVER) as process:
+        assert process.stdout is not None
+        while json.loads(line := process.stdout.readline())["event"] != "closed":
+            assert line
+        # A path of 100 Mbit/s and 4 ms, without the slow link.
+        assert json.loads(line)["bytes_out"] > 2_000_000
+        both = json.loads(client(inside, "iperf3", "--json", "--client", lab.OURS, "--bidir", "--bytes", "200K"))
+        process.terminate()
+        ended(process)
+    assert both["end"]["sum_received"]["bytes"] > 0
+    assert both["end"]["sum_received_bidir_reverse"]["bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            'node = "server"',
+            'node = "x"',
+            'hosts[1].node: there is no node "x" in the scenario; there are client, router',
+        ),
+        ('node = "server"', 'node = "client"', 'hosts[1].node: "client" has a host already'),
+        ('node = "server"', 'node = "external"', 'hosts[1].node: "external" is the node of the device'),
+        ('address = "10.9.0.2"', 'address = "10.9.0.3"', "hosts[1].address 10.9.0.3: another host has it already"),
+        ('address = "10.9.0.2"', 'address = "10.8.0.2"', "hosts[1].address 10.8.0.2 lies outside that network"),
+        ('address = "10.9.0.2"', "", "hosts[1]: missing field `address`"),
+        ("port = 5201", 'prot = "80"', "hosts[1]: unknown field `prot`"),
+        ("port = 5201", "port = 0", "hosts[1].port: takes a number from 1 to 65535"),
+        ("port = 5201", "", "hosts[1].port: takes a number from 1 to 65535"),
+        ("port = 5201", 'connect = "10.9.0.2:80"', "hosts[1].connect 10.9.0.2:80: is the address of this host itself"),
+        ('role = "iperf"', 'role = "ftp"', "hosts[0]: unknown variant `ftp`"),
+        ("[[hosts]]", "[[host]]", '"host" is not a key; write [[hosts]]'),
+        ("[[hosts]]", "[hosts", "hosts.toml: "),
+    ],
+)
+def test_a_wrong_host_is_named_in_one_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    (tmp_path / "star.toml").write_text(STAR)
+    (tmp_path / "hosts.toml").write_text((CLIENT + SERVER).replace(old, new))
+    files = ["--path", str(tmp_path / "star.toml"), "--hosts", str(tmp_path / "hosts.toml")]
+    done = run("serve-tcp", *files, "--peer", f"{lab.KERNEL}/24")
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("error: ")
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--hosts", "hosts.toml"], "--path"),
+        (["--hosts", "hosts.toml", "--path", "star.toml", "--port", "80"], "leave out --address, --port"),
+        (["--path", "star.toml", "--port", "80"], "--address: is missing"),
+        (["--address", "10.9.0.2"], "--port: is missing"),
+        (["--address", "10.9.0.2", "--port", "80", "--path", "star.toml", "--at", "x"], '--at: there is no node "x"'),
+        (["--hosts", "nothing.toml", "--path", "star.toml"], "nothing.toml"),
+    ],
+)
+def test_options_of_several_hosts_that_do_not_fit_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("star.toml").write_text(STAR)
+    Path("hosts.toml").write_text(CLIENT + SERVER)
+    done = run("serve-tcp", *arguments)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("error: ")
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@real
 def test_a_scenario_lies_between_client_and_host(inside: str, pair_file: Path) -> None:
     needs("nc")
     with server(inside, "--sink", "--connections", "1", "--path", str(pair_file), "--seed", "5") as process:

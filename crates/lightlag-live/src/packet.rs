@@ -23,6 +23,8 @@ pub struct Envelope {
 }
 
 use lightlag_core::Codepoint;
+use std::net::IpAddr;
+
 const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const TCP: u8 = 6;
@@ -39,6 +41,15 @@ pub fn envelope(packet: &[u8]) -> Result<Envelope, Fault> {
         Some(4) => ipv4(packet),
         Some(6) => ipv6(packet),
         _ => Err(Fault::NotIp),
+    }
+}
+
+/// The destination of a packet that [`envelope`] accepts.
+pub fn destination(packet: &[u8]) -> Option<IpAddr> {
+    match packet.first().map(|first| first >> 4) {
+        Some(4) => Some(IpAddr::from(<[u8; 4]>::try_from(packet.get(16..20)?).ok()?)),
+        Some(6) => Some(IpAddr::from(<[u8; 16]>::try_from(packet.get(24..40)?).ok()?)),
+        _ => None,
     }
 }
 
@@ -185,6 +196,14 @@ mod tests {
         assert_eq!(flow(&v4(0, 1, 0, &[8, 0, 1, 2])), flow(&v4(0, 1, 0, &[0, 0, 3, 4])));
         // Four bytes of a transport header may be missing.
         assert!(envelope(&v4(0, 6, 0, &[1])).is_ok());
+    }
+
+    #[test]
+    fn the_destination_is_read_in_both_versions() {
+        assert_eq!(destination(&v4(0, 6, 0, &[])), Some("10.0.0.2".parse().unwrap()));
+        let six = v6(0, 6, &[]);
+        assert_eq!(destination(&six), Some(IpAddr::from([0xfd; 16])));
+        assert_eq!((destination(&six[..39]), destination(&[])), (None, None));
     }
 
     #[test]

@@ -19,6 +19,15 @@ from lightlag.errors import InputError
 Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
 Namespace = Annotated[str | None, typer.Option(metavar="NAME", help="Network namespace of the device (ip netns).")]
 Address = Annotated[str, typer.Option(metavar="IP", help="Our address: the simulated host's.")]
+HostAddress = Annotated[str | None, typer.Option("--address", metavar="IP", help="Address of the simulated host.")]
+HostsFile = Annotated[
+    str | None,
+    typer.Option("--hosts", metavar="FILE", help="Several hosts at nodes of the scenario of --path, in TOML."),
+]
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="NODE", help="Node of the device in --path. Default: the start of its first flow."),
+]
 Peer = Annotated[
     str | None,
     typer.Option(metavar="IP/PREFIX", help="The kernel's address on the device. Without it the device has one."),
@@ -56,8 +65,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line: ea
 
 
 def serve_tcp(
-    address: Address,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen at.")],
+    address: HostAddress = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port to listen at.")] = None,
+    hosts: HostsFile = None,
     tun: Tun = "lightlag0",
     namespace: Namespace = None,
     peer: Peer = None,
@@ -83,6 +93,7 @@ def serve_tcp(
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
     path: PathFile = None,
+    at: At = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -103,19 +114,32 @@ def serve_tcp(
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5201 --iperf --rate "20 Mbit/s" --delay 100ms
     iperf3 -c 10.9.0.2 --bidir
 
+    With --hosts several hosts serve and connect at nodes of one network:
+
+    \b
+    lightlag serve-tcp --path star.toml --hosts hosts.toml --at outside --peer 10.9.0.1/24
+
     Ctrl-C resets the connections that are open, prints the counters and removes the device.
     """
     wanted = {"sink": sink, "echo": echo, "iperf": iperf, "http": http is not None}
     roles = [role for role, is_wanted in wanted.items() if is_wanted] + ["send"] * ((send is not None) + bool(file))
     if len(roles) > 1:
         raise InputError("--sink, --echo, --send, --file, --http, --iperf: take one of them")
-    role = roles[0] if roles else "sink"
-    options: dict[str, Any] = {"port": port, "role": role, "send": send, "connections": connections}
-    options |= {"file": _text(file), "http": _text(http), "pause": _pause(pause_after, pause_for)}
-    options |= {"priority": priority, "fast_open": fast_open}
-    options |= {"max_connections": max_connections, "max_memory": max_memory, "stall_timeout": stall_timeout}
-    options["path"] = _path(path, seed, rate, delay, queue, loss)
-    _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
+    options = {"at": at, "priority": priority, "path": _path(path, seed, rate, delay, queue, loss)}
+    options |= _device(tun, namespace, peer, mtu, seed)
+    if hosts is not None:
+        if address is not None or port is not None or roles or sets or congestion or profile:
+            raise InputError("--hosts: the file describes the hosts; leave out --address, --port and what they do")
+        _run(options | {"hosts": _hosts(hosts)}, as_json)
+        return
+    for name, value in [("--address", address), ("--port", port)]:
+        if value is None:
+            raise InputError(f"{name}: is missing; give it, or describe several hosts with --hosts FILE")
+    host: dict[str, Any] = {"address": address, "port": port, "role": roles[0] if roles else "sink", "send": send}
+    host |= {"connections": connections, "file": _text(file), "http": _text(http), "fast_open": fast_open}
+    host |= {"pause": _pause(pause_after, pause_for), "tcp": _tcp(sets, congestion, profile)}
+    host |= {"max_connections": max_connections, "max_memory": max_memory, "stall_timeout": stall_timeout}
+    _run(options | {"host": _given(host)}, as_json)
 
 
 def connect(
@@ -127,6 +151,9 @@ def connect(
     send: Send = None,
     file: File = None,
     receive: Annotated[bool, typer.Option("--receive", help="Read until the peer closes (the default).")] = False,
+    iperf: Annotated[bool, typer.Option("--iperf", help="Run a test against an iperf3 server.")] = False,
+    time: Annotated[str | None, typer.Option(metavar="TIME", help="Duration of the test (10 s).")] = None,
+    reverse: Annotated[bool, typer.Option("--reverse", help="The iperf3 server sends.")] = False,
     connections: Annotated[int, typer.Option(min=1, help="Open this number of connections, one after the other.")] = 1,
     congestion: Congestion = None,
     profile: ProfileName = None,
@@ -134,6 +161,7 @@ def connect(
     pause_after: PauseAfter = None,
     pause_for: PauseFor = "3 s",
     path: PathFile = None,
+    at: At = None,
     rate: Rate = None,
     delay: Delay = None,
     queue: Queue = None,
@@ -149,40 +177,50 @@ def connect(
     \b
     nc -l 10.9.0.1 5001 | sha256sum               once the device is there; or listen at 0.0.0.0
     lightlag connect 10.9.0.1:5001 --address 10.9.0.2 --peer 10.9.0.1/24 --send 64MB -c hybla
+    iperf3 -s                                     another server
+    lightlag connect 10.9.0.1:5201 --address 10.9.0.2 --peer 10.9.0.1/24 --iperf --time "5 s"
     """
-    if sum([receive, send is not None, file is not None]) > 1:
-        raise InputError("--send, --file, --receive: take one of them")
-    role = "send" if send is not None or file else "sink"
-    options: dict[str, Any] = {"remote": remote, "role": role, "send": send, "file": _text(file)}
-    options["connections"] = connections
-    options |= {"pause": _pause(pause_after, pause_for)}
-    options |= {"priority": priority, "fast_open": fast_open}
-    options["path"] = _path(path, seed, rate, delay, queue, loss)
-    _run(options | _common(tun, namespace, address, peer, congestion, profile, sets, mtu, seed), as_json)
+    if sum([receive, send is not None, file is not None, iperf]) > 1:
+        raise InputError("--send, --file, --receive, --iperf: take one of them")
+    role = "iperf" if iperf else "send" if send is not None or file else "sink"
+    host: dict[str, Any] = {"address": address, "connect": remote, "role": role, "send": send, "file": _text(file)}
+    host |= {"connections": connections, "fast_open": fast_open, "time": time, "reverse": reverse}
+    host |= {"pause": _pause(pause_after, pause_for), "tcp": _tcp(sets, congestion, profile)}
+    options = {"at": at, "priority": priority, "path": _path(path, seed, rate, delay, queue, loss)}
+    options |= _device(tun, namespace, peer, mtu, seed)
+    _run(options | {"host": _given(host)}, as_json)
 
 
-def _common(
-    tun: str,
-    namespace: str | None,
-    address: str,
-    peer: str | None,
-    congestion: str | None,
-    profile: str | None,
-    sets: list[str] | None,
-    mtu: int,
-    seed: int | None,
-) -> dict[str, Any]:
-    tcp = _tcp(sets or [])
-    tcp |= {key: value for key, value in [("congestion", congestion), ("profile", profile)] if value is not None}
+def _device(tun: str, namespace: str | None, peer: str | None, mtu: int, seed: int | None) -> dict[str, Any]:
     seed = secrets.randbits(53) if seed is None else seed
-    device = {"tun": tun, "namespace": namespace, "address": address, "peer": peer, "mtu": mtu}
-    return device | {"tcp": tcp, "seed": seed}
+    return {"tun": tun, "namespace": namespace, "peer": peer, "mtu": mtu, "seed": seed}
 
 
-def _tcp(sets: list[str]) -> dict[str, Any]:
-    """The table that KEY=VALUE pairs describe; a key with dots is one of a table inside."""
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that have a value."""
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _hosts(file: str) -> list[dict[str, Any]]:
+    """The hosts that a file describes."""
+    from lightlag._input import read_text
+
+    try:
+        table = tomllib.loads(read_text(Path(file)))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}") from None
+    hosts = table.pop("hosts", [])
+    if table:
+        raise InputError(f'{file}: "{next(iter(table))}" is not a key; write [[hosts]] with node and address')
+    if not isinstance(hosts, list) or not hosts or not all(isinstance(host, dict) for host in hosts):
+        raise InputError(f"{file}: describes no host; write [[hosts]] with node and address")
+    return hosts
+
+
+def _tcp(sets: list[str] | None, congestion: str | None, profile: str | None) -> dict[str, Any]:
+    """The table that the options and KEY=VALUE pairs describe; a key with dots is one of a table inside."""
     table: dict[str, Any] = {}
-    for change in sets:
+    for change in sets or []:
         key, separator, text = change.partition("=")
         if not separator or not key.strip():
             raise InputError(f'--set "{change}": is not KEY=VALUE; write for example --set sack=false')
@@ -197,7 +235,7 @@ def _tcp(sets: list[str]) -> dict[str, Any]:
             if not isinstance(place, dict):
                 raise InputError(f'--set "{change}": {part} is a value already')
         place[last] = value
-    return table
+    return table | _given({"congestion": congestion, "profile": profile})
 
 
 def _text(path: Path | None) -> str | None:
@@ -241,14 +279,13 @@ def _run(options: dict[str, Any], as_json: bool) -> None:
     def watch(text: str) -> None:
         print(plain(text) if as_json else printable(_line(json.loads(text)), keep="\n"), flush=True)
 
-    options = {key: value for key, value in options.items() if value is not None}
     with _signals.raising():
         try:
-            summary = json.loads(_engine.serve_tcp(json.dumps(options), watch))
+            summary = json.loads(_engine.serve_tcp(json.dumps(_given(options), default=str), watch))
         except ValueError as error:
             raise InputError(str(error)) from None
     print(plain(json.dumps({"event": "ended"} | summary)) if as_json else _counters(summary), flush=True)
-    if summary["interrupted"] and "remote" in options:
+    if summary["interrupted"] and "connect" in options.get("host", {}):
         print("error: interrupted", file=sys.stderr)
         raise typer.Exit(_signals.code())
 

@@ -1,10 +1,10 @@
 //! The options of a host on the command line, and their [`ServeConfig`].
 
-use super::{Action, PathConfig, Pause, Role, ServeConfig, Source};
+use super::{Action, HostPlan, PathConfig, Pause, Role, ServeConfig, Site, Source, Test};
 use crate::priority::Priority;
 use crate::tun::TunConfig;
 use lightlag_core::{Bytes, Duration};
-use lightlag_host::{FastOpen, HostConfig, Limits};
+use lightlag_host::{FastOpen, HostConfig, Limits, SendBuffer};
 use lightlag_tcp::Options;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -19,8 +19,6 @@ pub struct ServeOptions {
     /// The network namespace that it lives in.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// The local address.
-    pub address: String,
     /// The kernel's address on the device with its prefix length; none if the device already has one.
     #[serde(default)]
     pub peer: Option<String>,
@@ -29,12 +27,41 @@ pub struct ServeOptions {
     pub mtu: u16,
     /// The seed of initial sequence numbers and ports.
     pub seed: u64,
+    /// A scenario in JSON: the network between the device and the hosts.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Node of the device; by default the start of the scenario's first flow.
+    #[serde(default)]
+    pub at: Option<String>,
+    /// Scheduling of the loop: fifo (the default), nice or normal.
+    #[serde(default)]
+    pub priority: Option<String>,
+    /// The host of the command line.
+    #[serde(default)]
+    pub host: Option<HostOptions>,
+    /// In its place, hosts of a file, each with the keys of [`HostOptions`].
+    #[serde(default)]
+    pub hosts: Vec<serde_json::Value>,
+}
+
+/// One host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostOptions {
+    /// Its node; by default the end of the scenario's first flow.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// Its address.
+    pub address: String,
     /// The options of TCP.
     #[serde(default)]
     pub tcp: Options,
     /// The port at which to listen.
     #[serde(default)]
     pub port: Option<u16>,
+    /// The server to connect to, instead of listening.
+    #[serde(default)]
+    pub connect: Option<String>,
     /// Number of connections.
     #[serde(default)]
     pub connections: Option<u64>,
@@ -47,11 +74,9 @@ pub struct ServeOptions {
     /// Time after which a connection whose peer keeps its window closed is reset.
     #[serde(default)]
     pub stall_timeout: Option<Duration>,
-    /// The server to connect to, instead of listening.
+    /// The application of each connection; by default it sends what is to be sent, and reads otherwise.
     #[serde(default)]
-    pub remote: Option<String>,
-    /// The application of each connection.
-    pub role: RoleName,
+    pub role: Option<RoleName>,
     /// Number of bytes to send.
     #[serde(default)]
     pub send: Option<Bytes>,
@@ -61,19 +86,18 @@ pub struct ServeOptions {
     /// Folder of the files to serve.
     #[serde(default)]
     pub http: Option<PathBuf>,
+    /// Duration of a test of iperf3, as its client.
+    #[serde(default)]
+    pub time: Option<Duration>,
+    /// The server of iperf3 sends.
+    #[serde(default)]
+    pub reverse: bool,
     /// A pause of the reader.
     #[serde(default)]
     pub pause: Option<Pause>,
-    /// A scenario in JSON: the network between the device, at the start of its first flow, and the local host, at the
-    /// flow's end.
-    #[serde(default)]
-    pub path: Option<String>,
     /// Use of data in a SYN (RFC 7413): cookie or no-cookie.
     #[serde(default)]
     pub fast_open: Option<String>,
-    /// Scheduling of the loop: fifo (the default), nice or normal.
-    #[serde(default)]
-    pub priority: Option<String>,
 }
 
 /// The application of a connection, by name.
@@ -88,8 +112,29 @@ pub enum RoleName {
     Send,
     /// Answer requests for files.
     Http,
-    /// Be a server of iperf3.
+    /// Be a server of iperf3, or a client that connects to one.
     Iperf,
+}
+
+/// Names of keys in messages: options of the command line, or keys of a file.
+#[derive(Clone, Copy)]
+enum Naming {
+    CommandLine,
+    /// The host with this number.
+    File(usize),
+}
+
+impl Naming {
+    /// The name of a key, such as `tcp.mss`.
+    fn of(self, key: &str) -> String {
+        match self {
+            Self::File(index) => format!("hosts[{index}].{key}"),
+            Self::CommandLine => match key.strip_prefix("tcp.") {
+                Some(key) => format!("--set {key}"),
+                None => format!("--{}", key.replace('_', "-")),
+            },
+        }
+    }
 }
 
 /// The MTU of Ethernet.
@@ -121,47 +166,104 @@ const STALL: Duration = Duration::from_secs(120);
 /// Time without progress after which a connection of a full server gives way to a new one.
 const IDLE: Duration = Duration::from_secs(60);
 
+/// Default of `--time`, as that of iperf3, and the longest.
+const TEST: Duration = Duration::from_secs(10);
+const LONGEST_TEST: Duration = Duration::from_secs(86_400);
+
 impl ServeOptions {
-    /// The host that the options describe.
+    /// The hosts that the options describe.
     ///
     /// # Errors
     /// One line with the option, its value, and a remedy.
     pub fn resolve(&self) -> Result<ServeConfig, String> {
-        let address: IpAddr = self.address.parse().map_err(|_| {
-            format!("--address {:?}: is no IP address; write for example --address 10.9.0.2", self.address)
-        })?;
-        if address.is_unspecified() || address.is_multicast() {
-            return Err(format!("--address {address}: a host needs an address of its own, such as 10.9.0.2"));
-        }
         if self.mtu < LEAST_MTU {
             return Err(format!("--mtu {}: is below {LEAST_MTU} bytes", self.mtu));
         }
-        let tcp = self.tcp.resolve().map_err(|error| format!("--set {}: {}", error.key, error.message))?;
-        if tcp.awaits_path() {
-            return Err("--set route: a host has no path to take it from; write rtt, rto, bdp or rate".to_owned());
+        let (options, namings) = self.host_options()?;
+        let mut hosts = Vec::new();
+        let mut sites: Vec<Site> = Vec::new();
+        for (index, (options, naming)) in options.iter().zip(namings).enumerate() {
+            let (plan, address) = options.resolve(naming, self.mtu, self.seed.wrapping_add(index as u64))?;
+            if sites.iter().any(|site| site.address == address) {
+                return Err(format!("{} {address}: another host has it already", naming.of("address")));
+            }
+            if matches!(naming, Naming::File(_)) && options.node.is_none() {
+                return Err(format!("{}: is missing; name the node of the host", naming.of("node")));
+            }
+            sites.push(Site { node: options.node.clone(), address, key: naming.of("node") });
+            hosts.push(plan);
         }
-        let mut host = HostConfig { tcp, mtu: self.mtu, seed: self.seed, ..HostConfig::new(vec![address]) };
-        // The send buffer covers the path; the kernel's default of 4 MB limits a sender above 160 Mbit/s at 200 ms.
-        let twice = Bytes(2 * host.tcp.receive_buffer.0.min(64 << 20));
-        host.send_buffer.most = host.send_buffer.most.max(twice);
         let mut tun = TunConfig::new(&self.tun);
         tun.namespace.clone_from(&self.namespace);
         tun.mtu = self.mtu;
-        tun.addresses = self.peer.iter().map(|peer| kernel_side(peer, address)).collect::<Result<_, _>>()?;
-        let path = self.path.as_deref().map(PathConfig::of_scenario).transpose()?;
+        tun.addresses = self.kernel_side(&sites)?.into_iter().collect();
+        if self.path.is_none() && (sites.len() > 1 || !self.hosts.is_empty()) {
+            return Err("--hosts: the hosts stand at nodes of a scenario; name it with --path".to_owned());
+        }
+        let network = |json| PathConfig::of_scenario(json, self.at.as_deref(), &sites);
+        let path = self.path.as_deref().map(network).transpose()?;
         let priority = match self.priority.as_deref() {
             None | Some("fifo") => Priority::Fifo,
             Some("nice") => Priority::Nice,
             Some("normal") => Priority::Normal,
             Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal")),
         };
-        let early = self.fast_open.is_some();
-        host.fast_open = self.fast_open()?;
-        host.limits = self.limits()?;
-        Ok(ServeConfig { tun, host, action: self.action(address)?, early, pause: self.pause, path, priority })
+        Ok(ServeConfig { tun, hosts, path, priority })
     }
 
-    fn limits(&self) -> Result<Limits, String> {
+    /// The options of every host.
+    fn host_options(&self) -> Result<(Vec<HostOptions>, Vec<Naming>), String> {
+        if let Some(host) = &self.host {
+            return Ok((vec![host.clone()], vec![Naming::CommandLine]));
+        }
+        if self.hosts.is_empty() {
+            return Err("--hosts: the file describes no host; write [[hosts]] with node and address".to_owned());
+        }
+        let read = |(index, host): (usize, &serde_json::Value)| {
+            HostOptions::deserialize(host).map_err(|error| format!("hosts[{index}]: {error}"))
+        };
+        let hosts: Vec<HostOptions> = self.hosts.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let namings = (0..hosts.len()).map(Naming::File).collect();
+        Ok((hosts, namings))
+    }
+
+    /// The address of the kernel's side, in whose network every host is.
+    fn kernel_side(&self, sites: &[Site]) -> Result<Option<(IpAddr, u8)>, String> {
+        let Some(peer) = &self.peer else { return Ok(None) };
+        let mut side = None;
+        for Site { address, key, .. } in sites {
+            let key = key.replace("node", "address");
+            side = Some(kernel_side(peer, *address, &key)?);
+        }
+        Ok(side)
+    }
+}
+
+impl HostOptions {
+    /// The host, and its address.
+    fn resolve(&self, naming: Naming, mtu: u16, seed: u64) -> Result<(HostPlan, IpAddr), String> {
+        let key = naming.of("address");
+        let address: IpAddr = self
+            .address
+            .parse()
+            .map_err(|_| format!("{key} {:?}: is no IP address; write one such as 10.9.0.2", self.address))?;
+        if address.is_unspecified() || address.is_multicast() {
+            return Err(format!("{key} {address}: a host needs an address of its own, such as 10.9.0.2"));
+        }
+        let set = |key: &str| naming.of(&format!("tcp.{key}"));
+        let tcp = self.tcp.resolve().map_err(|error| format!("{}: {}", set(&error.key), error.message))?;
+        if tcp.awaits_path() {
+            return Err(format!("{}: a host has no path to take it from; write rtt, rto, bdp or rate", set("route")));
+        }
+        let mut host = HostConfig { tcp, mtu, seed, ..HostConfig::new(vec![address]) };
+        host.send_buffer = send_buffer(&host);
+        host.fast_open = self.fast_open(naming)?;
+        host.limits = self.limits(naming)?;
+        let (action, early) = (self.action(address, naming)?, self.fast_open.is_some());
+        Ok((HostPlan { host, action, early, pause: self.pause }, address))
+    }
+
+    fn limits(&self, naming: Naming) -> Result<Limits, String> {
         let limits = Limits {
             connections: self.max_connections.unwrap_or(CONNECTIONS),
             time_wait: TIME_WAIT,
@@ -170,90 +272,129 @@ impl ServeOptions {
             idle: IDLE,
         };
         if limits.connections == 0 {
-            return Err("--max-connections 0: a server needs at least one connection".to_owned());
+            return Err(format!("{} 0: a server needs at least one connection", naming.of("max_connections")));
         }
         if limits.memory < LEAST_MEMORY {
-            return Err(format!("--max-memory {}: is below {LEAST_MEMORY}", limits.memory));
+            return Err(format!("{} {}: is below {LEAST_MEMORY}", naming.of("max_memory"), limits.memory));
         }
         if limits.closed_window.is_zero() {
-            return Err("--stall-timeout 0 s: is not above 0 s".to_owned());
+            return Err(format!("{} 0 s: is not above 0 s", naming.of("stall_timeout")));
         }
         Ok(limits)
     }
 
-    fn fast_open(&self) -> Result<FastOpen, String> {
+    fn fast_open(&self, naming: Naming) -> Result<FastOpen, String> {
         let with = FastOpen { server: true, all_listeners: true, ..FastOpen::default() };
         match self.fast_open.as_deref() {
             None => Ok(FastOpen::default()),
             Some("cookie") => Ok(with),
             Some("no-cookie") => Ok(FastOpen { client_without_cookie: true, server_without_cookie: true, ..with }),
-            Some(other) => Err(format!("--fast-open {other:?}: is not cookie or no-cookie")),
+            Some(other) => Err(format!("{} {other:?}: is not cookie or no-cookie", naming.of("fast_open"))),
         }
     }
 
-    fn action(&self, address: IpAddr) -> Result<Action, String> {
-        let role = self.role()?;
-        match (&self.remote, self.port) {
-            (Some(remote), _) => {
-                let to: SocketAddr = remote
-                    .parse()
-                    .map_err(|_| format!("{remote:?}: is not ADDRESS:PORT; write for example 10.9.0.1:5001"))?;
-                if to.is_ipv4() != address.is_ipv4() {
-                    return Err(format!("{remote}: is not of the family of --address {address}"));
-                }
-                if to.port() == 0 {
-                    return Err(format!(
-                        "{remote}: nobody listens at port 0; write for example {}:5001",
-                        shown(to.ip())
-                    ));
-                }
-                if to.ip() == address {
-                    return Err(format!("{remote}: is --address {address}, this host itself; name another host"));
-                }
-                if to.ip().is_unspecified() || to.ip().is_multicast() {
-                    return Err(format!("{remote}: is not the address of one host; write for example 10.9.0.1:5001"));
-                }
-                Ok(Action::Connect { remote: to, role, connections: self.connections.unwrap_or(1) })
+    fn action(&self, address: IpAddr, naming: Naming) -> Result<Action, String> {
+        let role = self.role(naming)?;
+        match (&self.connect, self.port) {
+            (Some(_), Some(_)) => {
+                let (connect, port) = (naming.of("connect"), naming.of("port"));
+                Err(format!("{connect}: a host that connects does not listen; leave {port} out"))
+            }
+            (Some(remote), None) => {
+                let at = if let Naming::File(_) = naming { naming.of("connect") + " " } else { String::new() };
+                let remote = server(remote, address).map_err(|error| at + &error)?;
+                Ok(Action::Connect { remote, role, connections: self.connections.unwrap_or(1) })
             }
             (None, Some(port @ 1..)) => Ok(Action::Listen { port, role, connections: self.connections }),
-            (None, _) => Err("--port: takes a number from 1 to 65535".to_owned()),
+            (None, _) => Err(format!("{}: takes a number from 1 to 65535", naming.of("port"))),
         }
     }
 
-    fn role(&self) -> Result<Role, String> {
-        Ok(match (self.role, self.send, &self.file, &self.http) {
+    fn role(&self, naming: Naming) -> Result<Role, String> {
+        let sends = self.send.is_some() || self.file.is_some();
+        let role = self.role.unwrap_or(match (sends, &self.http) {
+            (true, _) => RoleName::Send,
+            (false, Some(_)) => RoleName::Http,
+            (false, None) => RoleName::Sink,
+        });
+        let is_test = role == RoleName::Iperf && self.connect.is_some();
+        for (key, is_given) in [("time", self.time.is_some()), ("reverse", self.reverse)] {
+            if is_given && !is_test {
+                return Err(format!("{}: only a client of iperf3 has it; leave it out", naming.of(key)));
+            }
+        }
+        Ok(match (role, self.send, &self.file, &self.http) {
             (RoleName::Sink, ..) => Role::Sink,
             (RoleName::Echo, ..) => Role::Echo,
+            (RoleName::Iperf, ..) if is_test => Role::Test(self.test(naming)?),
             (RoleName::Iperf, ..) => Role::Iperf,
             (RoleName::Send, Some(bytes), ..) => Role::Send(Source::Pattern(bytes.0)),
             (RoleName::Send, None, Some(file), _) => {
                 let source = Source::File(file.clone());
-                source.open().map_err(|error| format!("--file {error}"))?;
+                source.open().map_err(|error| format!("{} {error}", naming.of("file")))?;
                 Role::Send(source)
             }
             (RoleName::Http, _, _, Some(folder)) if folder.is_dir() => Role::Http(folder.clone()),
             (RoleName::Http, _, _, Some(folder)) => {
-                return Err(format!("--http {}: is no folder", folder.display()));
+                return Err(format!("{} {}: is no folder", naming.of("http"), folder.display()));
             }
-            (RoleName::Send | RoleName::Http, ..) => return Err("nothing is said about what is sent".to_owned()),
+            (RoleName::Send, ..) => return Err(format!("{}: is missing; say how much is sent", naming.of("send"))),
+            (RoleName::Http, ..) => return Err(format!("{}: is missing; name the folder", naming.of("http"))),
         })
+    }
+
+    fn test(&self, naming: Naming) -> Result<Test, String> {
+        let time = self.time.unwrap_or(TEST);
+        if time.is_zero() || time > LONGEST_TEST {
+            return Err(format!("{} {time}: is not above 0 s and at most a day", naming.of("time")));
+        }
+        Ok(Test { time, reverse: self.reverse })
     }
 }
 
-/// Address and prefix length of the kernel's side.
-fn kernel_side(peer: &str, ours: IpAddr) -> Result<(IpAddr, u8), String> {
+/// The send buffer of a host's sockets: that of its TCP, or one that covers the path. The kernel's default of 4 MB limits
+/// a sender above 160 Mbit/s at 200 ms.
+fn send_buffer(host: &HostConfig) -> SendBuffer {
+    match host.tcp.send_buffer {
+        Some(size) => SendBuffer { initial: size, most: size },
+        None => {
+            let twice = Bytes(2 * host.tcp.receive_buffer.0.min(64 << 20));
+            SendBuffer { most: host.send_buffer.most.max(twice), ..host.send_buffer }
+        }
+    }
+}
+
+/// The address of a server for a host with the address `own`.
+fn server(remote: &str, own: IpAddr) -> Result<SocketAddr, String> {
+    let to: SocketAddr =
+        remote.parse().map_err(|_| format!("{remote:?}: is not ADDRESS:PORT; write for example 10.9.0.1:5001"))?;
+    if to.is_ipv4() != own.is_ipv4() {
+        return Err(format!("{remote}: is not of the family of the host's address {own}"));
+    }
+    if to.port() == 0 {
+        return Err(format!("{remote}: nobody listens at port 0; write for example {}:5001", shown(to.ip())));
+    }
+    if to.ip() == own {
+        return Err(format!("{remote}: is the address of this host itself; name another host"));
+    }
+    if to.ip().is_unspecified() || to.ip().is_multicast() {
+        return Err(format!("{remote}: is not the address of one host; write for example 10.9.0.1:5001"));
+    }
+    Ok(to)
+}
+
+/// Address and prefix length of the kernel's side, for a host with the address `ours`, which `key` gives.
+fn kernel_side(peer: &str, ours: IpAddr, key: &str) -> Result<(IpAddr, u8), String> {
     let wrong = || format!("--peer {peer:?}: is not ADDRESS/PREFIX; write for example --peer 10.9.0.1/24");
     let (address, prefix) = peer.split_once('/').ok_or_else(wrong)?;
     let address: IpAddr = address.parse().map_err(|_| wrong())?;
     let longest = if address.is_ipv4() { 32 } else { 128 };
     let prefix: u8 = prefix.parse().ok().filter(|prefix| *prefix <= longest).ok_or_else(wrong)?;
     if address == ours {
-        return Err(format!("--peer {peer}: is our own --address; the kernel's side needs another one"));
+        return Err(format!("--peer {peer}: {key} is the same address; the kernel's side needs another one"));
     }
     if !same_network(address, ours, prefix) {
-        return Err(format!(
-            "--peer {peer}: --address {ours} lies outside that network; the kernel would not route to it"
-        ));
+        return Err(format!("--peer {peer}: {key} {ours} lies outside that network; the kernel would not route to it"));
     }
     Ok((address, prefix))
 }
@@ -273,19 +414,24 @@ mod tests {
 
     fn options(changes: &str) -> ServeOptions {
         let mut json: serde_json::Value = serde_json::from_str(
-            r#"{"tun": "ho-0", "address": "10.9.0.2", "peer": "10.9.0.1/24", "seed": 1, "port": 5001, "role": "sink"}"#,
+            r#"{"tun": "ho-0", "peer": "10.9.0.1/24", "seed": 1,
+                "host": {"address": "10.9.0.2", "port": 5001, "role": "sink"}}"#,
         )
         .unwrap();
         let changes: serde_json::Value = serde_json::from_str(changes).unwrap();
-        json.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        for (key, value) in changes.as_object().unwrap() {
+            let of_device = ["peer", "mtu", "priority", "path", "at"].contains(&key.as_str());
+            let table = if of_device { &mut json } else { &mut json["host"] };
+            table[key] = value.clone();
+        }
         serde_json::from_value(json).unwrap()
     }
 
     #[test]
     fn fast_open_is_one_of_two_words() {
-        assert!(!options("{}").resolve().unwrap().early);
+        assert!(!options("{}").resolve().unwrap().hosts[0].early);
         for (word, bare) in [("cookie", false), ("no-cookie", true)] {
-            let config = options(&format!(r#"{{"fast_open": "{word}"}}"#)).resolve().unwrap();
+            let config = options(&format!(r#"{{"fast_open": "{word}"}}"#)).resolve().unwrap().hosts.remove(0);
             let fast_open = config.host.fast_open;
             assert!(config.early && fast_open.client && fast_open.server && fast_open.all_listeners);
             assert_eq!((fast_open.client_without_cookie, fast_open.server_without_cookie), (bare, bare));
@@ -298,8 +444,8 @@ mod tests {
     fn a_host_takes_the_other_address_of_its_network() {
         let config = options(r#"{"tcp": {"congestion": "bbr"}}"#).resolve().unwrap();
         assert_eq!(config.tun.addresses, [("10.9.0.1".parse().unwrap(), 24)]);
-        assert_eq!(config.host.tcp.congestion.name(), "bbr");
-        assert!(matches!(config.action, Action::Listen { port: 5001, role: Role::Sink, connections: None }));
+        assert_eq!(config.hosts[0].host.tcp.congestion.name(), "bbr");
+        assert!(matches!(config.hosts[0].action, Action::Listen { port: 5001, role: Role::Sink, connections: None }));
     }
 
     #[test]
@@ -310,10 +456,13 @@ mod tests {
             (r#"{"peer": "10.9.0.1"}"#, "--peer \"10.9.0.1\""),
             (r#"{"peer": "10.9.0.1/33"}"#, "--peer \"10.9.0.1/33\""),
             (r#"{"peer": "10.8.0.1/24"}"#, "--peer 10.8.0.1/24: --address 10.9.0.2 lies outside"),
-            (r#"{"peer": "10.9.0.2/24"}"#, "--peer 10.9.0.2/24: is our own"),
-            (r#"{"remote": "10.9.0.1:0"}"#, "10.9.0.1:0: nobody listens at port 0; write for example 10.9.0.1:5001"),
-            (r#"{"remote": "10.9.0.2:5001"}"#, "10.9.0.2:5001: is --address 10.9.0.2, this host itself"),
-            (r#"{"remote": "0.0.0.0:5001"}"#, "0.0.0.0:5001: is not the address of one host"),
+            (r#"{"peer": "10.9.0.2/24"}"#, "--peer 10.9.0.2/24: --address is the same address"),
+            (
+                r#"{"port": null, "connect": "10.9.0.1:0"}"#,
+                "10.9.0.1:0: nobody listens at port 0; write for example 10.9.0.1:5001",
+            ),
+            (r#"{"port": null, "connect": "10.9.0.2:5001"}"#, "10.9.0.2:5001: is the address of this host itself"),
+            (r#"{"port": null, "connect": "0.0.0.0:5001"}"#, "0.0.0.0:5001: is not the address of one host"),
             (r#"{"port": 0}"#, "--port"),
             (r#"{"mtu": 60}"#, "--mtu 60"),
             (r#"{"max_connections": 0}"#, "--max-connections 0: a server needs"),
@@ -321,8 +470,12 @@ mod tests {
             (r#"{"stall_timeout": "0 s"}"#, "--stall-timeout 0 s"),
             (r#"{"tcp": {"mss": "1 B"}}"#, "--set mss"),
             (r#"{"tcp": {"route": "path"}}"#, "--set route: a host has no path"),
-            (r#"{"remote": "10.9.0.1"}"#, "\"10.9.0.1\""),
-            (r#"{"remote": "[fd00::1]:80"}"#, "[fd00::1]:80"),
+            (r#"{"port": null, "connect": "10.9.0.1"}"#, "\"10.9.0.1\""),
+            (r#"{"port": null, "connect": "[fd00::1]:80"}"#, "[fd00::1]:80"),
+            (r#"{"connect": "10.9.0.1:80"}"#, "--connect: a host that connects does not listen; leave --port out"),
+            (r#"{"time": "3 s"}"#, "--time: only a client of iperf3 has it"),
+            (r#"{"port": null, "connect": "10.9.0.1:80", "role": "iperf", "time": "0 s"}"#, "--time 0 s: is not above"),
+            (r#"{"role": "send"}"#, "--send: is missing"),
             (r#"{"role": "send", "file": "/nowhere"}"#, "--file /nowhere"),
             (r#"{"role": "http", "http": "/nowhere"}"#, "--http /nowhere"),
         ] {
@@ -336,5 +489,60 @@ mod tests {
         assert!(same_network("1.2.3.4".parse().unwrap(), "200.0.0.1".parse().unwrap(), 0));
         assert!(!same_network("10.9.0.1".parse().unwrap(), "10.9.0.2".parse().unwrap(), 32));
         assert!(same_network("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap(), 64));
+    }
+
+    /// Two hosts on a path, with these changes of the second.
+    fn two_hosts(changes: &str) -> Result<ServeConfig, String> {
+        let path = r#"{"duration": "1 s", "links": [
+            {"between": ["client", "router"], "rate": "8 Mbit/s", "delay": "1 ms"},
+            {"between": ["server", "router"], "rate": "8 Mbit/s", "delay": "1 ms"},
+            {"between": ["router", "outside"], "rate": "8 Mbit/s", "delay": "1 ms"}],
+            "flows": [{"from": "client", "to": "outside"}]}"#;
+        let mut json = serde_json::json!({
+            "tun": "ho-0", "peer": "10.9.0.1/24", "seed": 1, "path": path, "at": "outside",
+            "hosts": [
+                {"node": "client", "address": "10.9.0.2", "connect": "10.9.0.1:5201", "role": "iperf", "time": "3 s"},
+                {"node": "server", "address": "10.9.0.3", "port": 5201, "role": "iperf"},
+            ],
+        });
+        let changes: serde_json::Value = serde_json::from_str(changes).unwrap();
+        json["hosts"][1].as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        serde_json::from_value::<ServeOptions>(json).unwrap().resolve()
+    }
+
+    #[test]
+    fn hosts_of_a_file_stand_at_their_nodes() {
+        let config = two_hosts("{}").unwrap();
+        let test = Test { time: Duration::from_secs(3), reverse: false };
+        assert!(matches!(&config.hosts[0].action, Action::Connect { role: Role::Test(known), .. } if *known == test));
+        assert!(matches!(&config.hosts[1].action, Action::Listen { port: 5201, role: Role::Iperf, .. }));
+        assert_ne!(config.hosts[0].host.seed, config.hosts[1].host.seed);
+        assert!(config.path.is_some());
+    }
+
+    #[test]
+    fn keys_of_a_file_are_named_with_their_host() {
+        for (changes, expected) in [
+            (r#"{"address": "10.9.0.2"}"#, "hosts[1].address 10.9.0.2: another host has it already"),
+            (r#"{"address": "10.8.0.3"}"#, "--peer 10.9.0.1/24: hosts[1].address 10.8.0.3 lies outside that network"),
+            (r#"{"address": "10.9.0.1"}"#, "--peer 10.9.0.1/24: hosts[1].address is the same address"),
+            (r#"{"address": "here"}"#, "hosts[1].address \"here\": is no IP address"),
+            (r#"{"node": "x"}"#, "hosts[1].node: there is no node \"x\" in the scenario; there are client, router"),
+            (r#"{"node": null}"#, "hosts[1].node: is missing"),
+            (r#"{"node": "client"}"#, "hosts[1].node: \"client\" has a host already"),
+            (r#"{"tcp": {"mss": "1 B"}}"#, "hosts[1].tcp.mss: "),
+            (r#"{"prot": 80}"#, "hosts[1]: unknown field `prot`, expected one of"),
+            (r#"{"port": null, "connect": "10.9.0.3:1"}"#, "hosts[1].connect 10.9.0.3:1: is the address of this host"),
+        ] {
+            let error = two_hosts(changes).err().unwrap_or_default();
+            assert!(error.starts_with(expected), "{changes}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_send_buffer_of_tcp_is_that_of_the_sockets() {
+        let config = options(r#"{"tcp": {"send_buffer": "64 kB"}}"#).resolve().unwrap();
+        assert_eq!(config.hosts[0].host.send_buffer.most, Bytes(64_000));
+        assert!(options("{}").resolve().unwrap().hosts[0].host.send_buffer.most > Bytes(4_000_000));
     }
 }

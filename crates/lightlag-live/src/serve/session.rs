@@ -1,6 +1,7 @@
 //! The application of one connection: discard, echo, send, or answer HTTP.
 
 use super::http::Http;
+use super::iperf::Test;
 use super::payload::{Payload, Source};
 use super::report::{Report, Watch};
 use lightlag_core::{Duration, Instant};
@@ -22,6 +23,8 @@ pub enum Role {
     Http(PathBuf),
     /// Acts as a server of iperf3, whose connections belong together.
     Iperf,
+    /// Acts as a client of iperf3.
+    Test(Test),
 }
 
 /// A pause of the reader, which closes the window.
@@ -73,7 +76,7 @@ impl Session {
     pub fn new(now: Instant, socket: SocketId, role: &Role, pause: Option<Pause>) -> io::Result<Self> {
         let work = match role {
             // A connection of iperf3 gets its role once its cookie is known.
-            Role::Sink | Role::Iperf => Work::Sink,
+            Role::Sink | Role::Iperf | Role::Test(_) => Work::Sink,
             Role::Echo => Work::Echo,
             Role::Send(source) => Work::Send(source.open()?),
             Role::Http(folder) => Work::Http(Http::new(folder.clone())),
