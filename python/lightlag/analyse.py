@@ -29,6 +29,7 @@ __all__ = [
     "thinned",
     "thinned_rows",
     "together",
+    "transfers",
 ]
 
 
@@ -214,6 +215,88 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     ]
     empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
     return pl.concat(frames) if frames and steps else empty.clear()
+
+
+def transfers(trace: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+    """Throughput of flows over the time in which they carried data, and the delay of that data.
+
+    The throughput is equation 4 of "Performance Evaluation of TCP-CUBIC and TCP-BBR in FANETs": the payload that
+    arrived over the time from the first transmission to the last arrival. Goodput also counts the time before the
+    first transmission and after the last arrival. The delay is Little's law: the mean number of bytes between sender
+    and receiving application, over the rate at which they were delivered. It counts the repair of losses and the wait
+    behind a hole, but not the time of data in the sender's buffer.
+
+    Times are those of rows, so a flow needs rows more often than a delay lasts: ``record.interval``.
+
+    Parameters
+    ----------
+    trace
+        A trace with ``time_s``, ``flow``, ``sent_bytes``, ``delivered_bytes`` and ``arrived_bytes``.
+    flows
+        The flows with ``name``, ``finish_s`` and ``delivered_bytes``: the last row of a trace is before the end of a
+        finished transfer.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``flow``, ``first_sent_s``, ``last_arrival_s``, ``arrived_bytes``, ``throughput_bps`` and ``mean_delay_s``: a
+        row for each flow whose data arrived. The throughput is null if all data arrived within one row.
+
+    Examples
+    --------
+    1000 bytes leave at 1 s, 1000 at 2 s, and all have arrived at 5 s.
+
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 4.0], "flow": ["a"] * 4, "sent_bytes": [0, 1000, 2000, 2000]})
+    >>> rows = rows.with_columns(delivered_bytes=pl.lit(0), arrived_bytes=pl.lit(0))
+    >>> flows = pl.DataFrame({"name": ["a"], "finish_s": [5.0], "delivered_bytes": [2000]})
+    >>> transfers(rows, flows).drop("arrived_bytes").rows()
+    [('a', 1.0, 5.0, 4000.0, 3.25)]
+    """
+    import polars as pl
+
+    if "leg" in trace.columns:
+        # The first leg sends the data of the flow; the rows of each leg tell of its receiver.
+        trace = trace.filter(trace["leg"] == 1)
+    column = pl.col
+    kept = ("time_s", "flow", "sent_bytes", "delivered_bytes", "arrived_bytes")
+    ends = flows.filter(column("finish_s").is_not_null() & column("name").is_in(trace["flow"].cast(pl.String).unique()))
+    finished = ends.select(
+        column("finish_s").alias("time_s"),
+        column("name").cast(trace.schema["flow"]).alias("flow"),
+        *(column("delivered_bytes").cast(trace.schema[name]).alias(name) for name in kept[2:]),
+    )
+    rows = pl.concat([trace.select(kept), finished]).sort("time_s", maintain_order=True)
+    mine = rows.lazy().with_columns(
+        under_way=column("sent_bytes").cast(pl.Float64) - column("delivered_bytes").cast(pl.Float64),
+        first=column("time_s").filter(column("sent_bytes") > 0).min().over("flow"),
+        last=column("time_s").filter(column("arrived_bytes") == column("arrived_bytes").max()).min().over("flow"),
+    )
+    step = column("time_s") - column("time_s").shift(1).over("flow")
+    mean = (column("under_way") + column("under_way").shift(1).over("flow")) / 2
+    counted = (column("time_s") > column("first")) & (column("time_s") <= column("last"))
+    return (
+        mine.with_columns(area=pl.when(counted).then(step * mean).otherwise(0.0))
+        .group_by("flow", maintain_order=True)
+        .agg(
+            first_sent_s=column("first").first(),
+            last_arrival_s=column("last").first(),
+            arrived_bytes=column("arrived_bytes").max(),
+            delivered=column("delivered_bytes").max(),
+            area=column("area").sum(),
+        )
+        .filter(column("arrived_bytes") > 0)
+        .with_columns(active=column("last_arrival_s") - column("first_sent_s"))
+        .select(
+            "flow",
+            "first_sent_s",
+            "last_arrival_s",
+            "arrived_bytes",
+            throughput_bps=pl.when(column("active") > 0).then(8 * column("arrived_bytes") / column("active")),
+            mean_delay_s=pl.when(column("delivered") > 0).then(column("area") / column("delivered")),
+        )
+        .collect()
+    )
 
 
 def _check_seconds(value: object, name: str) -> None:

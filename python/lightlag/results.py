@@ -245,6 +245,18 @@ class Result:
 
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """Throughput from the first transmission to the last arrival, and the mean delay of the data of each flow.
+
+        See :func:`lightlag.analyse.transfers`. Times are as exact as the trace, ``record.interval``.
+        """
+        from lightlag import analyse
+
+        if self.scenario["record"]["trace"] == "off":
+            raise InputError('no trace was recorded; run with trace = "change" under [record]')
+        return analyse.transfers(self.trace(), self.flows)
+
     def table(self, name: TableName) -> pl.DataFrame:
         """A table by name, ``"flows"`` or another one of those that have a property here, and ``"trace"``."""
         if name not in self._tables:
