@@ -24,6 +24,7 @@ READERS = {
     "orbit": ("orbit",),
     "diff": ("diff", "geo"),
     "explain": ("explain", "--partitions"),
+    "hosts": ("serve-tcp", "--hosts"),
     "path": ("serve-tcp", "--address", "192.0.2.1", "--port", "80", "--path"),
     "file": ("serve-tcp", "--address", "192.0.2.1", "--port", "80", "--file"),
 }

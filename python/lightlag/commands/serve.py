@@ -207,6 +207,8 @@ def _hosts(file: str) -> list[dict[str, Any]]:
 
     try:
         table = tomllib.loads(read_text(Path(file)))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: {error}") from None
     hosts = table.pop("hosts", [])

@@ -44,6 +44,9 @@ impl Sender {
         if self.board.is_empty() {
             self.tail.stop();
         }
+        if self.special.extra().is_some() {
+            self.fill_buffer();
+        }
         if delivery.bytes == 0 {
             // All of it was given up.
             return;
