@@ -202,6 +202,34 @@ def test_people_read_the_first_flows_where_none_delivered_data() -> None:
     assert _rows.other_flows(silent) == "and 2 more flows, without delivered data"
 
 
+LARGE = {"record.interval": "1 s", "topology.sinks": "20", "topology.sensors": "500"}
+
+
+def test_samples_of_idle_queues_take_little_memory() -> None:
+    # 20,042 link directions, 600 times: 12 million rows of 28 bytes would be 337 MB.
+    code = (
+        "import resource, lightlag as ll\n"
+        f"run = ll.run('satellite-iot', sets={LARGE!r})\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert 1024 * int(printed) < 300e6
+
+
+def test_a_table_of_queues_in_several_batches_has_all_rows(tmp_path: Path) -> None:
+    # 602 link directions, 2001 times: more than a batch of 2^20 rows.
+    sets = {"topology.pairs": "150", "record.interval": "1 ms", "record.trace": "off"}
+    result = ll.run("dumbbell", duration="2 s", sets=sets)
+    links = result.links.height
+    queue = result.queue
+    assert queue.height == links * 2001 > 1 << 20
+    assert queue["time_s"].to_list()[:: 100 * links] == pytest.approx([at / 10 for at in range(21)])
+    assert queue["link"].cast(str).to_list()[-links:] == result.links["name"].to_list()
+    busiest = result.links.sort("max_queue_packets")["name"][-1]
+    assert 0 < queue.filter(queue["link"].cast(str) == busiest)["packets"].max() <= result.links["max_queue_packets"].max()  # type: ignore[operator]
+    assert ll.load(result.save(tmp_path / "run")).queue.equals(queue)
+
+
 def test_limits_are_shown_with_their_shares() -> None:
     assert _rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
     assert _rows.limited_by({"cwnd": 0.0}) == "–"

@@ -3,17 +3,45 @@
 
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt8Array,
-    UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use lightlag_sim::results::RunResult;
 use lightlag_sim::results::table::{Column, Data, Filled, Kind, Names, Recorded, Row, Value};
+use lightlag_sim::results::{QueueSamples, RunResult};
 use std::sync::Arc;
 
 /// A table with its name.
-pub(crate) type Named = (&'static str, RecordBatch);
+pub(crate) type Named = (&'static str, Rows);
+
+/// Rows of a batch that is unpacked.
+const BATCH: usize = 1 << 20;
+
+/// The rows of a table, as record batches.
+#[derive(Clone)]
+pub(crate) enum Rows {
+    /// All of them.
+    Whole(RecordBatch),
+    /// Packed samples of queues, of which each batch is unpacked when it is read: of a large network they would not fit.
+    Queue(Arc<QueueSamples>, Dictionaries),
+}
+
+impl Rows {
+    /// The batches, one after the other; at least one.
+    pub(crate) fn batches(&self) -> Box<dyn RecordBatchReader + Send> {
+        match self {
+            Self::Whole(batch) => Box::new(RecordBatchIterator::new([Ok(batch.clone())], batch.schema())),
+            Self::Queue(samples, names) => {
+                let (samples, names, rows) = (samples.clone(), names.clone(), samples.rows());
+                let schema = recorded(samples.part(0..0), &names).schema();
+                let part = move |first| Ok(recorded(samples.part(first..rows.min(first + BATCH)), &names));
+                Box::new(RecordBatchIterator::new((0..rows.max(1)).step_by(BATCH).map(part), schema))
+            }
+        }
+    }
+}
 
 /// Names to which columns refer by number.
+#[derive(Clone)]
 pub(crate) struct Dictionaries {
     pub(crate) flows: Arc<StringArray>,
     pub(crate) links: Arc<StringArray>,
@@ -32,37 +60,37 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     let mut tables = vec![
         ("flows", rows(&result.summary.flows)),
         ("links", rows(&result.summary.links)),
-        ("trace", recorded(std::mem::take(&mut result.trace), &dictionaries)),
-        ("queue", recorded(std::mem::take(&mut result.queue), &dictionaries)),
-        ("drops", recorded(std::mem::take(&mut result.drops), &dictionaries)),
+        ("trace", whole(std::mem::take(&mut result.trace), &dictionaries)),
+        ("queue", Rows::Queue(Arc::new(std::mem::take(&mut result.queue)), dictionaries.clone())),
+        ("drops", whole(std::mem::take(&mut result.drops), &dictionaries)),
     ];
     if acks {
-        tables.push(("acks", recorded(std::mem::take(&mut result.acks), &dictionaries)));
+        tables.push(("acks", whole(std::mem::take(&mut result.acks), &dictionaries)));
     }
     if result.summary.flows.iter().any(|flow| flow.responses.is_some() || flow.pages.is_some()) {
-        tables.push(("responses", recorded(std::mem::take(&mut result.responses), &dictionaries)));
+        tables.push(("responses", whole(std::mem::take(&mut result.responses), &dictionaries)));
     }
     if !result.summary.proxies.is_empty() {
         tables.push(("proxies", rows(&result.summary.proxies)));
         tables.push(("legs", rows(&result.summary.legs)));
     }
     if !result.summary.radios.is_empty() || result.paths.rows() > 0 {
-        tables.push(("paths", recorded(std::mem::take(&mut result.paths), &dictionaries)));
+        tables.push(("paths", whole(std::mem::take(&mut result.paths), &dictionaries)));
     }
     if !result.summary.radios.is_empty() {
         tables.push(("radios", rows(&result.summary.radios)));
-        tables.push(("positions", recorded(std::mem::take(&mut result.positions), &dictionaries)));
+        tables.push(("positions", whole(std::mem::take(&mut result.positions), &dictionaries)));
     }
     tables
 }
 
 /// A table of the summary.
-fn rows<'a, R: Row>(rows: impl IntoIterator<Item = &'a R> + Copy) -> RecordBatch {
+fn rows<'a, R: Row>(rows: impl IntoIterator<Item = &'a R> + Copy) -> Rows {
     let columns = R::columns().into_iter().filter(|column| column.is_in(rows));
-    batch(columns.map(|column| {
+    Rows::Whole(batch(columns.map(|column| {
         let array = array(&column, rows);
         (column.about.name, array)
-    }))
+    })))
 }
 
 fn array<'a, R: Row>(column: &Column<R>, rows: impl IntoIterator<Item = &'a R>) -> ArrayRef {
@@ -81,6 +109,10 @@ fn array<'a, R: Row>(column: &Column<R>, rows: impl IntoIterator<Item = &'a R>) 
             _ => None,
         }))),
     }
+}
+
+fn whole(table: impl Recorded, dictionaries: &Dictionaries) -> Rows {
+    Rows::Whole(recorded(table, dictionaries))
 }
 
 /// A table that grew during the run.

@@ -3,8 +3,7 @@
 //! They are written to a sibling folder, which Python makes and renames at the end. The folder under the final name is
 //! therefore complete, even if the disk fills up or the power fails.
 
-use crate::columns::Named;
-use arrow_array::RecordBatch;
+use crate::columns::{Named, Rows};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -66,9 +65,9 @@ fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) ->
     let work = || -> Result<(), String> {
         loop {
             let at_table = next.fetch_add(1, Ordering::Relaxed);
-            let Some((table, columns)) = tables.get(at_table) else { return Ok(()) };
+            let Some((table, rows)) = tables.get(at_table) else { return Ok(()) };
             let name = format!("{table}.parquet");
-            write_table(&partial.join(&name), columns).map_err(|error| match error {
+            write_table(&partial.join(&name), rows).map_err(|error| match error {
                 ParquetError::External(inner) => at(&folder.join(&name), &inner),
                 other => at(&folder.join(&name), &other),
             })?;
@@ -81,14 +80,17 @@ fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) ->
     })
 }
 
-fn write_table(path: &Path, table: &RecordBatch) -> Result<(), ParquetError> {
+fn write_table(path: &Path, rows: &Rows) -> Result<(), ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(format!("lightlag {}", env!("CARGO_PKG_VERSION")))
         .build();
     let file = File::create(path)?;
-    let mut writer = ArrowWriter::try_new(&file, table.schema(), Some(properties))?;
-    writer.write(table)?;
+    let batches = rows.batches();
+    let mut writer = ArrowWriter::try_new(&file, batches.schema(), Some(properties))?;
+    for batch in batches {
+        writer.write(&batch?)?;
+    }
     writer.close()?;
     Ok(file.sync_all()?)
 }

@@ -1,11 +1,11 @@
 //! A run as Python sees it: started from a scenario, watched by a callback, read as columns.
 
-use crate::columns::{Named, tables};
+use crate::columns::{Named, Rows, tables};
 use crate::folder;
 use crate::scenario::Read;
 use crate::scenario_error;
+use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
 use lightlag_core::Instant;
 use lightlag_sim::results::{Summary, dictionary};
 use lightlag_sim::{Control, Parallel, Progress, RunResult};
@@ -196,7 +196,7 @@ impl Run {
     /// A table by name, as an object that exports an Arrow stream.
     fn table(&self, name: &str) -> PyResult<Table> {
         match self.tables.iter().find(|(table, _)| *table == name) {
-            Some((_, batch)) => Ok(Table { batch: batch.clone() }),
+            Some((_, rows)) => Ok(Table { rows: rows.clone() }),
             None => {
                 let names: Vec<&str> = dictionary().iter().map(|table| table.name).collect();
                 Err(PyKeyError::new_err(format!("no table {name:?}; there are {}", names.join(", "))))
@@ -237,12 +237,12 @@ impl Run {
 /// A table of a run.
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Table {
-    batch: RecordBatch,
+    rows: Rows,
 }
 
 impl Table {
     pub(crate) fn new(batch: RecordBatch) -> Self {
-        Self { batch }
+        Self { rows: Rows::Whole(batch) }
     }
 }
 
@@ -256,7 +256,6 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(self.rows.batches()), c"arrow_array_stream")
     }
 }

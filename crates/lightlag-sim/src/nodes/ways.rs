@@ -10,15 +10,15 @@ recorded! {
     pub struct Paths, hashed by time_s, flow, hops, hop, node {
         /// Seconds since the start of the run at which the first packet left its last medium this way; of flows that cross
         /// no medium, at which the way came to be.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Hops of the whole way, on media and on links.
-        hops: u32 [""],
+        hops: Vec<u32> [""],
         /// Place of the node on the way, from 0 on.
-        hop: u32 [""],
+        hop: Vec<u32> [""],
         /// Node.
-        node: u32 ["", named(Names::Nodes)],
+        node: Vec<u32> ["", named(Names::Nodes)],
     }
 }
 

@@ -104,7 +104,7 @@ impl Tables {
                 (leg > 1, recorder.trace.flow[row], leg)
             };
             senders.extend(trace.clone().map(|row| (sender(row), *number, row)));
-            links.extend(queue.clone().map(|row| (recorder.queue.link[row], *number, row)));
+            links.extend(queue.clone().map(|row| (recorder.queue.link.get(row), *number, row)));
         }
         senders.sort_unstable();
         links.sort_unstable();

@@ -109,15 +109,15 @@ recorded! {
     /// The positions of nodes over time.
     pub struct Positions, hashed by time_s, node, x_m, y_m, z_m {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Node.
-        node: u32 ["", named(Names::Nodes)],
+        node: Vec<u32> ["", named(Names::Nodes)],
         /// To the east.
-        x_m: f64 ["m"],
+        x_m: Vec<f64> ["m"],
         /// To the north.
-        y_m: f64 ["m"],
+        y_m: Vec<f64> ["m"],
         /// Up.
-        z_m: f64 ["m"],
+        z_m: Vec<f64> ["m"],
     }
 }
 

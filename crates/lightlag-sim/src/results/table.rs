@@ -2,13 +2,15 @@
 //! columns of result files, the keys of a summary and the data dictionary follow from the declaration.
 //!
 //! - `rows`: the rows of a summary.
-//! - `recorded`: columns that grow while a run goes on.
+//! - `recorded`: columns that grow while a run goes on; `packed`: those of them that mostly repeat themselves.
 
+mod packed;
 mod recorded;
 mod rows;
 
+pub use packed::Packed;
 pub use recorded::{Data, Filled, Names, Recorded};
-pub(crate) use recorded::{Entry, HashedColumns, entries, note, recorded};
+pub(crate) use recorded::{Entries, Entry, HashedColumns, entries, note, recorded};
 pub use rows::{Column, Row, Value};
 pub(crate) use rows::{
     Declared, Field, Hashed, HashedRow, Part, hash_rows, hashed, of_group, optional_group, rows, within,

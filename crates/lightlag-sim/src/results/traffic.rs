@@ -42,13 +42,13 @@ recorded! {
     /// Responses and pages, in the order of the flows and of their arrival.
     pub struct Responses, hashed by time_s, duration_s {
         /// Time of the request, since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Time until the last byte had arrived.
-        duration_s: f64 ["s"],
+        duration_s: Vec<f64> ["s"],
         /// Bytes of the response, or of the objects of the page.
-        bytes: u64 ["B"],
+        bytes: Vec<u64> ["B"],
     }
 }
 

@@ -21,25 +21,25 @@ recorded! {
     /// The way of a packet: a row is one packet at one place.
     pub struct Passages {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// The same number for one copy of a packet on its whole way. Two packets that differ in nothing have the same.
-        packet: u32 [""],
+        packet: Vec<u32> [""],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Node at which the packet is; of a dropped one, where the link starts.
-        node: u32 ["", named(Names::Nodes)],
+        node: Vec<u32> ["", named(Names::Nodes)],
         /// The link direction onto which it goes, or on which it was dropped; 4294967295 at the end of its way.
-        link: u32 [""],
+        link: Vec<u32> [""],
         /// It left its sender, was passed on by a node, arrived at its end, or was dropped.
-        event: u8 ["", named(Names::These(&EVENTS))],
+        event: Vec<u8> ["", named(Names::These(&EVENTS))],
         /// Whether it goes to the sender of the flow: an ACK, or the message of a station.
-        backward: bool [""],
+        backward: Vec<bool> [""],
         /// Its sequence number, or that of a datagram among those of its flow.
-        seq: u32 [""],
+        seq: Vec<u32> [""],
         /// The sequence number that it acknowledges.
-        ack: u32 [""],
+        ack: Vec<u32> [""],
         /// Bytes of payload.
-        len: u32 ["B"],
+        len: Vec<u32> ["B"],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
-use crate::results::table::{Data, Entry, HashedColumns, Names, entries, recorded};
+use crate::results::table::{Data, Entry, HashedColumns, Names, Packed, entries, recorded};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::LinkId;
@@ -38,47 +38,47 @@ recorded! {
         acked_bytes, delivered_bytes, arrived_bytes
     {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Congestion window in segments, with the inflation of fast recovery.
-        cwnd_segments: f64 ["segments"],
+        cwnd_segments: Vec<f64> ["segments"],
         /// Slow-start threshold in segments; NaN while it is unlimited.
-        ssthresh_segments: f64 ["segments"],
+        ssthresh_segments: Vec<f64> ["segments"],
         /// Wmax of the current cubic epoch in segments.
-        w_max_segments: f64 ["segments"],
+        w_max_segments: Vec<f64> ["segments"],
         /// K of the current cubic epoch in seconds: from its start to the plateau.
-        k_s: f64 ["s"],
+        k_s: Vec<f64> ["s"],
         /// SRTT in seconds.
-        srtt_s: f64 ["s"],
+        srtt_s: Vec<f64> ["s"],
         /// The last round-trip sample in seconds.
-        rtt_s: f64 ["s"],
+        rtt_s: Vec<f64> ["s"],
         /// Outstanding data in bytes.
-        inflight_bytes: u64 ["B"],
+        inflight_bytes: Vec<u64> ["B"],
         /// Payload sent for the first time, in bytes.
-        sent_bytes: u64 ["B"],
+        sent_bytes: Vec<u64> ["B"],
         /// Payload acknowledged cumulatively, in bytes.
-        acked_bytes: u64 ["B"],
+        acked_bytes: Vec<u64> ["B"],
         /// Payload in order at the end of the flow, holes not counted, in bytes.
-        delivered_bytes: u64 ["B"],
+        delivered_bytes: Vec<u64> ["B"],
         /// Payload that has arrived at the end of the flow, in order or not, each byte once.
-        arrived_bytes: u64 ["B"],
+        arrived_bytes: Vec<u64> ["B"],
         /// Losses that the sender repairs: none (open), reported ones (recovery), or those of a timeout (loss).
-        phase: u8 ["", named(Names::These(&PHASES))],
+        phase: Vec<u8> ["", named(Names::These(&PHASES))],
         /// Sender on the way of the flow: 1 is its own, 2 that of the first proxy, and so on. Only in runs with proxies.
-        leg: u8 ["", optional],
+        leg: Vec<u8> ["", optional],
     }
 
     /// Packets that wait at links over time; at those of a constellation from the first packet on.
     pub struct QueueSamples {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Packed<f64> ["s"],
         /// Link direction.
-        link: u32 ["", named(Names::Links)],
+        link: Packed<u32> ["", named(Names::Links)],
         /// Packets that wait, without the one in transmission.
-        packets: u64 ["packets"],
+        packets: Packed<u64> ["packets"],
         /// Their bytes at the network layer.
-        bytes: u64 ["B"],
+        bytes: Packed<u64> ["B"],
     }
 
     /// Each ACK that a sender took, and the state of the sender after it and after the segments that it released.
@@ -86,39 +86,39 @@ recorded! {
         time_s, snd_una, snd_nxt, cwnd_bytes, inflight_bytes, ssthresh_bytes, srtt_s, flow, state
     {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Payload acknowledged cumulatively, in bytes.
-        snd_una: u64 ["B"],
+        snd_una: Vec<u64> ["B"],
         /// Payload sent for the first time, in bytes.
-        snd_nxt: u64 ["B"],
+        snd_nxt: Vec<u64> ["B"],
         /// Congestion window in bytes, with the inflation of fast recovery.
-        cwnd_bytes: u64 ["B"],
+        cwnd_bytes: Vec<u64> ["B"],
         /// Slow-start threshold in bytes; NaN while it is unlimited.
-        ssthresh_bytes: f64 ["B"],
+        ssthresh_bytes: Vec<f64> ["B"],
         /// SRTT in seconds; NaN before the first sample.
-        srtt_s: f64 ["s"],
+        srtt_s: Vec<f64> ["s"],
         /// Outstanding data in bytes.
-        inflight_bytes: u64 ["B"],
+        inflight_bytes: Vec<u64> ["B"],
         /// State of the sender, named as in Linux: open, disorder, recovery or loss.
-        state: u8 ["", named(Names::These(&STATES))],
+        state: Vec<u8> ["", named(Names::These(&STATES))],
     }
 
     /// Every dropped packet.
     pub struct Drops, hashed by time_s, link, flow, bytes, backward, cause {
         /// Seconds since the start of the run.
-        time_s: f64 ["s"],
+        time_s: Vec<f64> ["s"],
         /// Link direction.
-        link: u32 ["", named(Names::Links)],
+        link: Vec<u32> ["", named(Names::Links)],
         /// Flow.
-        flow: u32 ["", named(Names::Flows)],
+        flow: Vec<u32> ["", named(Names::Flows)],
         /// Whether the packet went to the sender of the flow: an ACK, or the message of a station.
-        backward: bool [""],
+        backward: Vec<bool> [""],
         /// Bytes at the network layer.
-        bytes: u32 ["B"],
+        bytes: Vec<u32> ["B"],
         /// Cause of the drop.
-        cause: DropCause ["", named(Names::These(&CAUSES))],
+        cause: Vec<DropCause> ["", named(Names::These(&CAUSES))],
     }
 }
 

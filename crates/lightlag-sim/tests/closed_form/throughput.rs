@@ -137,7 +137,7 @@ fn a_standing_queue_makes_the_round_trip_time_window_over_rate() {
     let result = filled(r#"rate = "10 Mbit/s""#, "289600 B", r#"profile = "rfc", delayed_ack = false"#);
     assert_within("RTT", at(&result, &result.trace.rtt_s, 30.0), 200.0 * 12_000.0 / 10e6, 1e-9);
     // 50 ms are 41.7 packets; those that are not on the way, in transmission or acknowledged on the way back wait.
-    let queued = result.queue.packets[result.queue.packets.len() - 2] as f64;
+    let queued = result.queue.packets.get(result.queue.rows() - 2) as f64;
     assert_within("queue", queued, 200.0 - 0.05 * 10e6 / 12_000.0, 0.01);
 }
 
@@ -169,7 +169,7 @@ fn newreno_uses_the_share_of_a_link_that_its_queue_allows() {
         // Little's law, by which the summary has its mean, against the samples: 4000 of them, evenly spaced.
         let queue = &result.queue;
         let samples: Vec<u64> =
-            (0..queue.link.len()).filter(|row| queue.link[*row] == 0).map(|row| queue.packets[row]).collect();
+            (0..queue.rows()).filter(|row| queue.link.get(*row) == 0).map(|row| queue.packets.get(row)).collect();
         let sampled = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
         assert_within(&format!("mean queue of {b} BDP"), result.summary.links[0].mean_queue_packets, sampled, 0.01);
     }

@@ -30,9 +30,9 @@ fn queue(mode: &str, mbps: u32) -> (f64, u64) {
         "#
     ));
     let samples = &result.queue;
-    let late: Vec<u64> = (0..samples.time_s.len())
-        .filter(|&row| samples.time_s[row] > 40.0 && samples.link[row] == samples.link[0])
-        .map(|row| samples.packets[row])
+    let late: Vec<u64> = (0..samples.rows())
+        .filter(|&row| samples.time_s.get(row) > 40.0 && samples.link.get(row) == samples.link.get(0))
+        .map(|row| samples.packets.get(row))
         .collect();
     assert!(late.len() > 7000, "{} samples", late.len());
     (late.iter().sum::<u64>() as f64 / late.len() as f64, late.into_iter().max().unwrap())

@@ -259,9 +259,9 @@ const DISCIPLINES: [&str; 6] = [
 /// The mean time that packets waited at the bottleneck, in milliseconds, from 5 s on.
 fn mean_wait(result: &RunResult) -> f64 {
     let queue = &result.queue;
-    let rows: Vec<f64> = (0..queue.time_s.len())
-        .filter(|row| queue.link[*row] == 0 && queue.time_s[*row] > 5.0)
-        .map(|row| queue.bytes[row] as f64 * 8.0 / 10e6 * 1e3)
+    let rows: Vec<f64> = (0..queue.rows())
+        .filter(|row| queue.link.get(*row) == 0 && queue.time_s.get(*row) > 5.0)
+        .map(|row| queue.bytes.get(row) as f64 * 8.0 / 10e6 * 1e3)
         .collect();
     rows.iter().sum::<f64>() / rows.len() as f64
 }

@@ -92,9 +92,9 @@ fn rate(result: &RunResult, from_s: f64, until_s: f64) -> f64 {
 /// The most packets that wait on the way there from a time on.
 fn longest_queue(result: &RunResult, from_s: f64) -> u64 {
     let samples = &result.queue;
-    let rows =
-        (0..samples.time_s.len()).filter(|row| samples.time_s[*row] >= from_s && samples.link[*row] == samples.link[0]);
-    rows.map(|row| samples.packets[row]).max().unwrap()
+    let first = samples.link.get(0);
+    let rows = (0..samples.rows()).filter(|row| samples.time_s.get(*row) >= from_s && samples.link.get(*row) == first);
+    rows.map(|row| samples.packets.get(row)).max().unwrap()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Tables that grow while a run goes on: each column is a vector of numbers.
 
+use super::packed::{Packable, Packed};
 use super::{About, ColumnHash, Kind, optional};
+use std::ops::Range;
 
 /// The names behind the numbers of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +82,99 @@ entries! {
     bool: Flag, |at| at.into(), |column| Data::Flags(column);
 }
 
+/// A column of entries: a vector, or a packed one.
+pub(crate) trait Entries: Default {
+    const KIND: Kind;
+
+    /// Number of entries.
+    fn count(&self) -> usize;
+
+    /// A copy of the entries of these rows; of those that there are, if there are fewer.
+    fn copied(&self, rows: Range<usize>) -> Self;
+
+    /// Appends the entries of these rows of another column; of those that there are, if there are fewer.
+    fn append(&mut self, from: &Self, rows: Range<usize>);
+
+    fn empty(&mut self);
+
+    /// The numbers in the hash.
+    fn bits(&self) -> impl Iterator<Item = u64>;
+
+    fn data(self) -> Data;
+
+    fn reorder(&mut self, order: &[usize]);
+}
+
+/// Rows of a column with `count` entries: an optional column may have none.
+fn within(rows: Range<usize>, count: usize) -> Range<usize> {
+    let end = rows.end.min(count);
+    rows.start.min(end)..end
+}
+
+impl<T: Entry> Entries for Vec<T> {
+    const KIND: Kind = T::KIND;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn copied(&self, rows: Range<usize>) -> Self {
+        self[within(rows, self.len())].to_vec()
+    }
+
+    fn append(&mut self, from: &Self, rows: Range<usize>) {
+        self.extend_from_slice(&from[within(rows, from.len())]);
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn bits(&self) -> impl Iterator<Item = u64> {
+        self.iter().map(|entry| Entry::bits(*entry))
+    }
+
+    fn data(self) -> Data {
+        T::data(self)
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        *self = order.iter().map(|at| self[*at]).collect();
+    }
+}
+
+impl<T: Packable> Entries for Packed<T> {
+    const KIND: Kind = T::KIND;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn copied(&self, rows: Range<usize>) -> Self {
+        self.unpacked(within(rows, self.len())).into_iter().collect()
+    }
+
+    fn append(&mut self, from: &Self, rows: Range<usize>) {
+        within(rows, from.len()).for_each(|row| self.push(from.get(row)));
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn bits(&self) -> impl Iterator<Item = u64> {
+        self.iter().map(Entry::bits)
+    }
+
+    fn data(self) -> Data {
+        T::data(self.unpacked(0..self.len()))
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        *self = order.iter().map(|at| self.get(*at)).collect();
+    }
+}
+
 /// A table that grows while a run goes on.
 pub trait Recorded: Clone + Default {
     /// The declarations of its columns.
@@ -101,7 +196,7 @@ pub(crate) trait HashedColumns: Recorded {
     fn reorder(&mut self, order: &[usize]);
 }
 
-/// The columns of a table that grows while a run goes on, `time_s` first. In brackets stand the unit, empty without one, and
+/// The columns of a table that grows while a run goes on, `time_s` first, as vectors or packed. In brackets stand the unit, empty without one, and
 /// whose names the numbers of a column stand for, or `optional` for a column that may have no values at all. `hashed by`
 /// names the columns that the hash takes first; every other one follows.
 macro_rules! recorded {
@@ -119,7 +214,7 @@ macro_rules! recorded {
         pub struct $table {
             $(
                 $(#[doc = $doc])+
-                pub $column: Vec<$type>,
+                pub $column: $type,
             )+
         }
 
@@ -132,31 +227,40 @@ macro_rules! recorded {
             /// A copy of the rows from `first` on.
             #[must_use]
             pub fn tail(&self, first: usize) -> Self {
-                Self { $($column: self.$column.get(first..).unwrap_or_default().to_vec()),+ }
+                self.part(first..self.rows())
+            }
+
+            /// A copy of these rows.
+            #[must_use]
+            pub fn part(&self, rows: std::ops::Range<usize>) -> Self {
+                use $crate::results::table::Entries;
+                Self { $($column: self.$column.copied(rows.clone())),+ }
             }
 
             /// Appends some rows of another table.
             #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
             pub(crate) fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
-                $(self.$column.extend_from_slice(from.$column.get(rows.clone()).unwrap_or_default());)+
+                use $crate::results::table::Entries;
+                $(Entries::append(&mut self.$column, &from.$column, rows.clone());)+
             }
 
             /// Forgets all rows.
             #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
             pub(crate) fn clear(&mut self) {
-                $(self.$column.clear();)+
+                use $crate::results::table::Entries;
+                $(self.$column.empty();)+
             }
         }
 
         impl $crate::results::table::Recorded for $table {
             fn columns() -> Vec<$crate::results::table::About> {
-                use $crate::results::table::{About, Entry, Kind, Names, paragraph};
+                use $crate::results::table::{About, Entries, Kind, Names, paragraph};
                 vec![$({
                     let (names, optional) = $crate::results::table::note!($($note $(($names))?)?);
                     About {
                         name: stringify!($column).to_owned(),
                         keys: Vec::new(),
-                        kind: if names == Names::None { <$type as Entry>::KIND } else { Kind::Text },
+                        kind: if names == Names::None { <$type as Entries>::KIND } else { Kind::Text },
                         unit: $unit,
                         meaning: paragraph(concat!($($doc, "\n"),+)),
                         optional,
@@ -170,12 +274,12 @@ macro_rules! recorded {
             }
 
             fn filled(self) -> Vec<$crate::results::table::Filled> {
-                use $crate::results::table::{Entry, Filled};
+                use $crate::results::table::{Entries, Filled};
                 let mut filled = Vec::new();
                 $(
                     let (names, optional) = $crate::results::table::note!($($note $(($names))?)?);
-                    if !(optional && self.$column.is_empty()) {
-                        let data = <$type as Entry>::data(self.$column);
+                    if !(optional && self.$column.count() == 0) {
+                        let data = Entries::data(self.$column);
                         filled.push(Filled { name: stringify!($column), names, data });
                     }
                 )+
@@ -185,20 +289,21 @@ macro_rules! recorded {
 
         impl $crate::results::table::HashedColumns for $table {
             fn hash_into(&self, hash: &mut $crate::results::table::ColumnHash) {
-                use $crate::results::table::Entry;
+                use $crate::results::table::Entries;
                 const FIRST: &[&str] = &[$($(stringify!($first)),+)?];
-                $($(hash.numbers(self.$first.iter().map(|at| Entry::bits(*at)));)+)?
+                $($(hash.numbers(Entries::bits(&self.$first));)+)?
                 $(
                     if !FIRST.contains(&stringify!($column)) {
-                        hash.numbers(self.$column.iter().map(|at| Entry::bits(*at)));
+                        hash.numbers(Entries::bits(&self.$column));
                     }
                 )+
             }
 
             fn reorder(&mut self, order: &[usize]) {
+                use $crate::results::table::Entries;
                 $(
-                    if !self.$column.is_empty() {
-                        self.$column = order.iter().map(|at| self.$column[*at]).collect();
+                    if self.$column.count() > 0 {
+                        Entries::reorder(&mut self.$column, order);
                     }
                 )+
             }
@@ -228,18 +333,19 @@ mod tests {
         /// Rows.
         pub struct Rows, hashed by value {
             /// Time.
-            time_s: f64 ["s"],
+            time_s: Vec<f64> ["s"],
             /// Value.
-            value: u64 ["B"],
+            value: Packed<u64> ["B"],
             /// Name.
-            name: u8 ["", named(Names::These(&["x", "y"]))],
+            name: Vec<u8> ["", named(Names::These(&["x", "y"]))],
             /// Leg.
-            leg: u8 ["", optional],
+            leg: Vec<u8> ["", optional],
         }
     }
 
     fn table() -> Rows {
-        Rows { time_s: vec![2.0, f64::NAN], value: vec![7, 8], name: vec![1, 0], leg: Vec::new() }
+        let value = [7, 8].into_iter().collect();
+        Rows { time_s: vec![2.0, f64::NAN], value, name: vec![1, 0], leg: Vec::new() }
     }
 
     #[test]
@@ -263,13 +369,20 @@ mod tests {
     fn rows_change_their_order_together() {
         let mut table = table();
         table.reorder(&[1, 0]);
-        assert_eq!((table.value, table.name, table.time_s[1]), (vec![8, 7], vec![0, 1], 2.0));
+        assert_eq!((table.value.unpacked(0..2), table.name, table.time_s[1]), (vec![8, 7], vec![0, 1], 2.0));
     }
 
     #[test]
     fn names_are_texts_to_readers() {
         let kinds: Vec<Kind> = Rows::columns().iter().map(|about| about.kind).collect();
         assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::Text, Kind::Count]);
-        assert_eq!((table().rows(), table().tail(1).value), (2, vec![8]));
+        assert_eq!((table().rows(), table().tail(1).value.unpacked(0..1)), (2, vec![8]));
+    }
+
+    #[test]
+    fn rows_are_appended_and_an_optional_column_stays_empty() {
+        let mut table = table();
+        table.append(&table.clone(), 1..2);
+        assert_eq!((table.value.unpacked(0..3), table.name, table.leg.len()), (vec![7, 8, 8], vec![1, 0, 0], 0));
     }
 }
