@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
     RecordBatchReader, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use lightlag_sim::results::table::{Column, Data, Filled, Kind, Names, Recorded, Row, Value};
+use lightlag_sim::results::table::{Column, Data, Filled, Kind, MISSING, Names, Recorded, Row, Value};
 use lightlag_sim::results::{QueueSamples, RunResult};
 use std::sync::Arc;
 
@@ -132,7 +132,10 @@ pub(crate) fn recorded(table: impl Recorded, dictionaries: &Dictionaries) -> Rec
             (Data::Words(values), None) => Arc::new(UInt32Array::from(values)),
             (Data::Words(values), Some(names)) => named::<UInt32Type>(values.into(), names),
             (Data::Bytes(values), None) => Arc::new(UInt8Array::from(values)),
-            (Data::Bytes(values), Some(names)) => named::<UInt8Type>(values.into(), names),
+            (Data::Bytes(values), Some(names)) => {
+                let known = |value: u8| Some(value).filter(|value| *value != MISSING);
+                named::<UInt8Type>(values.into_iter().map(known).collect(), names)
+            }
         };
         (name, array)
     }))

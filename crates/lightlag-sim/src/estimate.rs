@@ -114,6 +114,7 @@ fn samples(scenario: &Scenario, time: Duration) -> f64 {
 
 /// Bytes of memory of a row of each table while a run goes on: the widths of its columns, of queues if all of them differ.
 const TRACE_MEMORY: f64 = 101.0;
+const INTERNALS_MEMORY: f64 = 49.0;
 const QUEUE_MEMORY: f64 = 28.0;
 const DROP_MEMORY: f64 = 22.0;
 const ACK_MEMORY: f64 = 61.0;
@@ -131,7 +132,8 @@ pub struct TableMemory {
 /// The memory that the recorded tables of a run take, beside that of [`least_memory`].
 pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
     let rows = rows(scenario, network, &loads(network, scenario.duration));
-    let most = TRACE_MEMORY * rows.trace
+    let trace_row = TRACE_MEMORY + if scenario.record.internals { INTERNALS_MEMORY } else { 0.0 };
+    let most = trace_row * rows.trace
         + QUEUE_MEMORY * rows.queue
         + DROP_MEMORY * rows.drops
         + ACK_MEMORY * rows.acks
@@ -149,7 +151,7 @@ pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
     } else {
         0.0
     };
-    TableMemory { least: Bytes((TRACE_MEMORY * trace + queue) as u64), most: Bytes(most as u64) }
+    TableMemory { least: Bytes((trace_row * trace + queue) as u64), most: Bytes(most as u64) }
 }
 
 /// Bytes of a sample of idle queues, which are packed: of few links the time and the number, and of many a few runs.

@@ -159,6 +159,8 @@ rows! {
         timeouts: u64 [""],
         /// Fast recoveries begun.
         recoveries: u64 [""],
+        /// ACKs that the sender received while data was outstanding, duplicates included.
+        acks_received: u64 ["ACKs", unhashed],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
         /// Mean of the round-trip samples; null without a sample.
@@ -590,6 +592,7 @@ fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, en
         retransmitted_segments: statistics.retransmitted_segments,
         timeouts: statistics.timeouts,
         recoveries: statistics.recoveries,
+        acks_received: statistics.acks_received,
         min_rtt_s: sender.min_rtt().map(seconds),
         mean_rtt_s: statistics.mean_rtt().map(seconds),
         mean_cwnd_segments: account.mean_cwnd_segments,

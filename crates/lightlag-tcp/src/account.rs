@@ -3,8 +3,8 @@
 use crate::config::ChallengeAcks;
 use crate::ecn::Delivered;
 use crate::fast_open::Outcome;
-use lightlag_control::congestion::{Epoch, Phase};
-use lightlag_core::{Duration, Instant};
+use lightlag_control::congestion::{Epoch, Internals, Phase};
+use lightlag_core::{Duration, Instant, Rate};
 
 mod integral;
 mod standing;
@@ -113,6 +113,8 @@ pub struct Statistics {
     pub rtt_count: u64,
     /// Segments without payload sent: ACKs, SYN, FIN, probes.
     pub acks_sent: u64,
+    /// ACKs that arrived while data was outstanding, duplicates included.
+    pub acks_received: u64,
     /// Segments with payload sent again.
     pub retransmitted_segments: u64,
     /// Expiries of the retransmission timer, that of the SYN included.
@@ -177,6 +179,10 @@ pub struct Snapshot {
     pub segment_size: u64,
     /// The cubic epoch, for algorithms that have one.
     pub epoch: Option<Epoch>,
+    /// The inner state of the congestion control, as far as it shows one.
+    pub internals: Internals,
+    /// The pacing rate of the congestion control, if it has one.
+    pub pacing_rate: Option<Rate>,
 }
 
 /// The counters that most connections need, as in [`Statistics`].
@@ -187,6 +193,7 @@ pub(crate) struct Counters {
     pub(crate) rtt_sum: Duration,
     pub(crate) rtt_count: u64,
     pub(crate) acks_sent: u64,
+    pub(crate) acks_received: u64,
     pub(crate) retransmitted_segments: u64,
     pub(crate) duplicate_bytes: u64,
 }
@@ -295,6 +302,7 @@ impl Account {
             rtt_sum: counters.rtt_sum,
             rtt_count: counters.rtt_count,
             acks_sent: counters.acks_sent,
+            acks_received: counters.acks_received,
             retransmitted_segments: counters.retransmitted_segments,
             timeouts: self.timeouts.get(),
             recoveries: self.recoveries.get(),

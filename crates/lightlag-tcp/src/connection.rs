@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Expiry, Rest, Sender, Sending};
-use lightlag_control::congestion::{CongestionControl, Needs, Phase};
+use lightlag_control::congestion::{CongestionControl, Internals, Needs, Phase};
 use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, prefetch, prefetch_value};
 use std::sync::Arc;
@@ -358,6 +358,8 @@ impl Connection {
             peer_window: sender.peer_edge().saturating_sub(una),
             segment_size: u64::from(sender.segment_size()),
             epoch: congestion.and_then(|algorithm| algorithm.epoch()),
+            internals: congestion.map_or_else(Internals::default, |algorithm| algorithm.internals()),
+            pacing_rate: congestion.and_then(|algorithm| algorithm.departures()?.pacing_rate()),
         }
     }
 

@@ -39,6 +39,8 @@ class Record:
     """Time between samples."""
     acks: bool | None = None
     """Each ACK that a sender receives; off by default."""
+    internals: bool | None = None
+    """State of the congestion control in the trace: the model and the gains of BBR, ρ of Hybla; off by default."""
     queueing: bool | None = None
     """Waiting times of data packets at each link direction; off by default."""
     positions: Time | None = None

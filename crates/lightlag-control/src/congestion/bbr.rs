@@ -33,11 +33,13 @@
 //! `model` has the estimates of the path, `states` the gains and transitions, and `control` computes the pacing rate and
 //! the window from both.
 
+use super::internals::rate;
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, Sent, Start, Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Internals, Lost, Needs, Phase, Sent, Start,
+    Transmissions,
 };
 use bandwidth::Bandwidth;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
@@ -281,6 +283,17 @@ impl CongestionControl for Bbr {
         self.window = before.max(self.prior_window);
         self.grow(acked);
         self.bound_for_probe_rtt();
+    }
+
+    fn internals(&self) -> Internals {
+        Internals {
+            state: Some(self.state.name()),
+            bottleneck_rate: rate(self.bandwidth()),
+            propagation: Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
+            pacing_gain: Some(self.pacing_gain()),
+            window_gain: Some(self.window_gain()),
+            rho: None,
+        }
     }
 
     fn departures(&self) -> Option<&dyn Departures> {

@@ -19,8 +19,8 @@
 //! that algorithm's (§3.5: 0.5, CUBIC's 0.7).
 
 use super::{
-    Ack, Allowance, Cause, Choice, Congestion, CongestionControl, Departures, Diagnosis, Epoch, LEAST_BURST, Lost,
-    Needs, Sent, Start, Transmissions, build, own,
+    Ack, Allowance, Cause, Choice, Congestion, CongestionControl, Departures, Diagnosis, Epoch, Internals, LEAST_BURST,
+    Lost, Needs, Sent, Start, Transmissions, build, own,
 };
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
@@ -300,6 +300,10 @@ impl CongestionControl for CarefulResume {
 
     fn refuses_prr(&self) -> bool {
         matches!(self.stage, Stage::SafeRetreat { .. })
+    }
+
+    fn internals(&self) -> Internals {
+        if self.is_normal() { self.normal.internals() } else { Internals::default() }
     }
 
     fn epoch(&self) -> Option<Epoch> {

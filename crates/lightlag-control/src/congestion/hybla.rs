@@ -22,7 +22,7 @@ use super::linux26::{Choosable, Variant};
 use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
-use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
+use super::{Ack, Congestion, CongestionControl, Internals, Phase, SlowStart, Start, Window};
 use lightlag_core::Duration;
 
 /// Linux: 2^ρ fits 16 bits and more.
@@ -99,6 +99,8 @@ pub struct Hybla {
     rtt: Duration,
     doubling: f64,
     avoidance: f64,
+    /// ρ of both; unknown before the first round-trip time.
+    rho: Option<f64>,
     /// The fraction of the next segment that `linux-2.6` has collected.
     part: f64,
 }
@@ -113,6 +115,7 @@ impl Hybla {
             rtt: config.reference_rtt,
             doubling: 1.0,
             avoidance: 1.0,
+            rho: None,
             part: 0.0,
         };
         if let Some(rtt) = start.rtt {
@@ -132,6 +135,7 @@ impl Hybla {
         let rho = rtt / self.config.reference_rtt;
         let rho = if self.is_linux26() { (8.0 * rho).floor() / 8.0 } else { rho }.max(1.0);
         self.rtt = rtt;
+        self.rho = Some(rho);
         self.doubling = libm::exp2(rho.min(MOST_EXPONENT)) - 1.0;
         self.avoidance = rho * rho;
         rho
@@ -165,6 +169,10 @@ impl Hybla {
 window_based!(Hybla);
 
 impl CongestionControl for Hybla {
+    fn internals(&self) -> Internals {
+        Internals { rho: self.rho, ..Internals::default() }
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow() {
             return;

@@ -21,6 +21,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod hystart;
 pub mod illinois;
+mod internals;
 pub mod jersey;
 pub mod ledbat;
 pub mod linux26;
@@ -52,6 +53,7 @@ pub mod yeah;
 pub use capabilities::{
     Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Report, Sent, Steering, Transmissions,
 };
+pub use internals::{Internals, PathState};
 pub use parameters::Parameter;
 pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register};
 pub use slow_start::SlowStart;
@@ -339,6 +341,11 @@ pub trait CongestionControl: Allowance + Send {
     /// The current cubic epoch, for algorithms that have one.
     fn epoch(&self) -> Option<Epoch> {
         None
+    }
+
+    /// Its inner state, for traces.
+    fn internals(&self) -> Internals {
+        Internals::default()
     }
 
     /// Its rate or its bursts. An algorithm that [`Needs`] `pacing` or `bursts` returns itself.

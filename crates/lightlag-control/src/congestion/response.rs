@@ -5,8 +5,8 @@
 
 use super::own::Fault;
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Diagnosis, Epoch, LowPriority, Start, Steering,
-    Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Diagnosis, Epoch, Internals, LowPriority, Start,
+    Steering, Transmissions,
 };
 use lightlag_core::own::{Outside, Registry};
 use lightlag_core::{Duration, Instant};
@@ -125,6 +125,10 @@ impl CongestionControl for Responding {
 
     fn epoch(&self) -> Option<Epoch> {
         self.algorithm.epoch()
+    }
+
+    fn internals(&self) -> Internals {
+        self.algorithm.internals()
     }
 
     fn departures(&self) -> Option<&dyn Departures> {

@@ -22,6 +22,9 @@ pub struct Record {
     /// Each ACK that a sender takes; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub acks: bool,
+    /// State of the congestion control in the trace: the model and the gains of BBR, ρ of Hybla; off by default.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub internals: bool,
     /// Time for which data packets wait at each link direction; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub queueing: bool,
@@ -74,6 +77,7 @@ impl Default for Record {
             drops: true,
             interval: Duration::from_millis(100),
             acks: false,
+            internals: false,
             queueing: false,
             positions: EACH_SECOND,
             pcap: None,
@@ -128,7 +132,7 @@ impl FromValue for Record {
         let mut table = Table::open(
             value,
             at,
-            "a table with trace, queue, drops, interval, acks, queueing, positions and pcap",
+            "a table with trace, queue, drops, interval, acks, internals, queueing, positions and pcap",
             errors,
         )?;
         let default = Self::default();
@@ -142,6 +146,7 @@ impl FromValue for Record {
             drops: table.optional("drops", errors).unwrap_or(default.drops),
             interval,
             acks: table.optional("acks", errors).unwrap_or_default(),
+            internals: table.optional("internals", errors).unwrap_or_default(),
             queueing: table.optional("queueing", errors).unwrap_or_default(),
             positions: positions(&mut table, errors),
             pcap: table.optional("pcap", errors),

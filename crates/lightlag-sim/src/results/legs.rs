@@ -41,6 +41,8 @@ rows! {
         timeouts: u64 [""],
         /// Fast recoveries begun.
         recoveries: u64 [""],
+        /// ACKs that its sender received while data was outstanding, duplicates included.
+        acks_received: u64 ["ACKs", unhashed],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
         /// Mean of the round-trip samples; null without a sample.
@@ -126,6 +128,7 @@ fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> 
         retransmitted_segments: statistics.retransmitted_segments,
         timeouts: statistics.timeouts,
         recoveries: statistics.recoveries,
+        acks_received: statistics.acks_received,
         min_rtt_s: connection.min_rtt().map(Duration::as_secs_f64),
         mean_rtt_s: statistics.mean_rtt().map(Duration::as_secs_f64),
         mean_cwnd_segments: account.mean_cwnd_segments,

@@ -9,7 +9,7 @@ mod recorded;
 mod rows;
 
 pub use packed::Packed;
-pub use recorded::{Data, Filled, Names, Recorded};
+pub use recorded::{Data, Filled, MISSING, Names, Recorded};
 pub(crate) use recorded::{Entries, Entry, HashedColumns, entries, note, recorded};
 pub use rows::{Column, Row, Value};
 pub(crate) use rows::{

@@ -105,6 +105,7 @@ pub(super) fn datagrams_of(
         retransmitted_segments: 0,
         timeouts: 0,
         recoveries: 0,
+        acks_received: 0,
         min_rtt_s: None,
         mean_rtt_s: None,
         mean_cwnd_segments: 0.0,

@@ -2,9 +2,9 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
-use crate::results::table::{Data, Entry, HashedColumns, Names, Packed, entries, recorded};
-use lightlag_control::congestion::Phase;
-use lightlag_core::{Duration, Instant};
+use crate::results::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
+use lightlag_control::congestion::{PathState, Phase};
+use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_scenario::{Record, TraceMode};
@@ -65,6 +65,22 @@ recorded! {
         arrived_bytes: Vec<u64> ["B"],
         /// Losses that the sender repairs: none (open), reported ones (recovery), or those of a timeout (loss).
         phase: Vec<u8> ["", named(Names::These(&PHASES))],
+        /// State of the model of the path: `startup`, `drain`, `probe_bw` or `probe_rtt` of BBR, and `probe_bw_down`,
+        /// `probe_bw_cruise`, `probe_bw_refill` or `probe_bw_up` of its version 3. Only with `internals` in `[record]`, as
+        /// the columns below; null where the algorithm of the flow has no such value.
+        state: Vec<u8> ["", optional_named(Names::These(PathState::NAMES))],
+        /// Estimated rate of the bottleneck: BtlBw of BBR.
+        bottleneck_rate_bps: Vec<f64> ["bit/s", optional],
+        /// Estimated round-trip time without queues: RTprop of BBR.
+        rtprop_s: Vec<f64> ["s", optional],
+        /// Rate at which the congestion control paces.
+        pacing_rate_bps: Vec<f64> ["bit/s", optional],
+        /// Factor between the bottleneck's rate and the pacing rate.
+        pacing_gain: Vec<f64> ["", optional],
+        /// Factor between the bandwidth-delay product of the estimates and the window.
+        cwnd_gain: Vec<f64> ["", optional],
+        /// ρ of Hybla: round-trip time over the reference round-trip time, at least 1.
+        rho: Vec<f64> ["", optional],
         /// Sender on the way of the flow: 1 is its own, 2 that of the first proxy, and so on. Only in runs with proxies.
         leg: Vec<u8> ["", optional],
     }
@@ -155,6 +171,8 @@ pub(crate) struct Recorder {
     /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
     legs: Vec<u8>,
     record_acks: bool,
+    /// Whether the trace holds the inner state of the congestion control.
+    internals: bool,
     /// Whether a sender is looked at whenever something happened to it.
     follows: bool,
     /// Whether any table is written.
@@ -181,6 +199,7 @@ impl Recorder {
             last: if record.trace == TraceMode::Change { vec![(0, 0, Phase::Open); senders] } else { Vec::new() },
             legs,
             record_acks: record.acks,
+            internals: record.internals,
             follows: record.acks || record.trace == TraceMode::Change,
             writes: record.trace != TraceMode::Off || record.queue.is_on() || record.drops || record.acks,
             acks: Acks::default(),
@@ -319,6 +338,17 @@ impl Recorder {
         trace.delivered_bytes.push(progress.delivered);
         trace.arrived_bytes.push(progress.arrived);
         trace.phase.push(snapshot.phase as u8);
+        if self.internals {
+            let internals = &snapshot.internals;
+            let bps = |rate: Option<Rate>| rate.map_or(f64::NAN, |rate| rate.as_bps() as f64);
+            trace.state.push(internals.state.map_or(MISSING, |state| state as u8));
+            trace.bottleneck_rate_bps.push(bps(internals.bottleneck_rate));
+            trace.rtprop_s.push(internals.propagation.map_or(f64::NAN, Duration::as_secs_f64));
+            trace.pacing_rate_bps.push(bps(snapshot.pacing_rate));
+            trace.pacing_gain.push(internals.pacing_gain.unwrap_or(f64::NAN));
+            trace.cwnd_gain.push(internals.window_gain.unwrap_or(f64::NAN));
+            trace.rho.push(internals.rho.unwrap_or(f64::NAN));
+        }
         if let Some(leg) = self.legs.get(at.sender) {
             trace.leg.push(*leg);
         }

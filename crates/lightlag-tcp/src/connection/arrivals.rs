@@ -254,6 +254,7 @@ impl Connection {
     ) {
         let sender = awake!(self);
         let una = sender.board().una();
+        sender.account.counters.acks_received += u64::from(sender.board().nxt() > una);
         let overtaken = ack < una;
         let one_way = segment.timestamps().filter(|_| echo.is_some()).map(|stamps| {
             // Both clocks tick in milliseconds; their offset is a constant.

@@ -30,9 +30,10 @@
 use super::bandwidth::Bandwidth;
 use super::states::{CYCLE, State, WINDOW_GAIN};
 use super::{Config, LEAST};
+use crate::congestion::internals::rate;
 use crate::congestion::path_model::Rounds;
 use crate::congestion::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Phase, RateSample, Sent, Start,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Internals, Lost, Phase, RateSample, Sent, Start,
     Transmissions,
 };
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
@@ -454,6 +455,17 @@ impl CongestionControl for Ns3 {
             self.bound_for_probe_rtt();
         }
         self.phase = Phase::Open;
+    }
+
+    fn internals(&self) -> Internals {
+        Internals {
+            state: Some(self.state.name()),
+            bottleneck_rate: rate(self.max_bandwidth()),
+            propagation: Some(self.min_rtt).filter(|rtt| !rtt.is_zero()),
+            pacing_gain: Some(self.pacing_gain()),
+            window_gain: Some(self.window_gain()),
+            rho: None,
+        }
     }
 
     fn departures(&self) -> Option<&dyn Departures> {

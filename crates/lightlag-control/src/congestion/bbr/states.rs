@@ -1,7 +1,7 @@
 //! The states, their gains and their transitions.
 
 use super::{Bbr, LEAST};
-use crate::congestion::Ack;
+use crate::congestion::{Ack, PathState};
 use lightlag_core::Instant;
 
 /// 2/ln 2: the smallest gain that doubles the rate each round.
@@ -24,6 +24,18 @@ pub(super) enum State {
     /// With the index of its pacing gain.
     ProbeBw(usize),
     ProbeRtt,
+}
+
+impl State {
+    /// The state in traces.
+    pub(super) fn name(self) -> PathState {
+        match self {
+            Self::Startup => PathState::Startup,
+            Self::Drain => PathState::Drain,
+            Self::ProbeBw(_) => PathState::ProbeBw,
+            Self::ProbeRtt => PathState::ProbeRtt,
+        }
+    }
 }
 
 impl Bbr {

@@ -25,12 +25,13 @@
 //!   start of recovery: that would lose the transition caused by a loss.
 //! - A cautious probe compares the flight before the ACK with inflight_longterm, as in Linux.
 
+use super::internals::rate;
 use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Lost, Needs, Phase, RateSample, Sent, Start,
-    Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Internals, Lost, Needs, Phase, RateSample, Sent,
+    Start, Transmissions,
 };
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use loss::Undo;
@@ -327,6 +328,17 @@ impl CongestionControl for Bbr3 {
         self.undo.saved = false;
         self.restore_window();
         self.bound_window();
+    }
+
+    fn internals(&self) -> Internals {
+        Internals {
+            state: Some(self.state.name()),
+            bottleneck_rate: rate(self.bw),
+            propagation: Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
+            pacing_gain: Some(self.pacing_gain()),
+            window_gain: Some(self.window_gain()),
+            rho: None,
+        }
     }
 
     fn departures(&self) -> Option<&dyn Departures> {

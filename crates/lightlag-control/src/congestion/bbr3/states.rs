@@ -3,6 +3,7 @@
 use super::{
     Ack, Bbr3, DEFAULT_WINDOW_GAIN, DRAIN_PACING_GAIN, PROBE_RTT_WINDOW_GAIN, RateSample, STARTUP_PACING_GAIN,
 };
+use crate::congestion::PathState;
 use lightlag_core::Duration;
 
 /// The most rounds between two probes, which leaves Reno its share.
@@ -40,6 +41,21 @@ pub(super) enum AckPhase {
     ProbeFeedback,
     /// UP is over.
     ProbeStopping,
+}
+
+impl State {
+    /// The state in traces.
+    pub(super) fn name(self) -> PathState {
+        match self {
+            Self::Startup => PathState::Startup,
+            Self::Drain => PathState::Drain,
+            Self::Down => PathState::ProbeBwDown,
+            Self::Cruise => PathState::ProbeBwCruise,
+            Self::Refill => PathState::ProbeBwRefill,
+            Self::Up => PathState::ProbeBwUp,
+            Self::ProbeRtt => PathState::ProbeRtt,
+        }
+    }
 }
 
 impl Bbr3 {

@@ -4,6 +4,9 @@ use super::packed::{Packable, Packed};
 use super::{About, ColumnHash, Kind, optional};
 use std::ops::Range;
 
+/// The number of a missing name in an optional column.
+pub const MISSING: u8 = u8::MAX;
+
 /// The names behind the numbers of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Names {
@@ -197,7 +200,8 @@ pub(crate) trait HashedColumns: Recorded {
 }
 
 /// The columns of a table that grows while a run goes on, `time_s` first, as vectors or packed. In brackets stand the unit, empty without one, and
-/// whose names the numbers of a column stand for, or `optional` for a column that may have no values at all. `hashed by`
+/// whose names the numbers of a column stand for, or `optional` for a column that may have no values at all; `optional_named`
+/// for one with names, of which some may be [`MISSING`]. `hashed by`
 /// names the columns that the hash takes first; every other one follows.
 macro_rules! recorded {
     ($(
@@ -320,6 +324,9 @@ macro_rules! note {
     };
     (named($names:expr)) => {
         ($names, false)
+    };
+    (optional_named($names:expr)) => {
+        ($names, true)
     };
 }
 

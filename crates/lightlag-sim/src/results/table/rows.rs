@@ -143,7 +143,7 @@ plain_fields! {
 pub(crate) enum Hashed {
     /// It is always in it.
     Always,
-    /// It describes the scenario, which is no result.
+    /// It describes the scenario, which is no result; or it is a result that hashes of earlier versions lack.
     Never,
     /// It is in it if any field of this set counted something: rows to which nothing rare happened keep their hash when a
     /// field joins the set.
@@ -220,7 +220,8 @@ pub(crate) fn within<F: Field, R: 'static>(declared: Declared, get: fn(&R) -> &F
 }
 
 /// The rows of a table of the summary. In brackets stand the unit of a field, empty without one, and what its hash has of it
-/// if that is not everything: `label` for a field that describes the scenario, `rare N` for a member of a rare set
+/// if that is not everything: `label` for a field that describes the scenario, `unhashed` for a count that joined later and
+/// leaves the hashes of earlier versions as they are, `rare N` for a member of a rare set
 /// ([`Hashed`]). A field whose type is a group has the names of its columns in place of a unit. `hashed by` names the fields
 /// that the hash takes first; every other one follows, so that a new field is always in it.
 macro_rules! rows {
@@ -311,6 +312,9 @@ macro_rules! hashed {
         $crate::results::table::Hashed::Always
     };
     (label) => {
+        $crate::results::table::Hashed::Never
+    };
+    (unhashed) => {
         $crate::results::table::Hashed::Never
     };
     (rare $set:literal) => {
