@@ -72,6 +72,40 @@ fn a_timeout_below_the_round_trip_repeats_for_nothing() {
 }
 
 #[test]
+fn an_automatic_buffer_spoils_the_start_of_peach_and_hybla() {
+    // (80,896 B + 1,024 B) · 4/5 = 65.5 kB are advertised at first; the product is 752 kB.
+    for name in ["peach", "peach+"] {
+        let set = ("defaults.tcp.congestion", name);
+        assert_warns(
+            &[set],
+            "flows[0].tcp.receive_buffer",
+            &["65.5 kB at first", "Sudden Start", name, "601 ms", "752 kB"],
+        );
+        assert_eq!(warnings(&[set, ("defaults.tcp.receive_buffer", "752 kB")]), [], "a fixed buffer of the product");
+        let probes = format!("{{ algorithm = \"{name}\", sudden_window = 300 }}");
+        assert_eq!(warnings(&[("defaults.tcp.congestion", &probes)]), [], "it does not look at the receive window");
+    }
+    // 601.2 ms / 25 ms = 24.0.
+    let hybla = ("defaults.tcp.congestion", "hybla");
+    assert_warns(&[hybla], "flows[0].tcp.receive_buffer", &["65.5 kB at first", "24.0 times", "752 kB"]);
+    assert_eq!(warnings(&[hybla, ("links.0.delay", "12 ms")]), [], "ρ is 1 below 25 ms");
+    assert_eq!(warnings(&[hybla, ("defaults.tcp.initial_window", "1")]), [], "24 segments fit");
+    assert_eq!(warnings(&[("defaults.tcp.congestion", "cubic")]), []);
+}
+
+#[test]
+fn a_start_of_peach_or_hybla_without_sack_takes_long_to_repair() {
+    let fixed = ("defaults.tcp.receive_buffer", "4 MB");
+    for (name, fragment) in [("peach", "in two round trips"), ("hybla", "2^24.0 times")] {
+        let sets = [("defaults.tcp.congestion", name), fixed];
+        let none = [sets[0], sets[1], ("defaults.tcp.sack", "false")];
+        assert_warns(&none, "flows[0].tcp.sack", &[fragment, "519 segments", "601 ms"]);
+        let newreno = [sets[0], sets[1], ("defaults.tcp.recovery", "newreno")];
+        assert_warns(&newreno, "flows[0].tcp.recovery", &[fragment, "sack = true"]);
+    }
+}
+
+#[test]
 fn no_sack_on_a_long_path_repairs_one_loss_a_round_trip() {
     // 752 kB / 1448 B = 519 segments; half of them × 601 ms = 156 s.
     assert_warns(&[("defaults.tcp.sack", "false")], "flows[0].tcp.sack", &["up to 519 segments", "takes 156 s"]);

@@ -70,6 +70,12 @@ kinds! {
     NoSack "no-sack"
         "Without SACK (RFC 2018) a sender repairs one lost segment in each round trip, and many segments are in flight here, \
          so the repair after slow start overflows the queue takes very long. Set tcp.sack = true and tcp.recovery = \"sack\"."
+    SpoiltStart "spoilt-start"
+        "Peach and Hybla open the window faster than slow start does, but the receive window or a repair without SACK takes the \
+         advantage away. Sudden Start of Peach probes for the window that the receiver advertises, and then grows by a segment \
+         per round trip: with an automatic buffer that window is small. Hybla's first window waits for such a buffer to grow. \
+         Without SACK one segment is repaired per round trip, after a start that loses many. Set tcp.receive_buffer to a size \
+         of at least the bandwidth-delay product, tcp.sack = true and tcp.recovery = \"sack\"."
     SlowReturnPath "slow-return-path"
         "The link on the way back carries fewer ACKs than the data asks for. ACKs clock data out, so goodput stays below the \
          rate of the slowest link, and a queue of ACKs adds its delay to the RTT. Raise the rate of the way back, acknowledge \

@@ -12,6 +12,7 @@ mod routers;
 mod scps;
 mod signals;
 mod sky;
+mod start;
 
 pub use kind::{Kind, Warning};
 
@@ -84,6 +85,7 @@ impl Scenario {
                 continue;
             }
             window(flow, way, share, &path, &mut found);
+            start::receive_window(flow, way, share, &path, &mut found);
             timers(flow, way, &path, &mut found);
             sack(flow, way, share, &path, &mut found);
             acks(network, flow, way, &path, &mut found);
@@ -348,6 +350,9 @@ fn sack(flow: &Flow, way: &Way, share: Bytes, path: &str, found: &mut Found) {
         (false, true) => &format!(".{}.sack", flow.receiver_table()),
         (false, false) => ".tcp.sack",
     };
+    if start::sack(flow, way, segments, key, path, found) {
+        return;
+    }
     found.flow(Kind::NoSack, path, key, || {
         let repair = way.round_trip * (segments / 2);
         format!(

@@ -31,7 +31,7 @@ const UNREAD: u64 = 1_024;
 impl Config {
     /// The largest first window, in bytes. An automatic buffer promises the data that it holds if half of its memory is
     /// payload, until segments show that 5/8 of it are (`tcp_win_from_space`).
-    pub(crate) fn first_window(&self) -> u64 {
+    pub fn first_window(&self) -> u64 {
         match self.receive_buffer_initial {
             Some(initial) => ((initial.0 + UNREAD) / 5 * 4).min(initial.0),
             None => self.receive_buffer.0,
