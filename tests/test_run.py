@@ -36,7 +36,8 @@ def test_the_summary_has_the_keys_of_the_interface(result: ll.Result) -> None:
     )
     assert set(result.summary["flows"][0]) == set(
         "name from to congestion bottleneck start_s finish_s delivered_bytes goodput_bps sent_segments "
-        "retransmitted_segments timeouts recoveries min_rtt_s mean_rtt_s mean_cwnd_segments limited_s".split()
+        "retransmitted_segments timeouts recoveries acks_received min_rtt_s mean_rtt_s mean_cwnd_segments "
+        "limited_s".split()
     )
     assert set(result.summary["flows"][0]["limited_s"]) == set("cwnd rwnd application pacing recovery timeout".split())
     assert set(result.summary["links"][0]) == set(

@@ -17,7 +17,7 @@ is null. Optional columns belong to a group, such as that of datagrams, and are 
 `origin` in `run.json` says what computed the results: `version` of lightlag, `engine` with the hash of its sources, `commit`
 and whether files differed from it (`modified`), `python`, `platform`, `packages` and `command`. `repeat` is the command
 that computes them again, typed in their folder; `lightlag run FOLDER` does so from elsewhere, and fails if the hash is
-another one. No hash covers the origin.
+another one. The hash covers all results in these tables except `acks_received`; it does not cover the origin.
 
 `lightlag run --json` and `Result.summary` hold the rows of `flows`, `links`, `proxies` and `legs` as objects with the same
 keys. Where an object nests its values, its keys stand behind the name of the column. An object leaves out a group that it
