@@ -165,7 +165,10 @@ impl EmulatedPath {
             packet::mark(Arc::make_mut(&mut bytes));
         }
         let host = self.hosts.iter().position(|(_, node)| *node == packet.destination);
-        Some(host.map_or_else(|| Arrival::Device(bytes.clone()), |host| Arrival::Host(host, bytes.clone())))
+        Some(match host {
+            Some(host) => Arrival::Host(host, bytes),
+            None => Arrival::Device(bytes),
+        })
     }
 
     pub(super) fn next_event(&self) -> Option<Instant> {
