@@ -20,7 +20,10 @@
 //! ack_elapsed = now - Q.delivered_time        without Q, or where its interval was too short: since time zero
 //! ```
 //!
-//! so that n ACKs in a flight give about n/(n+1) of its rate. Later versions of ns-3 take P's own time.
+//! so that n ACKs in a flight give about n/(n+1) of its rate. Later versions of ns-3 take P's own time. The interval is
+//! compared with the smallest *smoothed* round-trip time (`TcpSocketBase::EstimateRtt`). That starts with the handshake,
+//! which includes the discovery of a route, and falls slowly, so that a flow on a short path loses its first samples;
+//! each is followed by one that lasts since time zero, and STARTUP ends early.
 //!
 //! A connection has a sampler only if its algorithm [needs](crate::congestion::Needs) one. Segments have the running
 //! numbers of their sender's scoreboard, and the snapshots are a ring beside its records. The sender calls
@@ -87,8 +90,8 @@ pub struct RateSampler {
     /// Samples are application-limited until more than this is delivered; 0 while the supply lasts.
     limited_until: u64,
     newest: Option<Newest>,
-    /// It measures as ns-3.
-    ns3: bool,
+    /// The smallest smoothed round-trip time, if it measures as ns-3.
+    min_smoothed: Option<Duration>,
 }
 
 impl RateSampler {
@@ -103,13 +106,20 @@ impl RateSampler {
             lost: 0,
             limited_until: 0,
             newest: None,
-            ns3: false,
+            min_smoothed: None,
         }
     }
 
     /// The same, measuring as TcpRateLinux of ns-3.37.
     pub fn of_ns3(first: u64) -> Self {
-        Self { ns3: true, ..Self::new(first) }
+        Self { min_smoothed: Some(Duration::MAX), ..Self::new(first) }
+    }
+
+    /// Notes the smoothed round-trip time of the handshake or of an ACK.
+    pub fn smoothed(&mut self, srtt: Duration) {
+        if let Some(min) = self.min_smoothed.as_mut().filter(|_| !srtt.is_zero()) {
+            *min = srtt.min(*min);
+        }
     }
 
     /// Bytes acknowledged or SACKed so far.
@@ -137,7 +147,7 @@ impl RateSampler {
     pub fn sent(&mut self, now: Instant, number: u64, bytes: u64, in_flight: u64) -> Sent {
         // Linux, tcp_rate_skb_sent; the draft asks for the flight instead. A timeout only guesses that nothing is in
         // flight. ns-3 asks for the flight, too.
-        if self.snapshots.is_empty() || self.ns3 && in_flight == 0 {
+        if self.snapshots.is_empty() || self.min_smoothed.is_some() && in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -177,7 +187,7 @@ impl RateSampler {
         let of = self.snapshots[(number - self.first) as usize];
         self.delivered += bytes;
         self.delivered_at = now;
-        if self.ns3 {
+        if self.min_smoothed.is_some() {
             return self.delivered_in_ns3(now, number, of);
         }
         let newer = self
@@ -219,7 +229,8 @@ impl RateSampler {
     }
 
     /// Ends an ACK; the segments below the number `first` are acknowledged cumulatively. Returns its sample if it
-    /// delivered anything.
+    /// delivered anything. As ns-3, the sampler ignores `min_rtt`; its sample lasts, and delivers nothing after its interval
+    /// was too short.
     pub fn finish(&mut self, first: u64, min_rtt: Duration) -> Option<RateSample> {
         let gone = first.saturating_sub(self.first) as usize;
         self.snapshots.drain(..gone.min(self.snapshots.len()));
@@ -227,14 +238,15 @@ impl RateSampler {
         if self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        let Newest { of, ack_elapsed, valid, .. } = if self.ns3 { self.newest? } else { self.newest.take()? };
+        let ns3 = self.min_smoothed.is_some();
+        let Newest { of, ack_elapsed, valid: timed, .. } = if ns3 { self.newest? } else { self.newest.take()? };
         let interval = of.sent.since(of.first_sent).max(ack_elapsed);
-        let valid = valid && interval >= min_rtt;
+        let valid = timed && interval >= self.min_smoothed.unwrap_or(min_rtt);
         if let Some(newest) = &mut self.newest {
             newest.valid = valid;
         }
         Some(RateSample {
-            delivered: self.delivered - of.delivered,
+            delivered: if timed { self.delivered - of.delivered } else { 0 },
             interval: if valid { interval } else { Duration::ZERO },
             prior_delivered: of.delivered,
             total_delivered: self.delivered,

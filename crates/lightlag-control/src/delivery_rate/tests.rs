@@ -283,9 +283,30 @@ fn a_sample_of_ns3_lasts_and_its_first_time_is_that_of_the_simulation() {
     assert_eq!((third.delivered, third.prior_delivered), (3 * SIZE, 2 * SIZE));
     // An ACK that delivers nothing still has it.
     assert_eq!(flow.sampler.finish(5, RTT), Some(third));
-    // Below the smallest round-trip time there is no rate, and the next time is again that of the simulation.
+}
+
+#[test]
+fn intervals_of_ns3_are_compared_with_the_smallest_smoothed_round_trip_time() {
+    let mut flow = Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() };
+    // The handshake waited for a route. The smallest sample, RTT, does not matter.
+    flow.sampler.smoothed(Duration::from_millis(300));
+    flow.send(1000);
+    assert_eq!(flow.ack(1100, [0], 1).interval.as_nanos(), 1_100_000_000);
+    (0..2).for_each(|_| {
+        flow.send(1100);
+    });
+    // 275 ms = (7 · 300 + 100) / 8, and 200 ms since the first segment left.
+    flow.sampler.smoothed(Duration::from_millis(275));
+    let short = flow.ack(1200, [1], 2);
+    assert_eq!((short.bytes_per_second(), short.delivered), (None, SIZE));
+    // Until a newer segment is delivered there is neither a rate nor an amount.
+    let none = flow.ack(1210, [2], 3);
+    assert_eq!((none.bytes_per_second(), none.delivered), (None, 0));
+    // The next time is again that of the simulation.
     flow.send(1210);
-    let short = flow.sampler.finish(5, Duration::from_secs(10)).expect("the sample lasts");
-    assert_eq!(short.bytes_per_second(), None);
-    assert_eq!(flow.ack(1310, [5], 6).interval.as_nanos(), 1_310_000_000);
+    flow.sampler.smoothed(Duration::from_millis(290));
+    assert_eq!(flow.ack(1310, [3], 4).interval.as_nanos(), 1_310_000_000);
+    // A smoothed time that rises again changes nothing.
+    flow.send(1310);
+    assert_eq!(flow.ack(1498, [4], 5).interval.as_nanos(), 288_000_000);
 }

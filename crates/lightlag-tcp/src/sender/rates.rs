@@ -45,6 +45,7 @@ impl Sender {
     fn snapshot(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
         let Some(rates) = self.special.rates() else { return };
         let bytes = u64::from(chunk.len) + u64::from(chunk.fin);
+        rates.smoothed(self.rtt.srtt());
         let sent = rates.sent(now, number, bytes, in_flight);
         if let Some(transmissions) = self.congestion.as_mut().and_then(|congestion| congestion.transmissions()) {
             transmissions.on_sent(&sent);
@@ -78,7 +79,9 @@ impl Sender {
         }
         rates.guessed(now, std::mem::take(&mut log.guessed), std::mem::take(&mut log.known));
         self.note_lost(now);
-        let (first, min_rtt) = (self.board.numbers().0, self.rtt.min());
-        self.special.rates()?.finish(first, min_rtt)
+        let (first, min_rtt, srtt) = (self.board.numbers().0, self.rtt.min(), self.rtt.srtt());
+        let rates = self.special.rates()?;
+        rates.smoothed(srtt);
+        rates.finish(first, min_rtt)
     }
 }

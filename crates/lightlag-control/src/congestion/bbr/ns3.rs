@@ -10,7 +10,8 @@
 //!   acknowledged, and two or three if every second one is. Then BtlBw falls until segments wait for the timer of
 //!   delayed ACKs. PROBE_RTT, with four segments and no gain, has the same effect with an ACK for each segment.
 //! - A rate stays in force until the next valid sample. The first sample, and the one after an invalid one, last since
-//!   the start of the simulation.
+//!   the start of the simulation. An interval is too short if it is below the smallest *smoothed* round-trip time, which
+//!   starts with that of the handshake, the discovery of a route included.
 //! - RTprop is the smallest *smoothed* round-trip time, in ticks of 1 ms, and an equal one refreshes it. That of the
 //!   handshake is the first; on a path of less than 1 ms it may be zero ticks, which count as 1 µs
 //!   (`TcpSocketBase::EstimateRtt`).
@@ -416,7 +417,9 @@ impl CongestionControl for Ns3 {
         if let Some(sample) = sample {
             self.take_sample(sample);
         }
-        if self.config.ack_aggregation && self.acked > 0 {
+        // A sample that lasts after its interval was too short has no amount (`rs.m_delivered` is -1).
+        let amount = sample.is_none_or(|sample| sample.delivered > 0);
+        if self.config.ack_aggregation && self.acked > 0 && amount {
             self.note_excess(ack.now);
         }
         self.check_phase(ack);
