@@ -5,7 +5,7 @@
 //! response they leave with ordinary acknowledgements, and the request is repeated after 200 ms. Each packet that is given up
 //! under an agreement takes a block acknowledgement request to the receiver, which delivers nothing behind it in the meantime.
 
-use super::station::Peer;
+use super::frame::Peer;
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 

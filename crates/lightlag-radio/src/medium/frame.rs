@@ -11,6 +11,13 @@ use std::cmp::{Ordering, Reverse};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Station(pub u32);
 
+/// Another station, and a class of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Peer {
+    pub(super) station: u32,
+    pub(super) class: usize,
+}
+
 /// The addressee of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum To {

@@ -1,9 +1,8 @@
 //! The exchanges of stations that negotiate agreements about block acknowledgements.
 
 use super::agreement::{ACTION_SIZE, Content};
-use super::frame::{AirDrop, Frame, Happening, Kind, Station, To};
+use super::frame::{AirDrop, Frame, Happening, Kind, Peer, Station, To};
 use super::reorder::Reorder;
-use super::station::Peer;
 use super::{ACK_SIZE, Medium, Outgoing, State};
 use crate::phy::BasicRates;
 use lightlag_core::Instant;

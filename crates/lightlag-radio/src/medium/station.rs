@@ -2,7 +2,7 @@
 
 use super::access::{Access, State};
 use super::agreement::Agreements;
-use super::frame::{AirDrop, Frame, Happening, Msdu, Station, To};
+use super::frame::{AirDrop, Frame, Happening, Msdu, Peer, Station, To};
 use super::queue::{Pending, Queue};
 use super::reorder::Reorder;
 use crate::class::Class;
@@ -94,13 +94,6 @@ impl Control {
         };
         Some(self.pairs[place].1.as_mut())
     }
-}
-
-/// Another station, and a class of packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Peer {
-    pub(super) station: u32,
-    pub(super) class: usize,
 }
 
 /// A station.
