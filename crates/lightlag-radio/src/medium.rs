@@ -867,6 +867,7 @@ impl<P: Clone> Medium<P> {
                 }
             }
             Kind::Data => {
+                self.confirm(at, frame.peer());
                 for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
                     self.receive_numbered(now, at, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
                 }

@@ -146,25 +146,27 @@ impl Agreements {
         self.actions.remove(place)
     }
 
-    /// The management frame that was sent is acknowledged. After a response, returns the sender of packets with which the
-    /// agreement holds now, and the first sequence number under it.
-    pub(super) fn acknowledged(&mut self, now: Instant, class: usize) -> Option<(Peer, u64)> {
+    /// The management frame that was sent is acknowledged. Returns the sender of packets to which it was a response.
+    pub(super) fn acknowledged(&mut self, now: Instant, class: usize) -> Option<Peer> {
         let Action { to, content, .. } = self.take(class)?;
-        match content {
-            Content::Request(_) if self.is_blocked(to) => {
-                self.set_offer(to, Offer::Pending(Some(now + RESPONSE_TIMEOUT)));
-                None
-            }
-            Content::Request(_) => None,
-            Content::Response => {
-                let pending = self.grants.iter().find_map(|(of, grant)| match grant {
-                    Grant::Pending(first) if *of == to => Some(*first),
-                    _ => None,
-                })?;
-                self.set_grant(to, Grant::Confirmed);
-                Some((to, pending))
-            }
+        if content == Content::Response {
+            return Some(to);
         }
+        if self.is_blocked(to) {
+            self.set_offer(to, Offer::Pending(Some(now + RESPONSE_TIMEOUT)));
+        }
+        None
+    }
+
+    /// A sender of packets is known to have the response. Returns the first sequence number under the agreement if it holds
+    /// from now on.
+    pub(super) fn confirm(&mut self, from: Peer) -> Option<u64> {
+        let first = self.grants.iter().find_map(|(of, grant)| match grant {
+            Grant::Pending(first) if *of == from => Some(*first),
+            _ => None,
+        })?;
+        self.set_grant(from, Grant::Confirmed);
+        Some(first)
     }
 
     /// No acknowledgement came. Returns the receiver if that was the last try.
@@ -278,8 +280,10 @@ mod tests {
         agreements.hear_request(at(0), PEER, 4);
         assert!(agreements.hear(1, 9) && !agreements.hear(1, 9));
         assert!(!agreements.is_confirmed(PEER));
-        assert_eq!(agreements.acknowledged(at(200), 0), Some((PEER, 4)));
+        assert_eq!(agreements.acknowledged(at(200), 0), Some(PEER));
+        assert_eq!(agreements.confirm(PEER), Some(4));
         assert!(agreements.is_confirmed(PEER));
+        assert_eq!(agreements.confirm(PEER), None);
     }
 
     #[test]

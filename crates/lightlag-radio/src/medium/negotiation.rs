@@ -48,12 +48,22 @@ impl<P: Clone> Medium<P> {
         state.access.renew(state.class);
         state.wake = None;
         let class = state.class;
-        let confirmed = state.agreements.as_mut().and_then(|agreements| agreements.acknowledged(now, class));
-        if let Some((peer, first)) = confirmed {
-            *state.reordered(peer) = Reorder::patient(first);
+        let answered = state.agreements.as_mut().and_then(|agreements| agreements.acknowledged(now, class));
+        if let Some(peer) = answered {
+            self.confirm(at, peer);
         }
         self.changed.push(at);
         self.next(at, now, Some(next));
+    }
+
+    /// A sender of packets has shown that it has the response: packets from it are under the agreement from now on.
+    pub(super) fn confirm(&mut self, at: u32, peer: Peer) {
+        let Self { stations, happenings, .. } = self;
+        let state = &mut stations[at as usize];
+        if let Some(first) = state.agreements.as_mut().and_then(|agreements| agreements.confirm(peer)) {
+            let before = std::mem::replace(state.reordered(peer), Reorder::patient(first));
+            happenings.extend(before.into_held());
+        }
     }
 
     /// No acknowledgement of a management frame came.

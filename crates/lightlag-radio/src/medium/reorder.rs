@@ -79,6 +79,11 @@ impl<H> Reorder<H> {
         (0..WINDOW).filter(arrived).fold(0, |bits, n| bits | 1 << n)
     }
 
+    /// The packets that are held, in their order.
+    pub(super) fn into_held(self) -> impl Iterator<Item = H> {
+        self.held.into_values().map(|(_, packet)| packet)
+    }
+
     pub(super) fn held(&self) -> impl Iterator<Item = &H> {
         self.held.values().map(|(_, packet)| packet)
     }

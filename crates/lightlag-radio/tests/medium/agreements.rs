@@ -1,10 +1,11 @@
 //! Agreements about block acknowledgements that stations negotiate, as in ns-3.37.
 
-use crate::bench::{Bench, Event, at, circle, config, place};
+use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_radio::phy::Standard;
 use lightlag_radio::{Aired, BlockAckAgreement, Kind, Radio, Station, To};
+use std::collections::BTreeSet;
 
 fn negotiating() -> Radio {
     Radio { block_ack_agreement: BlockAckAgreement::Ns3, ..Radio::default() }
@@ -90,4 +91,30 @@ fn a_receiver_out_of_range_is_reported_and_gets_its_packets_without_an_agreement
     let kinds = kinds(&mut bench);
     assert_eq!(kinds[..7], [Kind::AddBlockAckRequest; 7]);
     assert_eq!(kinds[7..], [Kind::Data; 14]);
+}
+
+/// The acknowledgement of a response may be lost, and an A-MPDU may come before it is repeated.
+#[test]
+fn an_aggregate_that_overtakes_the_confirmation_of_an_agreement_loses_nothing() {
+    let radio = Radio { rate: "mcs7".to_owned(), ..negotiating() };
+    let mut bench = Bench::new(&config(Standard::N), &radio, &circle(20), 1);
+    for from in 1..=20 {
+        bench.saturate(at(0.0), Saturated { from, to: 0, size: 1500 }, 64);
+    }
+    bench.run(at(3e6));
+    let mut known = BTreeSet::new();
+    bench.medium.pending(|packet| {
+        known.insert(*packet);
+    });
+    known.extend(bench.events.iter().filter_map(|(_, event)| match event {
+        Event::Received { packet, .. } => Some(*packet),
+        _ => None,
+    }));
+    let acknowledged = bench.events.iter().filter_map(|(_, event)| match event {
+        Event::Acknowledged { packet } => Some(*packet),
+        _ => None,
+    });
+    let lost: Vec<_> = acknowledged.filter(|packet| !known.contains(packet)).collect();
+    assert_eq!(lost, []);
+    assert!(bench.acknowledged() > 5_000, "{}", bench.acknowledged());
 }
