@@ -352,7 +352,7 @@ impl Flow {
         }
     }
 
-    /// TCP of its ends that differs.
+    /// The TCP of its ends: one configuration, or two if they differ.
     pub fn configs(&self) -> impl Iterator<Item = &Arc<Config>> {
         let other = (!Arc::ptr_eq(&self.tcp, &self.receiver_tcp)).then_some(&self.receiver_tcp);
         std::iter::once(&self.tcp).chain(other)

@@ -44,8 +44,9 @@ pub(crate) struct Draft {
     /// The random time added for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
-    /// TCP of the end that sends, and of the end that receives.
+    /// TCP of the end that sends.
     pub(crate) tcp: Arc<Config>,
+    /// TCP of the end that receives.
     pub(crate) receiver_tcp: Arc<Config>,
 }
 
@@ -173,8 +174,8 @@ fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
     }
 }
 
-/// The TCP of the end that sends and of the end that receives, of that which opens the connection and the other: the
-/// sender opens it, unless it answers requests.
+/// Returns the TCP of the end that sends and of the end that receives. The sender opens the connection, unless it answers
+/// requests.
 fn by_direction([client, server]: [Arc<Config>; 2], traffic: &Traffic) -> [Arc<Config>; 2] {
     if traffic.is_dialogue() { [server, client] } else { [client, server] }
 }

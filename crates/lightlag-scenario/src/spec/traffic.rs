@@ -402,7 +402,7 @@ pub(crate) struct Beside {
     pub(crate) transfer: bool,
     pub(crate) congestion: bool,
     pub(crate) reader: bool,
-    /// The first of the tables of TCP that says something else.
+    /// The first table of TCP with another key.
     pub(crate) tcp: Option<&'static str>,
 }
 
