@@ -44,6 +44,7 @@ def test_claims_that_hold_apart_are_not_added_up() -> None:
     parts = Readings({name: READINGS.rows[name] for name in ("a window of 400", "a window of 700")})
     # Two claims hold somewhere, but one in each reading; the first of two that are equal is taken.
     assert (parts.best, parts.reproduced(parts.best)) == ("a window of 400", 1)
+    assert "It reproduces 1 of 3 of them. So do 1 others: a window of 700." in parts.lead("them")
     assert sum(row.verdict is Verdict.REPRODUCED for row in parts.judged()) == 1
 
 

@@ -108,6 +108,8 @@ class Readings:
         total = len(self.rows[self.best])
         text = f"**Best of {len(self.rows)} readings:** {self.best}. "
         text += f"It reproduces {self.reproduced(self.best)} of {total} of {what}."
+        if equal := [name for name in self.rows if self.reproduced(name) == self.reproduced(self.best)][1:]:
+            text += f" So do {len(equal)} others: {'; '.join(equal)}."
         failed = [row for row in self.rows[self.best] if row.verdict is Verdict.NOT_REPRODUCED]
         if failed:
             text += f" It does not reproduce: {_listed(failed)}."

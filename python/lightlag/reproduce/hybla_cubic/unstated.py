@@ -16,8 +16,9 @@ from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.readings import Readings
 from lightlag.reproduce.table import Layout
 
-WINDOWS = (200, 400, 700, 1000, 1500, 2500, 5000)
-THRESHOLD_WINDOWS = (400, 1000, 5000)
+WINDOWS = (1000, 700, 1500, 400, 2500, 200, 5000)
+"""From the geometric middle of 200 to 5000 packets outwards."""
+THRESHOLD_WINDOWS = (1000, 400, 5000)
 """The maximum windows with which other thresholds are tried."""
 BOUNDS = {"cwnd": "congestion window", "buffer": "receive buffer"}
 THRESHOLDS = {"modules": "", "maximum": ", thresholds at the maximum", "64 kB": ", thresholds of 64 packets"}
