@@ -26,7 +26,7 @@ NOTES = (
     "which in ns-2 bounds what leaves and not the window that a loss halves. That is the row that does not hold.",
     "**Which agent.** ns-2's TCP-Linux sees that a retransmission is lost, so Hybla's bursts cost it half of its "
     "window and no timeout. With a sender that waits for the timer, by RFC 6675, Hybla is far behind from the first"
-    " seconds on; but then CUBIC is not below Hybla at all higher error rates. It is one of the readings.",
+    " seconds on; but then CUBIC is not below Hybla at every higher error rate. It is a reading, too.",
     "**The queue.** All readings have ns-2's 50 packets. With half a bandwidth-delay product, or with pacing, Hybla"
     " delivers several times as much as CUBIC. The paper compares two algorithms; what it shows is that Hybla needs"
     " pacing.",
