@@ -23,6 +23,13 @@ impl Flow {
         Self { sampler: RateSampler::new(0), next: 0, first: 0, pipe: 0 }
     }
 
+    /// As ns-3 measures it, after a handshake of 100 ms.
+    fn of_ns3() -> Self {
+        let mut sampler = RateSampler::of_ns3(0);
+        sampler.smoothed(RTT);
+        Self { sampler, ..Self::new() }
+    }
+
     fn send(&mut self, ms: u64) -> Sent {
         self.next += 1;
         let sent = self.sampler.sent(at(ms), self.next - 1, SIZE, self.pipe);
@@ -260,7 +267,7 @@ fn steady_rates(mut flow: Flow, every: u64) -> Vec<f64> {
 fn ns3_measures_too_little_where_few_acks_cover_a_flight() {
     // Ten, five and two ACKs in a flight.
     for (every, least) in [(1, 10.0 / 11.0), (2, 5.0 / 6.0), (5, 2.0 / 3.0)] {
-        let of_ns3 = steady_rates(Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() }, every);
+        let of_ns3 = steady_rates(Flow::of_ns3(), every);
         let exact = steady_rates(Flow::new(), every);
         let (last, exact) = (of_ns3[of_ns3.len() - 1], exact[exact.len() - 1]);
         assert!((last / exact - least).abs() < 0.002, "{every}: {last} of {exact}");
@@ -269,7 +276,7 @@ fn ns3_measures_too_little_where_few_acks_cover_a_flight() {
 
 #[test]
 fn a_sample_of_ns3_lasts_and_its_first_time_is_that_of_the_simulation() {
-    let mut flow = Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() };
+    let mut flow = Flow::of_ns3();
     (0..4).for_each(|_| {
         flow.send(1000);
     });
