@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,19 @@ import polars as pl
 import pytest
 
 from lightlag.reproduce import fanet
-from lightlag.reproduce.fanet import causes, claims, figures, hop, judging, measures, model, readings, runs, sweeps
+from lightlag.reproduce.fanet import (
+    causes,
+    claims,
+    exchanged,
+    figures,
+    hop,
+    judging,
+    measures,
+    model,
+    readings,
+    runs,
+    sweeps,
+)
 from lightlag.reproduce.fanet.claims import CLAIMS
 from lightlag.reproduce.fanet.judging import Judgement
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
@@ -37,7 +50,7 @@ from lightlag.reproduce.fanet.setting import (
 )
 from lightlag.reproduce.kept import KeptRuns
 from lightlag.reproduce.paper import Effort, Paper, Reproduction
-from lightlag.reproduce.table import Verdict
+from lightlag.reproduce.table import Row, Verdict
 
 AIR = Air(sent=100, retries=20, dropped=50, broken=40, routing_bytes=1000)
 
@@ -259,10 +272,10 @@ def test_the_best_reading_is_the_one_with_the_most_claims_and_the_first_of_equal
         return Judgement(READINGS[at], findings)
 
     judged = [judgement(0, 3), judgement(1, 9), judgement(2, 9), judgement(3, 1)]
-    summary = judging.summary(sorted(judged, key=lambda one: -one.reproduced))
+    summary = judging.summary(sorted(judged, key=lambda one: -one.reproduced), 6)
     assert summary.startswith(f"**The reading that fits best** reproduces 9 of {len(CLAIMS)} claims")
-    assert "(1 more reproduce as many)" in summary
-    assert "the best of 4, of which the median reproduces 9 and the worst 1" in summary
+    assert "(1 more reproduce as many). Each point is the mean of 6 swarms." in summary
+    assert "The reading is the best of 4, of which the median reproduces 9 and the worst 1" in summary
     # The first nine claims hold somewhere; all others are named.
     assert all(f" {claim.key} " in summary.split("No reading reproduces")[1] for claim in CLAIMS[9:])
     assert not any(f" {claim.key} " in summary.split("No reading reproduces")[1] for claim in CLAIMS[:9])
@@ -384,8 +397,8 @@ def test_a_report_has_every_item_table_and_figure(tmp_path: Path, monkeypatch: p
     assert [picture.name for picture in report.pictures] == ["fig3", "fig4", "fig5", "fig6", "ranges"]
     tables = {layout.name: layout for layout in report.layouts}
     assert set(tables) == {
-        "answers", "claims", "throughput", "causes", "connectivity", "algorithms", "access", "routing", "sizes",
-        "readings",
+        "answers", "claims", "throughput", "causes", "exchanged", "connectivity", "algorithms", "access",
+        "routing", "sizes", "readings",
     }  # fmt: skip
     assert len(tables["readings"].lines) == len(READINGS)
     for layout in report.layouts:
@@ -568,3 +581,25 @@ def test_a_short_swarm_runs_under_all_rules(rules: Routing) -> None:
     assert one.air.sent > one.air.retries > 0
     # NaN equals nothing, so that the texts are compared.
     assert repr(Outcome.of_record(one.record())) == repr(one)
+
+
+def test_exchanged_swarms_are_compared_swarm_by_swarm() -> None:
+    def swarm(theirs: float, ours: float) -> dict[str, object]:
+        sides = {exchanged.THEIRS: run(theirs, 0).record(), exchanged.OURS: run(ours, 0).record()}
+        return {"radio": "44 m", "algorithm": "CUBIC", "cpu_s": 1.0, **sides}
+
+    def row(*both: tuple[float, float]) -> Row:
+        kept = {str(at): swarm(*one) for at, one in enumerate(both)}
+        found = exchanged.read(json.dumps(kept))
+        assert {len(line) for line in exchanged.layout(found).lines} == {7}
+        (one,) = exchanged.rows(found)
+        return one
+
+    # Within a tenth, although each swarm differs by the same amount.
+    close = row((100, 109), (200, 209), (300, 309))
+    assert close.verdict is Verdict.HOLDS
+    # 1250 bytes a kbit/s: 0.75 MB and 0.78 MB.
+    assert (close.theory, close.ours) == ("0.75 (ns-3.37)", "0.78")
+    # About 80 kbit/s more in each swarm do not happen by chance; a difference whose sign changes may.
+    assert row((100, 180), (200, 285), (300, 378)).verdict is Verdict.FAILS
+    assert row((100, 300), (300, 120), (200, 250)).verdict is Verdict.HOLDS

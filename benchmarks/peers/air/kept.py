@@ -10,10 +10,21 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 _BUILT = Path("target/peers")
 _NICE = 0
+
+
+class Runnable(Protocol):
+    """What can be kept: numbers under a key, with the time `cpu_s` that they took."""
+
+    @property
+    def key(self) -> str:
+        """Names the run in its file."""
+
+    def numbers(self) -> dict[str, Any]:
+        """The numbers of the run."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +59,12 @@ class Run:
         return [f"--{name}={value}" for name, value in self.options.items()]
 
 
-def keep(runs: Iterable[Run], file: Path) -> None:
+def keep(runs: Iterable[Runnable], file: Path) -> None:
     """Run what the file lacks, and write it after each run: an interruption loses those that are running."""
     kept = read(file)
     lock = threading.Lock()
 
-    def one(run: Run) -> None:
+    def one(run: Runnable) -> None:
         numbers = run.numbers()
         with lock:
             kept[run.key] = numbers

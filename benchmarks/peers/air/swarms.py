@@ -1,58 +1,134 @@
-"""The swarms that ns-3 runs: the points of the paper's figures, in both readings of its radio."""
+"""Swarms that both simulators fly: the same paths, pairs and starts, the same definitions of every metric.
+
+ns-3 draws a swarm and writes its paths and flows; lightlag follows them. Stations of ns-3 agree on no block
+acknowledgements (`--aggregate=0`), as ours do not; our AODV has ns-3's habits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import csv
+import math
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kept import Run
 
-PROGRAM = "ns3-air-swarm"
-KEPT = Path("python/lightlag/reproduce/fanet/ns3.json")
-READINGS = {"default": 16.0206, "connected": 32.0206}
-"""Power of the transmitters in dBm: 24 Mbit/s reach 44 m, or 150 m."""
-ALGORITHMS = ("TcpCubic", "TcpBbr")
-MIDDLE = ((60, 25), (60, 5))
-OTHERS = ((40, 25), (80, 25), (60, 15), (50, 25), (70, 25), (60, 10), (60, 20))
-"""Nodes, and m/s. With everybody in range a run of 80 nodes takes ten minutes."""
-SECONDS = 100
-SEEDS = 3
+import lightlag as ll
+from lightlag.reproduce.fanet import runs as fanet
+from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
+from lightlag.reproduce.fanet.setting import CONNECTED, CUBIC, DEFAULT, Contender, Radio, Routing, Setting
+
+KEPT = Path("python/lightlag/reproduce/fanet/exchanged.json")
+CLASSES: tuple[tuple[str, Contender], ...] = (("TcpCubic", CUBIC),)
+"""The classes of ns-3, and ours."""
+SIZES: tuple[tuple[Radio, int, int, int], ...] = ((DEFAULT, 40, 20, 10), (CONNECTED, 20, 5, 10))
+"""Radio, UAVs, flows and simulated seconds: ns-3 takes some seconds for each."""
+SEEDS = range(1, 11)
+SPEED = 25
 
 
-def runs() -> Iterator[Run]:
-    """Every run of the plan."""
-    yield from _points("default", MIDDLE + OTHERS, 1)
-    yield from _points("connected", MIDDLE + OTHERS[:1], 1)
-    for nodes, speed in OTHERS[:1] + MIDDLE:
-        for algorithm in ALGORITHMS:
-            yield swarm("connected", nodes, speed, algorithm, 1, aggregate=False)
-        yield swarm("connected", nodes, speed, "TcpBbr", 1, ack_every=1)
-    yield from _points("connected", OTHERS[1:], 1)
-    for seed in range(2, 1 + SEEDS):
-        yield from _points("default", MIDDLE + OTHERS, seed)
-    for seed in range(2, 1 + SEEDS):
-        yield from _points("connected", MIDDLE + OTHERS, seed)
+@dataclass(frozen=True)
+class Exchange:
+    """One swarm in both simulators."""
+
+    radio: Radio
+    nodes: int
+    flows: int
+    seconds: int
+    program: str
+    contender: Contender
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Names the swarm in its file."""
+        return self._run({}).key
+
+    def numbers(self) -> dict[str, Any]:
+        """The outcome of both, by their names.
+
+        Raises
+        ------
+        SystemExit
+            If ns-3 prints none.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            places, pairs = Path(folder) / "places.csv", Path(folder) / "pairs.csv"
+            printed = self._run({"places": str(places), "pairs": str(pairs)}).numbers()
+            result = ll.run(self._scenario(_rows(places), _rows(pairs)), seed=self.seed)
+        both = {"ns-3.37": outcome_of(printed), "lightlag": fanet.outcome_of(result, self.seconds)}
+        return {
+            "radio": self.radio.name,
+            "algorithm": self.contender.label,
+            "cpu_s": printed["cpu_s"],
+            **{name: outcome.record() for name, outcome in both.items()},
+        }
+
+    def _run(self, files: dict[str, str | float]) -> Run:
+        options: dict[str, str | float] = {
+            "power": self.radio.power_dbm,
+            "nodes": self.nodes,
+            "flows": self.flows,
+            "speed": SPEED,
+            "algorithm": self.program,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "ack-every": 2,
+            "aggregate": 0,
+        }
+        return Run("ns3-air-swarm", options | files)
+
+    def _scenario(self, places: list[dict[str, str]], pairs: list[dict[str, str]]) -> dict[str, Any]:
+        setting = Setting(self.contender, self.radio, self.nodes, SPEED, self.flows, Routing.NS3)
+        times: dict[str, list[list[float]]] = {}
+        for row in places:
+            times.setdefault(row["node"], []).append([float(row[name]) for name in ("time", "x", "y", "z")])
+        return {
+            "name": "exchanged",
+            "duration": f"{self.seconds} s",
+            "media": [fanet.medium(setting) | {"name": "air"}],
+            "nodes": [
+                {"name": f"n{node}", "media": ["air"], "mobility": {"model": "waypoints", "times": rising(rows)}}
+                for node, rows in times.items()
+            ],
+            "flows": [
+                {"from": f"n{row['source']}", "to": f"n{row['destination']}", "start": f"{float(row['start']):.9f} s"}
+                for row in pairs
+            ],
+            "defaults": {"tcp": dict(self.contender.tcp)},
+            "record": fanet.RECORD,
+        }
 
 
-def _points(reading: str, points: Iterable[tuple[int, int]], seed: int) -> Iterator[Run]:
-    for nodes, speed in points:
-        for algorithm in ALGORITHMS:
-            yield swarm(reading, nodes, speed, algorithm, seed)
+def rising(rows: list[list[float]]) -> list[list[float]]:
+    """The rows of a path whose times rise: of several at a time the last one."""
+    found = {row[0]: row for row in rows}
+    return [found[time] for time in sorted(found)]
 
 
-def swarm(
-    reading: str, nodes: int, speed: int, algorithm: str, seed: int, *, ack_every: int = 2, aggregate: bool = True
-) -> Run:
-    """One run; without aggregates stations agree on no block acknowledgements, which legacy rates cannot use anyway."""
-    options: dict[str, str | float] = {
-        "power": READINGS[reading],
-        "nodes": nodes,
-        "speed": speed,
-        "algorithm": algorithm,
-        "seconds": SECONDS,
-        "seed": seed,
-        "ack-every": ack_every,
-    }
-    if not aggregate:
-        options["aggregate"] = 0
-    return Run(PROGRAM, options)
+def outcome_of(numbers: dict[str, Any]) -> Outcome:
+    """The outcome of a run from the object that ns-3's program prints."""
+    flows = tuple(
+        Flow(received, seconds, delay_ms / 1e3 if received else math.nan, timeouts, hops if received else math.nan)
+        for _, _, received, seconds, delay_ms, timeouts, hops in numbers["flows"]
+    )
+    air = Air(
+        numbers["frames"], numbers["repeated_frames"], numbers["frames_dropped"], math.nan, numbers["routing_bytes"]
+    )
+    return Outcome(flows, air, numbers["seconds"])
+
+
+def runs() -> Iterator[Exchange]:
+    """Every swarm of the plan."""
+    for seed in SEEDS:
+        for size in SIZES:
+            for program, contender in CLASSES:
+                yield Exchange(*size, program, contender, seed)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))

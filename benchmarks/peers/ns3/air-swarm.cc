@@ -13,7 +13,7 @@
 //
 // Prints one JSON object; "flows" has a row for each transfer: source, destination, bytes that its receiver got, seconds
 // from its first segment to its last byte (0 if nothing came), mean time in ms from the first transmission of a segment
-// to the delivery of its last byte in order, timeouts, mean hops of its data.
+// to the delivery of its last byte in order, timeouts (of the handshake, too), mean hops of its data.
 
 #include "air.h"
 
@@ -102,13 +102,15 @@ class Transfer
     {
         Ptr<Socket> socket = m_source->GetSocket();
         socket->TraceConnectWithoutContext("Tx", MakeCallback(&Transfer::Sent, this));
-        socket->TraceConnectWithoutContext("CongState", MakeCallback(&Transfer::State, this));
+        socket->TraceConnectWithoutContext("RTO", MakeCallback(&Transfer::Timeout, this));
     }
 
     void Sent(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
     {
         // Payload starts at sequence number 1, and no transfer reaches 4 GiB.
         const uint64_t end = uint64_t(header.GetSequenceNumber().GetValue()) - 1 + packet->GetSize();
+        // The trace of the first SYN is not connected yet.
+        m_timeouts += (header.GetFlags() & TcpHeader::SYN) != 0;
         if (packet->GetSize() == 0 || end <= m_highest)
         {
             return;
@@ -121,9 +123,10 @@ class Transfer
         m_outstanding.emplace_back(end, Simulator::Now());
     }
 
-    void State(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
+    // Only a timeout doubles the RTO, to the nanosecond.
+    void Timeout(Time before, Time now)
     {
-        m_timeouts += now == TcpSocketState::CA_LOSS;
+        m_timeouts += now == before + before;
     }
 
     void Received(Ptr<const Packet> packet, const Address&)

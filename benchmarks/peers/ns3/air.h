@@ -65,6 +65,8 @@ struct Radio
 // What the stations and their routing sent.
 struct Counters
 {
+    uint64_t frames{0};
+    uint64_t repeated{0};
     uint64_t acked{0};
     uint64_t failedAttempts{0};
     uint64_t givenUp{0};
@@ -79,6 +81,18 @@ struct Counters
 };
 
 inline Counters g_counters;
+
+// A frame leaves: acknowledgements and RTS are not counted.
+inline void
+OnTransmission(Ptr<const Packet> packet, double)
+{
+    WifiMacHeader header;
+    if (packet->PeekHeader(header) > 0 && header.IsData())
+    {
+        ++g_counters.frames;
+        g_counters.repeated += header.IsRetry();
+    }
+}
 
 inline void
 OnAcked(Ptr<const WifiMpdu>)
@@ -163,6 +177,7 @@ Watch(NetDeviceContainer devices)
         Ptr<WifiNetDevice> device = DynamicCast<WifiNetDevice>(devices.Get(i));
         device->GetMac()->TraceConnectWithoutContext("AckedMpdu", MakeCallback(&OnAcked));
         device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&OnDropped));
+        device->GetPhy()->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&OnTransmission));
         Ptr<WifiRemoteStationManager> manager = device->GetRemoteStationManager();
         manager->TraceConnectWithoutContext("MacTxDataFailed", MakeCallback(&OnFailedAttempt));
         manager->TraceConnectWithoutContext("MacTxFinalDataFailed", MakeCallback(&OnGivenUp));
@@ -269,7 +284,7 @@ inline void
 Print(std::ostream& out)
 {
     const Counters& c = g_counters;
-    out << "\"acked_frames\": " << c.acked << ", \"failed_attempts\": " << c.failedAttempts
+    out << "\"frames\": " << c.frames << ", \"repeated_frames\": " << c.repeated << ", \"acked_frames\": " << c.acked << ", \"failed_attempts\": " << c.failedAttempts
         << ", \"frames_given_up\": " << c.givenUp << ", \"failed_rts\": " << c.failedRts
         << ", \"frames_dropped\": " << c.dropped << ", \"rreq\": " << c.requests << ", \"rrep\": " << c.replies
         << ", \"rerr\": " << c.errors << ", \"hello\": " << c.hellos << ", \"other_routing\": " << c.otherRouting

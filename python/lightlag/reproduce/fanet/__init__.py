@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from lightlag import _engine
-from lightlag.reproduce.fanet import causes, figures, hop, judging, readings, runs, sweeps
+from lightlag.reproduce.fanet import causes, exchanged, figures, hop, judging, readings, runs, sweeps
 from lightlag.reproduce.fanet.outcome import Outcome
 from lightlag.reproduce.fanet.readings import GROUNDS, READINGS, Ground, Outcomes, Reading
 from lightlag.reproduce.fanet.setting import (
@@ -17,6 +17,7 @@ from lightlag.reproduce.fanet.setting import (
     FULL_SPEED,
     NS3_EACH_ACKED,
     RADIOS,
+    SEEDS,
     SOURCES,
     Contender,
     Setting,
@@ -51,6 +52,12 @@ NOTES = (
     '*BBR as Linux* and *BBR as ns-3* (`variant = "ns3"`) both run in ns-3\'s TCP. The latter takes n ACKs in a '
     "flight for n/(n+1) of its rate, so that with an ACK for every second segment its estimate of the bandwidth "
     "falls until segments wait for the timer of delayed ACKs: docs/models/congestion-control.md.",
+    "**ns-3.37 itself** flies the same swarms (`benchmarks/peers/ns3/air-swarm.cc`): lightlag follows the paths, "
+    "pairs and starts that ns-3 drew, with AODV's habits of ns-3 and without agreements on block acknowledgements "
+    "(`--aggregate=0`), which frames at legacy rates cannot use. Each metric has one definition for both: a frame "
+    "sent again has the retry bit; every expired timer of TCP counts, also in the handshake; hops and delays are "
+    "means over the data that arrived; dropped frames are those given up after the last attempt or their "
+    "lifetime, or refused by a full queue.",
 )
 
 
@@ -85,10 +92,13 @@ def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders:
         outcomes |= swarms.run(sweeps.settings_of(ground))
     judgements = judging.judge_all(outcomes)
     best = judgements[0].reading
-    reproduction.lead = judging.summary(judgements)
+    reproduction.lead = judging.summary(judgements, len(effort.seeds_of(SEEDS)))
     reproduction.add(judging.rows(judgements), _pictures(best, outcomes))
     reproduction.layouts += [judging.answers(judgements), judging.by_claim(judgements)]
     _swarms(reproduction, best.ground, outcomes)
+    swarms_of_both = exchanged.read(exchanged.FILE.read_text("utf-8"))
+    reproduction.add(exchanged.rows(swarms_of_both))
+    reproduction.layouts.append(exchanged.layout(swarms_of_both))
     effort.progress("connectivity")
     modelled = {
         (radio.name, nodes): causes.connectivity(nodes, FULL_SPEED, radio)

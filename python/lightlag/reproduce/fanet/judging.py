@@ -109,18 +109,18 @@ def answers(judgements: Sequence[Judgement]) -> Layout:
     return Layout("answers", title, ("question", "answer", "best", "median", "worst"), tuple(lines))
 
 
-def summary(judgements: Sequence[Judgement]) -> str:
-    """Names the best reading, and the claims that no reading reproduces."""
+def summary(judgements: Sequence[Judgement], swarms: int) -> str:
+    """Names the best reading of `swarms` runs a point, and the claims that no reading reproduces."""
     best = judgements[0]
     equal = sum(one.reproduced == best.reproduced for one in judgements) - 1
     counts = sorted(one.reproduced for one in judgements)
     words = ", ".join(f"{question} {answer}" for question, answer in zip(QUESTIONS, best.reading.words, strict=True))
     text = f"**The reading that fits best** reproduces {best.reproduced} of {len(CLAIMS)} claims: {words}"
     text += f" ({equal} more reproduce as many)" if equal else ""
-    text += f". It is the best of {len(judgements)}, of which the median reproduces {counts[len(counts) // 2]}"
-    text += f" and the worst {counts[0]}."
+    text += f". Each point is the mean of {swarms} swarm{'' if swarms == 1 else 's'}. The reading is the best of "
+    text += f"{len(judgements)}, of which the median reproduces {counts[len(counts) // 2]} and the worst {counts[0]}."
     never = [claim for claim in CLAIMS if not any(one.findings[claim.key].holds for one in judgements)]
+    if not never:
+        return f"{text} Each claim is reproduced by some reading."
     named = "; ".join(f"{claim.key} {claim.quantity} ({claim.paper})" for claim in never)
-    return (
-        f"{text} **No reading reproduces** {named or 'no claim'}." if never else f"{text} Some reading reproduces each."
-    )
+    return f"{text} **No reading reproduces** {named}."

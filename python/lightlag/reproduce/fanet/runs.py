@@ -20,9 +20,15 @@ from lightlag.reproduce.kept import KeptRuns
 if TYPE_CHECKING:
     import polars as pl
 
-NOTHING_ELSE = {"queue": "off", "drops": False}
 INTERVAL_S = 0.02
 """Between two samples of a sender; delays are means over thousands of them."""
+RECORD = {
+    "trace": "sampled",
+    "interval": f"{INTERVAL_S * 1e3:g} ms",
+    "positions": "off",
+    "queue": "off",
+    "drops": False,
+}
 
 ACCESS: dict[Access, dict[str, Any]] = {
     Access.LEGACY: {"rate": "24 Mbit/s"},
@@ -65,14 +71,6 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
         "direction_variance": DIRECTION_VARIANCE,
         "pitch_variance": PITCH_VARIANCE,
     }
-    medium = {
-        "standard": "802.11n",
-        "propagation": "log-distance",
-        "power": f"{setting.radio.power_dbm:g} dBm",
-        "routing": setting.routing,
-        **ACCESS[setting.access],
-        **RULES[setting.rules],
-    }
     return {
         "name": "fanet",
         "duration": f"{seconds:g} s",
@@ -81,18 +79,34 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
             "nodes": setting.nodes,
             "area": [f"{side:g} m" for side in BOX_M],
             "mobility": mobility,
-            "medium": medium,
+            "medium": medium(setting),
             "flows": setting.flows,
             "flow": {"start": {"uniform": ["0 s", "1 s"]}},
         },
         "defaults": {"tcp": dict(setting.contender.tcp)},
-        "record": {"trace": "sampled", "interval": f"{INTERVAL_S * 1e3:g} ms", "positions": "off", **NOTHING_ELSE},
+        "record": RECORD,
+    }
+
+
+def medium(setting: Setting) -> dict[str, Any]:
+    """The medium of a setting."""
+    return {
+        "standard": "802.11n",
+        "propagation": "log-distance",
+        "power": f"{setting.radio.power_dbm:g} dBm",
+        "routing": setting.routing,
+        **ACCESS[setting.access],
+        **RULES[setting.rules],
     }
 
 
 def run(setting: Setting, seed: int, seconds: float = SECONDS) -> Outcome:
     """The outcome of a setting with a seed; the same nodes, speed and seed are the same swarm."""
-    result = ll.run(scenario(setting, seconds), seed=seed)
+    return outcome_of(ll.run(scenario(setting, seconds), seed=seed), seconds)
+
+
+def outcome_of(result: ll.Result, seconds: float) -> Outcome:
+    """The outcome of a finished run that was recorded by `RECORD`."""
     traces = {str(part["flow"][0]): part for part in result.table("trace").partition_by("flow")}
     hops = hops_of(result.table("paths"), traces)
     flows = [flow_of(row, traces.get(row["name"]), hops.get(row["name"], math.nan)) for row in result.summary["flows"]]
