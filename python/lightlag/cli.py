@@ -371,7 +371,8 @@ def reproduce(
     """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
 
     all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, finished
-    papers are kept, and the same command continues with the others.
+    papers are kept, and the same command continues with the others. So are the finished runs of fanet, of which there
+    are more than a thousand.
     """
     from lightlag.reproduce import reproduce_all
     from lightlag.running import processors
