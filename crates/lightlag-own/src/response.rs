@@ -158,6 +158,7 @@ mod tests {
             rtt: None,
             pipe: None,
             ssthresh: None,
+            max_window: None,
             whole: false,
             timestamps: true,
             abe: false,

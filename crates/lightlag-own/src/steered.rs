@@ -126,6 +126,7 @@ mod tests {
             rtt: None,
             pipe: None,
             ssthresh: None,
+            max_window: None,
             whole: false,
             timestamps: false,
             abe: false,
