@@ -137,8 +137,9 @@ impl EmulatedPath {
 
     /// Sends a packet of a host to another host, or to the device.
     pub(super) fn send_from_host(&mut self, now: Instant, host: usize, bytes: &[u8]) {
-        let to = self.node_of(bytes).unwrap_or(self.device);
-        self.send(now, self.hosts[host].1, to, bytes);
+        let own = self.hosts[host].1;
+        let to = self.node_of(bytes).filter(|to| *to != own).unwrap_or(self.device);
+        self.send(now, own, to, bytes);
     }
 
     /// The node of the host to which a packet is addressed.
