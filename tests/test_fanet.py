@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,9 +127,9 @@ def curve(means: list[float], spread: float = 0.0, seeds: int = 6) -> Curve:
     return Curve(SPEEDS, tuple(tuple(mean * (1 + spread * (-1) ** seed) for seed in range(seeds)) for mean in means))
 
 
-def evidence(varies: str, spread: float = 0.0, **changed: list[float]) -> Evidence:
+def evidence(varies: str, spread: float = 0.0, **changed: Sequence[float]) -> Evidence:
     """The paper's own numbers; `changed` are means of `cubic`, `bbr`, `jain_cubic`, `jain_bbr` and `broken`."""
-    means = {
+    means: dict[str, Sequence[float]] = {
         "cubic": PRINTED[varies, "CUBIC"],
         "bbr": PRINTED[varies, "BBR"],
         "jain_cubic": INDEX[varies, "CUBIC"],
