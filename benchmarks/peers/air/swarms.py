@@ -19,10 +19,10 @@ from kept import Run
 import lightlag as ll
 from lightlag.reproduce.fanet import runs as fanet
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import CONNECTED, CUBIC, DEFAULT, Contender, Radio, Routing, Setting
+from lightlag.reproduce.fanet.setting import BBR_NS3, CONNECTED, CUBIC, DEFAULT, Contender, Radio, Routing, Setting
 
 KEPT = Path("python/lightlag/reproduce/fanet/exchanged.json")
-CLASSES: tuple[tuple[str, Contender], ...] = (("TcpCubic", CUBIC),)
+CLASSES: tuple[tuple[str, Contender], ...] = (("TcpCubic", CUBIC), ("TcpBbr", BBR_NS3))
 """The classes of ns-3, and ours."""
 SIZES: tuple[tuple[Radio, int, int, int], ...] = ((DEFAULT, 40, 20, 10), (CONNECTED, 20, 5, 10))
 """Radio, UAVs, flows and simulated seconds: ns-3 takes some seconds for each."""
