@@ -10,12 +10,12 @@ use super::{Allowance, Cause, Congestion, Start};
 pub struct Window {
     segments: f64,
     threshold: f64,
-    /// The window does not grow beyond it; infinite without a limit.
-    limit: f64,
     /// Window and threshold before the last reaction.
     before: (f64, f64),
     /// Payload of a full segment in bytes.
-    segment_size: u32,
+    segment_size: u16,
+    /// Segments beyond which the window does not grow; `u32::MAX`, which no window reaches, without a limit.
+    limit: u32,
     /// Whether a reduction leaves whole segments.
     whole: bool,
 }
@@ -25,15 +25,15 @@ impl Window {
     ///
     /// # Panics
     ///
-    /// If the payload of a segment does not fit in 32 bits.
+    /// If the payload of a segment does not fit in 16 bits.
     pub fn new(start: &Start) -> Self {
-        let limit = start.max_window.map_or(f64::INFINITY, f64::from);
+        let limit = start.max_window.unwrap_or(u32::MAX);
         Self {
-            segments: limit.min(start.initial_window as f64),
+            segments: f64::from(limit).min(start.initial_window as f64),
             threshold: Self::first_threshold(start),
-            limit,
             before: (0.0, 0.0),
-            segment_size: u32::try_from(start.segment_size).expect("a packet counts its payload in 16 bits"),
+            segment_size: u16::try_from(start.segment_size).expect("a packet counts its payload in 16 bits"),
+            limit,
             whole: start.whole,
         }
     }
@@ -66,14 +66,18 @@ impl Window {
         bytes as f64 / f64::from(self.segment_size)
     }
 
+    fn limit(&self) -> f64 {
+        f64::from(self.limit)
+    }
+
     /// Adds `segments`, up to the limit.
     pub fn grow(&mut self, segments: f64) {
-        self.segments = self.limit.min(self.segments + segments);
+        self.segments = self.limit().min(self.segments + segments);
     }
 
     /// Raises the window to `segments`, if it is below, up to the limit.
     pub fn raise_to(&mut self, segments: f64) {
-        self.segments = self.segments.max(self.limit.min(segments));
+        self.segments = self.segments.max(self.limit().min(segments));
     }
 
     /// Lowers the window to `segments`, if it is above.
@@ -81,8 +85,8 @@ impl Window {
         self.segments = self.segments.min(segments);
     }
 
-    /// Adds `each` for every one of `acked` segments, up to the threshold and the limit. Returns the number of `acked` segments left
-    /// for congestion avoidance.
+    /// Adds `each` for every one of `acked` segments, up to the threshold and the limit. Returns the number of `acked`
+    /// segments left for congestion avoidance.
     pub fn slow_start(&mut self, acked: f64, each: f64) -> f64 {
         let room = self.threshold - self.segments;
         if room <= 0.0 {
@@ -90,10 +94,10 @@ impl Window {
         }
         let growth = acked * each;
         if growth < room {
-            self.segments = self.limit.min(self.segments + growth);
+            self.segments = self.limit().min(self.segments + growth);
             return 0.0;
         }
-        self.segments = self.limit.min(self.threshold);
+        self.segments = self.limit().min(self.threshold);
         (growth - room) / each
     }
 
