@@ -210,7 +210,9 @@ def _choices() -> list[Choice]:
     """The words of the schema, each definition at the shortest way that leads to it."""
     found, visited = [], set()
     sections = sorted(SCHEMA["properties"], key=list(SECTIONS).index)
-    waiting = deque((SCHEMA["properties"][key], (Step(key, SCHEMA),)) for key in sections)
+    waiting: deque[tuple[Json, tuple[Step, ...]]] = deque(
+        (SCHEMA["properties"][key], (Step(key, SCHEMA),)) for key in sections
+    )
     while waiting:
         schema, steps = waiting.popleft()
         name = _name(schema)

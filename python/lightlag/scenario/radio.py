@@ -51,8 +51,8 @@ class Radio:
     missing_block_ack: Literal["ask", "repeat"] | None = None
     """The reaction to a block acknowledgement that did not come: a question for it (default), or the frames again."""
     block_ack_agreement: Literal["aggregates", "ns3"] | None = None
-    """Agreements about block acknowledgements: from the start where packets can be aggregated (default), or negotiated at
-    every rate as in ns-3."""
+    """Agreements about block acknowledgements: from the start where packets can be aggregated (default), or negotiated
+    at every rate as in ns-3."""
     access_class: Literal["best-effort", "background", "video", "voice"] | None = None
     """Access class of packets of flows that have no code point; by default best effort."""
     edca: Mapping[str, Mapping[str, Any]] | None = None
