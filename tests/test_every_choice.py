@@ -126,6 +126,7 @@ COMPANIONS: dict[str, Json] = {
     "flows.0.traffic(web).objects(uniform).": {"flows": [{"traffic": {"objects": {"max": 20}}}]},
     "flows.0.traffic(web).objects(pareto).": {"flows": [{"traffic": {"objects": {"mean": 5, "shape": 1.5}}}]},
     "flows.0.traffic(web).objects(lognormal).": {"flows": [{"traffic": {"objects": {"mean": 5}}}]},
+    "defaults.tcp.rate_control.release=": {"defaults": {"tcp": {"rate_control": {"rate": "2 Mbit/s"}}}},
     "defaults.tcp.recovery=snack": {"defaults": {"tcp": {"scps": True}}},
 }
 """Keys that words need beside them, by the beginning of the choice."""

@@ -49,7 +49,7 @@ def deep_space(*, loss: float = 1e-5, congestion: Congestion = "hybla", duration
     return Scenario(
         name="deep-space",
         duration=duration,
-        defaults=Defaults(tcp=Tcp(congestion=congestion, rto=Rto(initial="6 s", min="1 s"))),
+        defaults=Defaults(tcp=Tcp(congestion=congestion, receive_buffer="4 MB", rto=Rto(initial="6 s", min="1 s"))),
         links=(
             Link(between=("control", "ground-station"), rate="1 Gbit/s", delay="20 ms"),
             Link(between=("ground-station", "lunar-relay"), rate="10 Mbit/s", delay="1.28 s", queue="1 bdp", loss=loss),
@@ -102,7 +102,14 @@ def siot(*, loss: float = 5e-4, duration: Time = "300 s") -> Scenario:
         ),
         flows=(
             Flow(name="f1", from_="client", to="server", transfer="15 MiB"),
-            Flow(name="f2", from_="client", to="server", transfer="15 MiB", start="1.2 s", tcp=Tcp(congestion="hybla")),
+            Flow(
+                name="f2",
+                from_="client",
+                to="server",
+                transfer="15 MiB",
+                start="1.2 s",
+                tcp=Tcp(congestion="hybla", receive_buffer="8 MB"),
+            ),
         ),
     )
 

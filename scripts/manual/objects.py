@@ -67,6 +67,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "reference": "authors, journal and year",
         "version": "version of lightlag",
         "summary": "verdicts in a sentence",
+        "lead": "the reading of the paper that fits best, in a paragraph; empty if it is read in one way only",
         "tally": "number of rows with each verdict",
         "rows": "claims and own checks, as text: `item`, `quantity`, `paper` (the printed value), "
         "`closed form or model`, `lightlag`, `verdict` and `note` of each",
