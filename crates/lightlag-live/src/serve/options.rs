@@ -39,7 +39,7 @@ pub struct ServeOptions {
     /// The host of the command line.
     #[serde(default)]
     pub host: Option<HostOptions>,
-    /// In its place, hosts of a file, each with the keys of [`HostOptions`].
+    /// In its place, hosts of a file, each with the keys of `host`.
     #[serde(default)]
     pub hosts: Vec<serde_json::Value>,
 }
