@@ -114,7 +114,7 @@ def summary(judgements: Sequence[Judgement], swarms: int) -> str:
     best = judgements[0]
     equal = sum(one.reproduced == best.reproduced for one in judgements) - 1
     counts = sorted(one.reproduced for one in judgements)
-    words = ", ".join(f"{question} {answer}" for question, answer in zip(QUESTIONS, best.reading.words, strict=True))
+    words = "; ".join(f"{question}: {answer}" for question, answer in zip(QUESTIONS, best.reading.words, strict=True))
     text = f"**The reading that fits best** reproduces {best.reproduced} of {len(CLAIMS)} claims: {words}"
     text += f" ({equal} more reproduce as many)" if equal else ""
     text += f". Each point is the mean of {swarms} swarm{'' if swarms == 1 else 's'}. The reading is the best of "
