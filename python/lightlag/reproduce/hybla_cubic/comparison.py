@@ -256,7 +256,7 @@ def claims(found: Comparison) -> list[Row]:
 
 
 def reasons(found: Comparison) -> list[Row]:
-    """What holds both algorithms back."""
+    """Returns the rows about the causes that limit both algorithms."""
     return [_mechanism_row(found), _oracle_row(found)]
 
 

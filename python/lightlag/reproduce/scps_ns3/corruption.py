@@ -44,7 +44,7 @@ STEERED = RATE_ONLY.but("SCPS-TP, Vegas steers", congestion=CONGESTION["Vegas"])
 """Corruption overrides the reaction to losses (§3.1), and nothing else: ns-3's Vegas goes on to steer the window."""
 _WINDOW_NAMES = ("Vegas steers the window", "no window", "the window grows from 1")
 WINDOWS = (STEERED, RATE_ONLY, FROZEN)
-"""What "congestion control off" leaves of the window."""
+"""Windows that "congestion control off" can mean."""
 _ACKS = '{ rate = "1.425 Mbit/s", release = "acks" }'
 BY_ACKS = tuple(one.but(f"{one.label}, released by ACKs", rate_control=_ACKS) for one in WINDOWS)
 """The same with a bucket that only an ACK serves, or a timeout."""
