@@ -143,12 +143,9 @@ def _introduction(versions: dict[str, str]) -> str:
     seconds = ", ".join(f"{cell.seconds} s at {cell.round_trip_ms} ms" for cell in CELLS if not cell.loss)
     return f"""# Beside ns-3 and ns-2
 
-One flow in lightlag, and the same flow in {named}. This page is written by
-
-    make peers
-
-and by nobody's hand. It installs Debian's packages, builds the programs in `benchmarks/peers`, which are our own, and
-runs each scenario once; what the peers gave is kept in `target/peers`, so that a second call runs lightlag alone.
+One flow in lightlag, and the same flow in {named}. The command `make peers`
+writes this page. It installs Debian's packages, builds the programs in `benchmarks/peers`, which are our own, and
+runs each scenario once. It keeps the peers' results in `target/peers`, so that a second call runs lightlag alone.
 
 One flow over {MEGABITS:g} Mbit/s, with a drop-tail queue of one BDP at the sender and independent losses of data
 packets, simulated for {seconds}.
