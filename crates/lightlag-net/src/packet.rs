@@ -16,6 +16,7 @@ impl PacketFlags {
     const LOW_PRIORITY: u8 = 4;
     const SUPERSEDES: u8 = 8;
     const UNHEARD: u8 = 16;
+    const REPAIR: u8 = 32;
     /// Position of the two bits of the ECN field.
     const ECN: u32 = 6;
 
@@ -73,6 +74,25 @@ impl PacketFlags {
             0b10 => Codepoint::Ect0,
             _ => Codepoint::Ce,
         }
+    }
+
+    /// Sets that it is a repair packet of the code of a link, which ends at the far end of that link.
+    #[inline]
+    #[must_use]
+    pub fn with_repair(self) -> Self {
+        Self(self.0 | Self::REPAIR)
+    }
+
+    /// Whether it is a repair packet.
+    #[inline]
+    pub fn is_repair(self) -> bool {
+        self.0 & Self::REPAIR != 0
+    }
+
+    /// Undoes all damage: the code of a link has given the packet back.
+    #[inline]
+    pub fn repair(&mut self) {
+        self.0 &= !(Self::CORRUPTED | Self::UNHEARD);
     }
 
     /// Whether it was damaged on the way; the interface that receives it drops it.
@@ -168,7 +188,11 @@ mod tests {
                 let flags = flags.with_ecn(codepoint);
                 assert_eq!(flags.ecn(), codepoint);
                 assert!(flags.carries_payload() && flags.is_low_priority() && flags.supersedes());
-                assert!(flags.is_corrupted() && flags.was_unheard());
+                assert!(flags.is_corrupted() && flags.was_unheard() && !flags.is_repair());
+                let mut flags = flags.with_repair();
+                flags.repair();
+                assert!(flags.is_repair() && !flags.is_corrupted() && !flags.was_unheard() && flags.supersedes());
+                assert_eq!(flags.ecn(), codepoint);
             }
             assert!(!PacketFlags::default().with_ecn(first).is_corrupted());
         }

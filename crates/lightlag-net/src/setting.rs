@@ -42,8 +42,10 @@ pub enum Value {
 pub enum Range {
     /// True or false.
     Flag,
-    /// A whole number from 1 on.
+    /// A whole number.
     Count {
+        /// The smallest.
+        least: u32,
         /// The largest.
         most: u32,
         /// The thing that is counted, after an article: "a number of queues".
@@ -179,7 +181,12 @@ impl<C> Setting<C> {
 
     /// A whole number from 1 to `most` of `what`; `note` explains it in a message.
     pub fn count(key: &'static str, at: At<C, u32>, most: u32, what: &'static str, note: &'static str) -> Self {
-        Self::new(key, Range::Count { most, what, note }, Place::Count(at))
+        Self::new(key, Range::Count { least: 1, most, what, note }, Place::Count(at))
+    }
+
+    /// A whole number from 0 to `most` of `what`.
+    pub fn count_or_zero(key: &'static str, at: At<C, u32>, most: u32, what: &'static str) -> Self {
+        Self::new(key, Range::Count { least: 0, most, what, note: "" }, Place::Count(at))
     }
 
     /// A number from `least` to `most`.

@@ -23,7 +23,7 @@ pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
-    Defaults, Dumbbell, Duplication, Elevations, Fade, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, Http,
+    Defaults, Dumbbell, Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, Http,
     Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model, NodeSpec,
     OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson,
     ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing,

@@ -6,7 +6,7 @@ use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::own::Own as OwnQueue;
 use lightlag_net::{
-    AdaptiveLink, Beam, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
+    AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
     RatesByElevation, Reordering, Routes, Timetable,
 };
 use lightlag_orbit::grid::derived::FoundGrid;
@@ -257,6 +257,8 @@ pub struct LinkProperties {
     pub loss: Loss,
     /// Place where losses are drawn.
     pub loss_place: LossPlace,
+    /// Forward error correction, if it has any.
+    pub code: Option<BlockCode>,
     /// Rule by which packets are held back, if any are.
     pub reorder: Option<Reordering>,
     /// Probability that a packet arrives twice.
@@ -399,6 +401,12 @@ impl LinkDirection {
 }
 
 impl LinkProperties {
+    /// Maximum rate of data: that of the grants, if it must request capacity, less the repair packets of its code.
+    pub fn data_rate(&self) -> Rate {
+        let rate = self.on_demand.map_or(self.rate, |demand| demand.most);
+        self.code.map_or(rate, |code| code.data_rate(rate))
+    }
+
     /// Whether bits leave at the same rate in a run that lasts until `end`.
     pub fn is_steady(&self, end: Instant) -> bool {
         self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))

@@ -248,6 +248,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.timetable.is_none()
         && direction.fade.is_none()
         && direction.on_demand.is_none()
+        && direction.code.is_none()
         // Stations look at what comes to links of the other kind.
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
@@ -272,10 +273,14 @@ fn hop<B: Clone + Default + Send + 'static>(
             (Some(timetable), None) => link.changing(timetable),
             (None, _) => link,
         };
-        Link::Queued(Box::new(match (direction.on_demand, beam) {
+        let link = match (direction.on_demand, beam) {
             (Some(demand), _) => link.on_demand(demand),
             (None, Some(beam)) => link.beaming(beam),
             (None, None) => link,
+        };
+        Link::Queued(Box::new(match direction.code {
+            Some(code) => link.coded(code),
+            None => link,
         }))
     };
     Hop { link }

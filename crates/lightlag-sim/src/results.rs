@@ -23,6 +23,7 @@ use legs::{LegIdentity, leg_summaries};
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Instant};
 pub use lightlag_net::queue::DropCause;
+use lightlag_net::link::LinkCounters;
 use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_tcp::Limited;
@@ -258,6 +259,12 @@ rows! {
         duplicated: u64 ["packets", rare 1],
         /// Packets that the link held back, so that later ones could pass.
         reordered: u64 ["packets", rare 1],
+        /// Repair packets that the code of the link sent (FEC).
+        repair_packets: u64 ["packets", rare 5],
+        /// Lost packets that the code of the link gave back; they arrived and are not in `dropped_error` or `dropped_outage`.
+        repaired: u64 ["packets", rare 5],
+        /// Fraction of the packets sent that were lost in spite of the code, or dropped in outages; null without a code.
+        residual_loss: Option<f64> ["", label],
         /// Packets that waited, averaged over time, without the one in transmission.
         mean_queue_packets: f64 ["packets"],
         /// The most packets that waited at once.
@@ -549,10 +556,19 @@ fn link_summary<B: Clone + Default>(
         marked: counters.marked,
         duplicated: counters.duplicated,
         reordered: counters.reordered,
+        repair_packets: counters.repair_packets,
+        repaired: counters.repaired,
+        residual_loss: link.is_coded().then(|| residual_loss(&counters)),
         mean_queue_packets: totals.queued as f64 / elapsed,
         max_queue_packets: counters.max_queue,
         queueing: link.waits().map(|waits| Box::new(Queueing::new(waits))),
     }
+}
+
+/// Fraction of the packets at the far end of a link that stayed lost.
+fn residual_loss(counters: &LinkCounters) -> f64 {
+    let lost = counters.dropped_error + counters.dropped_outage;
+    lost as f64 / (lost + counters.delivered).max(1) as f64
 }
 
 fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {

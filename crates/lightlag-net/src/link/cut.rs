@@ -12,11 +12,11 @@ use lightlag_core::{Duration, Instant};
 
 impl<B: Clone + Default> Link<B> {
     /// The least time from the offer of a packet to its arrival; `None` if the link cannot be cut, because packets may overtake
-    /// there.
+    /// there, or a code delivers them later than they arrive.
     pub fn least_crossing(&self) -> Option<Duration> {
         match self {
             Self::Computed(link) => Some(link.config().delay),
-            Self::Queued(link) if !link.keeps_order() => None,
+            Self::Queued(link) if !link.keeps_order() || link.is_coded() => None,
             Self::Queued(link) => {
                 Some(link.changes.as_ref().map_or(link.config().delay, |changes| changes.least_delay()))
             }
@@ -24,7 +24,7 @@ impl<B: Clone + Default> Link<B> {
     }
 }
 
-impl<B: Clone> QueuedLink<B> {
+impl<B: Clone + Default> QueuedLink<B> {
     /// Near half: what is on its way behind the first `known`, in the order of arrival.
     pub fn on_the_way_after(&self, known: usize) -> impl Iterator<Item = (Instant, &Packet<B>)> {
         self.on_the_way.range(known..).map(|sent| (sent.arrival, &sent.packet))
@@ -42,7 +42,7 @@ impl<B: Clone> QueuedLink<B> {
         if waits { self.busy_until } else { Instant::MAX }
     }
 
-    fn keeps_order(&self) -> bool {
+    pub(super) fn keeps_order(&self) -> bool {
         !self.disturbance.reorders() && self.changes.as_ref().is_none_or(|changes| changes.keeps_order())
     }
 }

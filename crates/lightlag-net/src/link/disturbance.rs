@@ -48,6 +48,11 @@ impl Disturbance {
         self.reordering.is_some()
     }
 
+    /// Whether some packets arrive twice.
+    pub(super) fn has_duplicates(&self) -> bool {
+        self.duplication.is_some()
+    }
+
     /// By how much the next packet is held back, if it is.
     pub(super) fn held_back(&mut self) -> Option<Duration> {
         let (reordering, random) = self.reordering.as_mut()?;

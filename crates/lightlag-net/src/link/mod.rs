@@ -12,6 +12,7 @@ mod computed;
 mod cut;
 mod demand;
 mod disturbance;
+mod fec;
 mod jitter;
 mod queued;
 mod timetable;
@@ -21,6 +22,7 @@ pub use beam::{Beam, FarEnd, Flight, NO_EXIT, RatesByElevation, Unrest};
 pub use computed::{ComputedLink, LinkConstants, PacketSpares};
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
+pub use fec::BlockCode;
 pub use jitter::{Distribution, Jitter, Normal, Uniform};
 pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
@@ -75,6 +77,10 @@ pub struct LinkCounters {
     pub duplicated: u64,
     /// Packets held back, so that later ones could pass.
     pub reordered: u64,
+    /// Repair packets that the code sent.
+    pub repair_packets: u64,
+    /// Lost packets that the code gave back.
+    pub repaired: u64,
     /// The most packets that ever waited at once.
     pub max_queue: u64,
 }
@@ -130,6 +136,14 @@ impl<B: Clone + Default> Link<B> {
         match self {
             Self::Computed(link) => link.in_flight(),
             Self::Queued(link) => link.in_flight(),
+        }
+    }
+
+    /// Whether a code protects its packets.
+    pub fn is_coded(&self) -> bool {
+        match self {
+            Self::Computed(_) => false,
+            Self::Queued(link) => link.is_coded(),
         }
     }
 

@@ -8,6 +8,7 @@
 
 use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
+use super::fec::{BlockCode, Codec};
 use super::jitter::{Jitter, JitterProcess};
 use super::timetable::{Changes, Fate, Timetable, Transmission};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkTotals, Waits};
@@ -48,6 +49,8 @@ pub struct QueuedLink<B> {
     beam: Option<Box<Beam>>,
     /// What the transmitter may send, if it must ask.
     assignment: Option<Box<Assignment<B>>>,
+    /// Forward error correction, if it has any.
+    codec: Option<Box<Codec<B>>>,
     /// All but what the verdicts count.
     counters: LinkCounters,
     totals: LinkTotals,
@@ -57,7 +60,7 @@ pub struct QueuedLink<B> {
     waits: Option<Box<Waits>>,
 }
 
-impl<B: Clone> QueuedLink<B> {
+impl<B: Clone + Default> QueuedLink<B> {
     /// An idle link.
     pub fn new(
         config: LinkConfig,
@@ -80,6 +83,7 @@ impl<B: Clone> QueuedLink<B> {
             changes: None,
             beam: None,
             assignment: None,
+            codec: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
             queued_until: Instant::ZERO,
@@ -129,6 +133,24 @@ impl<B: Clone> QueuedLink<B> {
         self
     }
 
+    /// Protects its packets by a code. Everything else was given before.
+    ///
+    /// # Panics
+    /// If the code has no repair packets, or packets are lost before the queue, overtake, arrive twice or have several far ends.
+    #[must_use]
+    pub fn coded(self, code: BlockCode) -> Self {
+        assert!(code.repair > 0, "a code has repair packets");
+        assert_eq!(self.loss.place(), LossPlace::AfterQueue, "a code repairs packets that left the transmitter");
+        assert!(self.keeps_order() && !self.disturbance.has_duplicates(), "the decoder counts the packets of a block");
+        assert!(self.beam.is_none(), "a block has one far end");
+        Self { codec: Some(Box::new(Codec::new(code))), ..self }
+    }
+
+    /// Whether its packets are protected by a code.
+    pub(super) fn is_coded(&self) -> bool {
+        self.codec.is_some()
+    }
+
     /// The constants of the link; of one that changes, those that it was made with.
     pub fn config(&self) -> &LinkConfig {
         &self.config
@@ -143,7 +165,8 @@ impl<B: Clone> QueuedLink<B> {
     pub fn counters(&self) -> LinkCounters {
         let Verdicts { marked, full, early, thinned, astray, .. } = self.verdicts;
         let dropped = LinkCounters { dropped_queue: full, dropped_aqm: early, dropped_acks: thinned, ..self.counters };
-        LinkCounters { marked, dropped_route: astray, ..dropped }
+        let (repair_packets, repaired) = self.codec.as_ref().map_or((0, 0), |codec| (codec.sent, codec.repaired));
+        LinkCounters { marked, dropped_route: astray, repair_packets, repaired, ..dropped }
     }
 
     /// The failure of its discipline, if that comes from outside and has failed.
@@ -153,13 +176,27 @@ impl<B: Clone> QueuedLink<B> {
 
     /// Packets between the queue and the far end.
     pub fn in_flight(&self) -> usize {
-        self.on_the_way.len() + self.discipline.backlog().packets as usize + usize::from(self.is_serving())
+        let sent = self.on_the_way.len() + self.discipline.backlog().packets as usize + usize::from(self.is_serving());
+        match &self.codec {
+            None => sent,
+            Some(codec) => sent.saturating_add_signed(codec.undelivered()),
+        }
+    }
+
+    /// Packets that wait for transmission, and their bytes: those in the queue, and repair packets.
+    fn waiting(&self) -> (u64, u64) {
+        let Backlog { packets, bytes, .. } = self.discipline.backlog();
+        let (repair, size) = self.codec.as_ref().map_or((0, 0), |codec| codec.unsent());
+        (packets + repair, bytes + repair * size)
     }
 
     /// When to call [`receive`](Self::receive) next: at the first arrival that is known, or before one that is not
     /// known yet could happen.
     pub fn next_wake(&mut self) -> Option<Instant> {
         let first = self.on_the_way.front().map(|first| first.arrival);
+        if let Some(codec) = &self.codec {
+            return self.next_coded_wake(codec, first);
+        }
         if self.discipline.backlog().packets == 0 && !self.is_serving() {
             return first;
         }
@@ -177,13 +214,32 @@ impl<B: Clone> QueuedLink<B> {
             return Some(first.map_or(unknown, |first| first.min(unknown)));
         }
         // What waits leaves after the packet in transmission; it may pass one that was held back.
+        self.next_unknown(self.busy_until, first)
+    }
+
+    /// The first known arrival, or the least one of what starts at `free`.
+    fn next_unknown(&self, free: Instant, first: Option<Instant>) -> Option<Instant> {
         let unknown = match &self.changes {
-            None => self.busy_until + self.config.delay,
+            None => free + self.config.delay,
             // An outage without an end lets nothing leave.
-            Some(_) if self.busy_until == Instant::MAX => return first,
-            Some(changes) => changes.first_arrival(self.busy_until),
+            Some(_) if free == Instant::MAX => return first,
+            Some(changes) => changes.first_arrival(free),
         };
         Some(first.map_or(unknown, |first| first.min(unknown)))
+    }
+
+    /// As [`next_wake`](Self::next_wake), of a link with a code: also when decoded packets are to be delivered, and before repair
+    /// packets of the open block could arrive.
+    #[cold]
+    fn next_coded_wake(&self, codec: &Codec<B>, first: Option<Instant>) -> Option<Instant> {
+        if let Some(now) = codec.delivery_time() {
+            return Some(now);
+        }
+        if self.waiting().0 > 0 || self.is_serving() {
+            return self.next_unknown(self.busy_until, first);
+        }
+        let Some(flush) = codec.flush_time() else { return first };
+        self.next_unknown(flush.max(self.busy_until), first)
     }
 
     /// Offers a packet to the queue. What is dropped, this packet or another, is in [`dropped`](Self::dropped).
@@ -224,10 +280,7 @@ impl<B: Clone> QueuedLink<B> {
     /// The same, and the node at which it arrives, if the link has several far ends.
     pub fn receive_at(&mut self, now: Instant) -> Option<(Packet<B>, Option<NodeId>)> {
         self.catch_up(now);
-        if self.on_the_way.front().is_none_or(|first| first.arrival > now) {
-            return None;
-        }
-        let OnTheWay { packet, at, .. } = self.on_the_way.pop_front()?;
+        let (packet, at) = if self.codec.is_some() { (self.decoded(now)?, None) } else { self.arrived(now)? };
         if packet.flags.was_unheard() {
             self.counters.dropped_outage += 1;
         } else if packet.flags.is_corrupted() {
@@ -236,6 +289,26 @@ impl<B: Clone> QueuedLink<B> {
             self.counters.delivered += 1;
         }
         Some((packet, at))
+    }
+
+    /// Takes a packet that has arrived at the far end, damaged or not, and the node there.
+    fn arrived(&mut self, now: Instant) -> Option<(Packet<B>, Option<NodeId>)> {
+        if self.on_the_way.front().is_none_or(|first| first.arrival > now) {
+            return None;
+        }
+        self.on_the_way.pop_front().map(|OnTheWay { packet, at, .. }| (packet, at))
+    }
+
+    /// Takes a packet that the decoder delivers now.
+    #[cold]
+    fn decoded(&mut self, now: Instant) -> Option<Packet<B>> {
+        loop {
+            if let Some(packet) = self.codec.as_mut()?.next_delivery() {
+                return Some(packet);
+            }
+            let (packet, _) = self.arrived(now)?;
+            self.codec.as_mut()?.decode(now, packet);
+        }
     }
 
     /// Points the beam elsewhere, or at nothing, for packets with this exit: those whose transmission starts from now on.
@@ -306,12 +379,40 @@ impl<B: Clone> QueuedLink<B> {
             self.count_waiting(free);
             self.transmit_next(free);
         }
+        if self.codec.is_some() {
+            self.flush(now);
+        }
+    }
+
+    /// Closes the open block if it became old enough while nothing was sent, and sends its repair packets up to now.
+    #[cold]
+    fn flush(&mut self, now: Instant) {
+        let flush = self.codec.as_ref().and_then(|codec| codec.flush_time());
+        if let Some(flush) = flush.filter(|flush| *flush <= now && !self.transmitting) {
+            self.remainder = 0;
+            self.transmit_next(flush);
+            self.catch_up(now);
+        }
+    }
+
+    /// Takes the packet whose transmission starts now: a repair packet before those that wait.
+    fn next_packet(&mut self, start: Instant) -> Option<Waiting<B>> {
+        let Some(codec) = &mut self.codec else { return self.discipline.dequeue(start, &mut self.verdicts) };
+        if let Some(packet) = codec.next_repair() {
+            return Some(Waiting { since: start, packet });
+        }
+        let next = self.discipline.dequeue(start, &mut self.verdicts)?;
+        codec.encode(start, next.packet.size);
+        Some(next)
     }
 
     /// Begins the next transmission, if the discipline has a packet.
     fn transmit_next(&mut self, start: Instant) {
         if self.is_held(start) {
             return;
+        }
+        if let Some(codec) = self.codec.as_mut().filter(|_| self.discipline.backlog().packets == 0) {
+            codec.flush(start);
         }
         if self.beam.as_ref().is_some_and(|beam| beam.is_blind()) {
             self.transmitting = false;
@@ -321,7 +422,7 @@ impl<B: Clone> QueuedLink<B> {
             return self.transmit_granted(start);
         }
         let (Waiting { since, mut packet }, flight) = loop {
-            let next = self.discipline.dequeue(start, &mut self.verdicts);
+            let next = self.next_packet(start);
             self.transmitting = next.is_some();
             let Some(next) = next else { return };
             let Some(beam) = &mut self.beam else { break (next, None) };

@@ -139,6 +139,7 @@ fn properties(line: &SkyLine, until: Duration) -> LinkProperties {
         discipline: line.queue.discipline(rate, ROUND_TRIP),
         loss: line.loss.model(),
         loss_place: line.loss.place,
+        code: None,
         reorder: None,
         duplicate: Probability::ZERO,
         timetable: line.jitter.0.map(|_| steady_at(rate, line.delay)),

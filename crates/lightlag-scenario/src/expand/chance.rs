@@ -118,6 +118,7 @@ impl LinkProperties {
             discipline,
             loss,
             loss_place: _,
+            code: _,
             reorder,
             duplicate,
             timetable: _,

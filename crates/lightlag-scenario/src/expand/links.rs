@@ -124,7 +124,7 @@ pub(crate) fn links(
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
             let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
             let on_demand = side.on_demand.demand(side.rate);
-            let served = on_demand.map_or(side.rate, |demand| demand.most);
+            let served = side.fec.data_rate(on_demand.map_or(side.rate, |demand| demand.most));
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
             let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
             let properties = shared.of(LinkProperties {
@@ -134,6 +134,7 @@ pub(crate) fn links(
                 discipline: side.queue.discipline(served, round_trip),
                 loss,
                 loss_place: side.loss.place,
+                code: side.fec.code(),
                 reorder: side.reorder.reordering(),
                 duplicate: side.duplicate.0,
                 timetable: timetable.or_else(|| side.jitter.0.map(|_| steady(&side))),

@@ -1,7 +1,7 @@
 //! One direction of a line.
 
 use crate::spec::{
-    Changes, Duplication, Fade, JitterSpec, Line, LinkTrace, LossModel, OnDemand, OutageRule, Queue, Reorder,
+    Changes, Duplication, Fade, Fec, JitterSpec, Line, LinkTrace, LossModel, OnDemand, OutageRule, Queue, Reorder,
 };
 use lightlag_core::{Duration, Rate};
 
@@ -12,6 +12,7 @@ pub(crate) struct Side<'a> {
     pub(crate) jitter: JitterSpec,
     pub(crate) queue: &'a Queue,
     pub(crate) loss: &'a LossModel,
+    pub(crate) fec: Fec,
     pub(crate) reorder: Reorder,
     pub(crate) duplicate: Duplication,
     pub(crate) changes: &'a Changes,
@@ -30,6 +31,7 @@ impl Line {
             jitter: self.jitter.forward,
             queue: &self.queue.forward,
             loss: &self.loss.forward,
+            fec: self.fec.forward,
             reorder: self.reorder.forward,
             duplicate: self.duplicate.forward,
             changes: &self.changes.forward,
@@ -48,6 +50,7 @@ impl Line {
             jitter: self.jitter.backward,
             queue: &self.queue.backward,
             loss: &self.loss.backward,
+            fec: self.fec.backward,
             reorder: self.reorder.backward,
             duplicate: self.duplicate.backward,
             changes: &self.changes.backward,

@@ -41,7 +41,7 @@ impl Way {
         let data = network.routes.at_start().path(from, to)?;
         let acks = network.routes.at_start().path(to, from)?;
         let link = |id: &LinkId| &network.links[id.0 as usize];
-        let rate = |id: &LinkId| link(id).on_demand.map_or(link(id).rate, |demand| demand.most);
+        let rate = |id: &LinkId| link(id).data_rate();
         let wait = |link: &LinkDirection| link.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait());
         let time = |ids: &[LinkId], size: Bytes| {
             let one =

@@ -35,12 +35,12 @@ impl Key<'_> {
     fn typed(self, given: &serde_json::Value, at: &Path, errors: &mut Errors) -> Option<Value> {
         Some(match self.0.range {
             Range::Flag => Value::Flag(FromValue::read(given, at, errors)?),
-            Range::Count { most, what, note } => {
+            Range::Count { least, most, what, note } => {
                 let number = u64::read(given, at, errors)?;
-                match u32::try_from(number).ok().filter(|number| (1..=most).contains(number)) {
+                match u32::try_from(number).ok().filter(|number| (least..=most).contains(number)) {
                     Some(number) => Value::Count(number),
                     None => {
-                        errors.push(at, format!("{number} is not {what} from 1 to {most}{note}"));
+                        errors.push(at, format!("{number} is not {what} from {least} to {most}{note}"));
                         return None;
                     }
                 }
@@ -178,7 +178,7 @@ impl Key<'_> {
     fn form(self, generator: &mut SchemaGenerator) -> serde_json::Value {
         match self.0.range {
             Range::Flag => json!({ "type": "boolean" }),
-            Range::Count { most, .. } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
+            Range::Count { least, most, .. } => json!({ "type": "integer", "minimum": least, "maximum": most }),
             Range::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
             Range::AtLeast { least, .. } => json!({ "type": "number", "minimum": least }),
             Range::Time { .. } => json!(generator.subschema_for::<Duration>()),

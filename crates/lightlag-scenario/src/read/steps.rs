@@ -7,12 +7,13 @@ use serde_json::Value;
 const LISTS: [&str; 6] = ["links", "flows", "nodes", "media", "stations", "proxies"];
 
 /// Keys of a link that may have a value for each direction.
-pub(crate) const DIRECTED: [&str; 12] = [
+pub(crate) const DIRECTED: [&str; 13] = [
     "rate",
     "delay",
     "jitter",
     "queue",
     "loss",
+    "fec",
     "reorder",
     "duplicate",
     "changes",

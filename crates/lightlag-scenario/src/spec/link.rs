@@ -1,7 +1,7 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
 use super::{
-    Changes, Duplication, Fade, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder,
+    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder,
     Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, shown};
@@ -42,6 +42,10 @@ pub struct Line {
     /// Losses other than those for want of room.
     #[schemars(default)]
     pub loss: PerDirection<LossModel>,
+    /// Forward error correction: repair packets that give lost packets back.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(default)]
+    pub fec: PerDirection<Fec>,
     /// Packets that are held back, so that later ones pass.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(default)]
@@ -112,8 +116,10 @@ impl Line {
         }
         let queue = table.optional("queue", errors).unwrap_or_default();
         let loss = table.optional("loss", errors).unwrap_or_default();
+        let fec = table.optional("fec", errors).unwrap_or_default();
         let reorder = table.optional("reorder", errors).unwrap_or_default();
         let duplicate = table.optional("duplicate", errors).unwrap_or_default();
+        check_fec(&fec, &loss, (&reorder, &duplicate), &table.path("fec"), errors);
         let changes: PerDirection<Changes> = table.optional("changes", errors).unwrap_or_default();
         let trace: PerDirection<LinkTrace> = table.optional("trace", errors).unwrap_or_default();
         let both =
@@ -141,6 +147,7 @@ impl Line {
             jitter,
             queue,
             loss,
+            fec,
             reorder,
             duplicate,
             changes,
@@ -153,6 +160,18 @@ impl Line {
         };
         (errors.len() == before).then_some(line)
     }
+}
+
+/// Refuses codes that do not go with the rest of the link.
+fn check_fec(
+    fec: &PerDirection<Fec>,
+    loss: &PerDirection<LossModel>,
+    (reorder, duplicate): (&PerDirection<Reorder>, &PerDirection<Duplication>),
+    at: &Path,
+    errors: &mut Errors,
+) {
+    fec.forward.check(&loss.forward, reorder.forward, duplicate.forward, at, errors);
+    fec.backward.check(&loss.backward, reorder.backward, duplicate.backward, at, errors);
 }
 
 /// Bandwidth on demand, as far as the rate and the trace of the link allow it.

@@ -107,6 +107,7 @@ fn default_access(bottleneck: &Line) -> Line {
         jitter: PerDirection::default(),
         queue: PerDirection::default(),
         loss: PerDirection::default(),
+        fec: PerDirection::default(),
         reorder: PerDirection::default(),
         duplicate: PerDirection::default(),
         changes: PerDirection::default(),

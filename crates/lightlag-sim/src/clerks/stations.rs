@@ -138,7 +138,7 @@ impl Watch {
 
 impl Stations {
     /// The stations that a network asks for, if any; `counts`: also where others tell the ends of flows something.
-    pub(crate) fn new<B: Clone>(
+    pub(crate) fn new<B: Clone + Default>(
         links: &[LinkDirection],
         hops: &[Hop<B>],
         flows: usize,
@@ -243,7 +243,7 @@ impl Stations {
 }
 
 /// Starts and ends of the outages of a link direction.
-fn outages<B: Clone>(direction: u32, link: &Link<B>) -> impl Iterator<Item = Change> + use<'_, B> {
+fn outages<B: Clone + Default>(direction: u32, link: &Link<B>) -> impl Iterator<Item = Change> + use<'_, B> {
     let timetable = match link {
         Link::Queued(link) => link.timetable(),
         Link::Computed(_) => None,

@@ -41,7 +41,7 @@ pub(crate) struct Turned<B> {
 
 impl Overhead {
     /// The sky at the start of a run: tables and beams are set.
-    pub(super) fn new<B: Clone>(
+    pub(super) fn new<B: Clone + Default>(
         space: Space,
         network: &Network,
         hops: &mut [Hop<B>],
@@ -249,7 +249,7 @@ fn turn(space: &Space, routes: &mut RouteTable, node: u32, exit: usize, next: Op
 }
 
 /// Points the dish of a station, or the antenna of a satellite that sends to the ground.
-fn aim<B: Clone>(
+fn aim<B: Clone + Default>(
     space: &Space,
     hops: &mut [Hop<B>],
     now: Instant,

@@ -7,7 +7,7 @@ use crate::link::timetable::{Fate, Transmission};
 use crate::queue::Waiting;
 use lightlag_core::Instant;
 
-impl<B: Clone> QueuedLink<B> {
+impl<B: Clone + Default> QueuedLink<B> {
     /// Whether parts of a packet have left, and others have not.
     pub(super) fn is_serving(&self) -> bool {
         self.assignment.as_ref().is_some_and(|assignment| assignment.serving.is_some())
@@ -15,28 +15,26 @@ impl<B: Clone> QueuedLink<B> {
 
     /// Asks for what waits, in all frames up to now.
     pub(super) fn ask(&mut self, now: Instant) {
+        let waiting = self.waiting();
         if let Some(assignment) = &mut self.assignment {
-            let waiting = self.discipline.backlog();
-            assignment.advance(now, waiting.bytes + waiting.packets * self.config.header);
+            let (packets, bytes) = waiting;
+            assignment.advance(now, bytes + packets * self.config.header);
         }
     }
 
     /// Sends as much of one packet as is granted.
     pub(super) fn transmit_granted(&mut self, start: Instant) {
         self.ask(start);
-        let Some(assignment) = &mut self.assignment else { return };
+        let is_serving = self.is_serving();
+        self.transmitting = is_serving || self.waiting().0 > 0;
+        let Some(assignment) = self.assignment.as_ref().filter(|_| self.transmitting) else { return };
         let next_frame = assignment.next_frame();
-        if assignment.serving.is_none() && self.discipline.backlog().packets == 0 {
-            self.transmitting = false;
-            return;
-        }
-        self.transmitting = true;
         if assignment.allowance == 0 {
             (self.busy_until, self.remainder) = (next_frame, 0);
             return;
         }
-        if assignment.serving.is_none() {
-            let Some(Waiting { since, packet }) = self.discipline.dequeue(start, &mut self.verdicts) else {
+        if !is_serving {
+            let Some(Waiting { since, packet }) = self.next_packet(start) else {
                 self.transmitting = false;
                 return;
             };
@@ -47,7 +45,9 @@ impl<B: Clone> QueuedLink<B> {
             self.totals.carried_bytes += left;
             let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
             let fate = if is_lost { Fate::Damaged } else { Fate::Intact };
-            assignment.serving = Some(Serving { packet, left, fate });
+            if let Some(assignment) = &mut self.assignment {
+                assignment.serving = Some(Serving { packet, left, fate });
+            }
         }
         self.transmit_part(start, next_frame);
     }
