@@ -221,6 +221,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
         "jitter": "1 us",
         "queue": "9 packets",
         "loss": 0.1,
+        "fec": {"data": 5, "repair": 0},
         "reorder": True,
         "duplicate": 0.2,
         "changes": [{"at": "1 s", "down": True}],
@@ -495,6 +496,20 @@ def test_links_take_rain_and_requests() -> None:
     read = json.loads(load_scenario(scenario.Scenario(name="wet", duration="10 s", links=(one,), flows=flows)))
     assert read["links"][0]["fade"]["correlation_time"] == "5000 s"
     assert read["links"][0]["on_demand"]["forward"]["frame"] == "26.5 ms"
+
+
+def test_a_link_takes_a_code_for_both_directions_or_for_one() -> None:
+    code = {"data": 10, "repair": 2}
+    both = scenario.Link(between=("a", "b"), rate="2 Mbit/s", delay="1 ms", fec=code)
+    down = scenario.Directions(forward={**code, "flush": "10 ms", "in_order": False}, backward=None)
+    one = scenario.Link(between=("b", "c"), rate="2 Mbit/s", delay="1 ms", fec=down)
+    flows = (scenario.Flow(from_="a", to="c"),)
+    read = json.loads(load_scenario(scenario.Scenario(name="coded", duration="10 s", links=(both, one), flows=flows)))
+    assert read["links"][0]["fec"] == code
+    assert read["links"][1]["fec"] == {
+        "forward": {"data": 10, "repair": 2, "flush": "10 ms", "in_order": False},
+        "backward": None,
+    }
 
 
 def test_presets_take_what_people_vary() -> None:

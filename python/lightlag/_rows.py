@@ -153,6 +153,8 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             ("marked", "marked"),
             ("duplicated", "duplicated"),
             ("reordered", "reordered"),
+            ("repair_packets", "repair packets"),
+            ("repaired", "repaired"),
         )
         if any(links[at].get(key) for at in shown)
     ]

@@ -64,9 +64,14 @@ fn link() -> impl Strategy<Value = String> {
         }),
         1 => Just(String::from("reorder = true\n")),
         1 => (0_u32..200).prop_map(|often| format!("duplicate = {}\n", f64::from(often) / 1000.0)),
+        1 => (1_u32..30, 0_u32..6, 1_u32..60, any::<bool>()).prop_map(|(data, repair, flush, in_order)| {
+            format!("fec = {{ data = {data}, repair = {repair}, flush = \"{flush} ms\", in_order = {in_order} }}\n")
+        }),
     ];
     let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand(), signals());
     parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand, signals)| {
+        // A code repairs what has left the transmitter.
+        let loss = if disturbance.contains("fec") { loss.replace("before queue", "after queue") } else { loss };
         format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}{signals}")
     })
 }
@@ -199,7 +204,7 @@ fn generated() -> impl Strategy<Value = String> {
 /// A satellite, with the tables of its hops. A bent pipe neither asks for bandwidth nor adapts to rain, and is no station.
 fn satellite() -> impl Strategy<Value = (String, String)> {
     (1_u32..4, link(), link(), any::<bool>(), 0_u32..20).prop_map(|(pairs, up, down, is_node, processing)| {
-        let needs_node = |hop: &String| ["on_demand", "fade", "signals"].iter().any(|key| hop.contains(key));
+        let needs_node = |hop: &String| ["on_demand", "fade", "signals", "fec"].iter().any(|key| hop.contains(key));
         let is_node = is_node || needs_node(&up) || needs_node(&down);
         let payload = if is_node { "regenerative" } else { "transparent" };
         let keys =

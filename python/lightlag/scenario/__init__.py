@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         Delay,
         Directions,
         Fade,
+        Fec,
         Jitter,
         Loss,
         OnDemand,
@@ -92,6 +93,7 @@ __all__ = [
     "Directions",
     "Dumbbell",
     "Fade",
+    "Fec",
     "Flow",
     "FlowTemplate",
     "Handover",
@@ -159,8 +161,8 @@ _FROM = {
     "sky": "Constellation Handover Shell SkyLine SkyWaypoint Station",
     "tcp": "Bets ChallengeAcks DelayedAck KeepAlive RateControl Route Rto Scps Tcp TcpLike",
     "topology": "Chain Dumbbell Iot PointToPoint Satellite Star Swarm Terrestrial Topology",
-    "values": "Changes Congestion Delay Directions Fade Jitter Loss OnDemand Queue Rate Reorder Routing "
-    "RoutingProtocol Signals Size Start Time Trace Traffic",
+    "values": "Changes Congestion Delay Directions Fade Fec Jitter Loss OnDemand Queue Rate Reorder "
+    "Routing RoutingProtocol Signals Size Start Time Trace Traffic",
 }
 """The names of each module, which is imported when one of them is first used: a scenario that is a file needs few."""
 

@@ -10,6 +10,7 @@ from lightlag.scenario.values import (
     Delay,
     Directions,
     Fade,
+    Fec,
     Jitter,
     Loss,
     OnDemand,
@@ -37,6 +38,8 @@ class Line:
     ``{"discipline": "codel"}`` with the keys of the discipline."""
     loss: Loss | Directions[Loss] | None = None
     """Packets that are lost, other than those dropped by the queue."""
+    fec: Fec | Directions[Fec | None] | None = None
+    """Forward error correction: ``{"data": 10, "repair": 2}``."""
     reorder: Reorder | Directions[Reorder] | None = None
     """Packets that are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None

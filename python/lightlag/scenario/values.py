@@ -62,6 +62,9 @@ scenario file. ``"repeat": True`` starts a CSV file again after its last row."""
 Fade: TypeAlias = Mapping[str, Any]
 """``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of ln A,
 where A is the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+Fec: TypeAlias = Mapping[str, Any]
+"""``{"data": 10, "repair": 2}``: data and repair packets of a block; also flush, after which a block that is not full
+closes, and in_order."""
 OnDemand: TypeAlias = Mapping[str, Any]
 """``{"frame": "26.5 ms", "latency": "560 ms"}``; also constant and free, which need no request, and
 most."""

@@ -20,6 +20,7 @@ mod compressed_headers;
 mod constellation;
 mod copa;
 mod dialogues;
+mod fec;
 mod following;
 mod gateways;
 mod iot;

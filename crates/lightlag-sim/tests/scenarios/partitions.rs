@@ -80,6 +80,19 @@ fn routes_change_in_all_partitions_at_once() {
     assert!(in_all(&scenario, "routes that follow the links") > 1);
 }
 
+#[test]
+fn a_link_with_a_code_is_not_cut_and_others_are() {
+    let link = |between: &str, more: &str| {
+        format!("[[links]]\nbetween = [{between}]\nrate = \"4 Mbit/s\"\ndelay = \"50 ms\"\nloss = 0.02\n{more}\n")
+    };
+    let code = "fec = { data = 8, repair = 2, flush = \"20 ms\" }";
+    let text = String::from("duration = \"20 s\"\nrecord = { trace = \"change\", queue = \"sampled\", drops = true, acks = true }\n")
+        + &link("\"a\", \"b\"", code)
+        + &link("\"b\", \"c\"", "")
+        + "[[flows]]\nfrom = \"a\"\nto = \"c\"\n[[flows]]\nfrom = \"c\"\nto = \"a\"\ntransfer = \"1 MB\"\n";
+    assert_eq!(in_all(&scenario(&text, &[]), "a chain with a code"), 2);
+}
+
 /// Two pairs at the ends of a long link, with all that a result can hold.
 const PAIRS: &str = r#"
 duration = "30 s"

@@ -149,7 +149,8 @@ pub fn expected_events(result: &RunResult) -> u64 {
     let copies: u64 = s.links.iter().map(|link| link.duplicated).sum();
     // Of a packet on a link: it leaves the queue, it arrives. Of a packet at an end: a timer that was set for it and
     // one that paces it.
-    let packets = 4 * (s.packet_hops + copies);
+    let repair: u64 = s.links.iter().map(|link| link.repair_packets).sum();
+    let packets = 4 * (s.packet_hops + copies + repair);
     let times = |every: Duration| (s.simulated_s / every.as_secs_f64()) as u64 + 1;
     let by_time = |flow: &Flow| {
         let reads = match flow.reader {

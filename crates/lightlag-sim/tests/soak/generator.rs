@@ -113,16 +113,23 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
         }
         .unwrap();
     }
-    if draw.percent(30) {
+    let reorders = draw.percent(30);
+    if reorders {
         let (often, most) = (draw.between(1, 300) as f64 / 1000.0, draw.magnitude(1, 200_000));
         let least = draw.between(0, most);
         writeln!(text, "reorder = {{ probability = {often}, delay = [\"{least} us\", \"{most} us\"] }}").unwrap();
     }
-    if draw.percent(30) {
+    let duplicates = draw.percent(30);
+    if duplicates {
         writeln!(text, "duplicate = {}", draw.between(1, 300) as f64 / 1000.0).unwrap();
     }
     if draw.percent(30) {
         writeln!(text, "header = \"{} B\"", draw.between(1, 40)).unwrap();
+    }
+    if !reorders && !duplicates && draw.percent(30) {
+        let (data, repair) = (draw.magnitude(1, 200), draw.magnitude(1, 55));
+        let (flush, in_order) = (draw.magnitude(1, 200_000), draw.flag());
+        writeln!(text, "fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}").unwrap();
     }
     Line { text, lossy }
 }

@@ -107,6 +107,8 @@ const RARE = [
   ["marked", "marked"],
   ["duplicated", "duplicated"],
   ["reordered", "reordered"],
+  ["repair_packets", "repair packets"],
+  ["repaired", "repaired"],
 ] as const;
 
 /** The link directions that dropped most or were busiest, in the order of the scenario. */

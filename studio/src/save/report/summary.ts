@@ -56,6 +56,8 @@ export interface LinkSummary {
   marked?: number;
   duplicated?: number;
   reordered?: number;
+  repair_packets?: number;
+  repaired?: number;
   mean_queue_packets: number;
   max_queue_packets: number;
 }
