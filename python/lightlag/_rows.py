@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lightlag._lists import column
 from lightlag._overview import counted
 from lightlag._quantities import milliseconds, number, rate, share, size, window
 from lightlag._summary import leg_name, legs_of
@@ -24,10 +26,11 @@ def shown_flows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
     Where no flow delivered data, the first 20 are shown.
     """
-    flows: list[dict[str, Any]] = summary["flows"]
+    flows: Sequence[dict[str, Any]] = summary["flows"]
     if len(flows) <= _SHOWN:
-        return flows
-    return list(itertools.islice((flow for flow in flows if flow["delivered_bytes"]), _SHOWN)) or flows[:_SHOWN]
+        return list(flows)
+    served = (at for at, count in enumerate(column(flows, "delivered_bytes")) if count)
+    return [flows[at] for at in itertools.islice(served, _SHOWN)] or list(flows[:_SHOWN])
 
 
 def other_flows(summary: dict[str, Any]) -> str:
@@ -37,7 +40,7 @@ def other_flows(summary: dict[str, Any]) -> str:
     if not more:
         return ""
     count = f"and {counted(more, 'more flow')}"
-    silent = sum(not flow["delivered_bytes"] for flow in flows) - sum(not flow["delivered_bytes"] for flow in shown)
+    silent = column(flows, "delivered_bytes").count(0) - sum(not flow["delivered_bytes"] for flow in shown)
     if silent == more:
         return f"{count}, without delivered data"
     return f"{count}, {silent:,} of them without delivered data" if silent else count
@@ -127,20 +130,19 @@ def _page_cells(flow: dict[str, Any]) -> Row:
     }
 
 
-def _dropped(link: dict[str, Any]) -> int:
-    """Packets that a link direction dropped, for any cause."""
+def _dropped(links: Sequence[dict[str, Any]]) -> list[int]:
+    """Packets that each link direction dropped, for any cause."""
     causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_outage", "dropped_acks", "dropped_route")
-    return sum(int(link.get(cause, 0)) for cause in causes)
+    counts = [column(links, cause) for cause in causes]
+    return [sum(count or 0 for count in causes) for causes in zip(*counts, strict=True)]
 
 
 def link_rows(summary: dict[str, Any]) -> list[Row]:
     """The link directions of a summary as text, for people: those that dropped most or were busiest, at most 8."""
-    links = summary["links"]
-    by_weight = sorted(
-        range(len(links)),
-        key=lambda at: (-_dropped(links[at]), -links[at]["utilisation"]),
-    )
-    shown = sorted(at for at in by_weight[:_SHOWN_LINKS] if links[at]["carried_bytes"])
+    links: Sequence[dict[str, Any]] = summary["links"]
+    dropped, utilisation = _dropped(links), column(links, "utilisation")
+    by_weight = heapq.nsmallest(_SHOWN_LINKS, range(len(links)), key=lambda at: (-dropped[at], -utilisation[at]))
+    shown = [link for link in map(links.__getitem__, sorted(by_weight)) if link["carried_bytes"]]
     # Columns that plain links never fill are shown only if some link fills them.
     rare = [
         (key, title)
@@ -156,9 +158,9 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             ("repair_packets", "repair packets"),
             ("repaired", "repaired"),
         )
-        if any(links[at].get(key) for at in shown)
+        if any(link.get(key) for link in shown)
     ]
-    most = max((links[at]["carried_bytes"] for at in shown), default=0)
+    most = max((link["carried_bytes"] for link in shown), default=0)
     return [
         {
             "link": link["name"],
@@ -170,7 +172,7 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
             "mean queue": number(link["mean_queue_packets"]),
             "max queue": str(link["max_queue_packets"]),
         }
-        for link in (links[at] for at in shown)
+        for link in shown
     ]
 
 
@@ -237,17 +239,18 @@ def way_rows(result: Result) -> list[Row]:
     Round trips are those that senders measured, the greatest of those that were recorded.
     """
     rows = []
-    flows = {flow["name"]: flow for flow in result.summary["flows"]}
+    parts = result.parts
+    least_rtts = dict(zip(column(parts["flows"], "name"), column(parts["flows"], "min_rtt_s"), strict=True))
     starts = result.paths.filter(hop=0)
     crossing = dict.fromkeys(starts["flow"].unique(maintain_order=True).to_list())
-    first = [flow["name"] for flow in shown_flows(result.summary) if flow["name"] in crossing]
+    first = [flow["name"] for flow in shown_flows(parts) if flow["name"] in crossing]
     names = itertools.islice(dict.fromkeys([*first, *crossing]), _SHOWN_LINKS)
     # A table of each flow would take gigabytes if there are many.
     ways = [starts.filter(starts["flow"] == name) for name in names]
-    trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
+    trace = result.trace() if parts["scenario"]["record"]["trace"] != "off" else None
     for way in ways:
         name = str(way["flow"][0])
-        least, greatest = flows[name]["min_rtt_s"], None
+        least, greatest = least_rtts[name], None
         if trace is not None:
             greatest = trace.filter(trace["flow"].cast(str) == name)["rtt_s"].drop_nans().max()
         hops = way["hops"].to_list()

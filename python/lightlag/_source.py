@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from lightlag import _engine, _origin
 from lightlag._input import MAX_RESULTS_BYTES, check_regular, parquet_errors, parquet_reason, read_bytes, read_results
+from lightlag._lists import Entries, whole
 from lightlag._text import printable
 from lightlag.errors import InputError
 
@@ -46,7 +47,11 @@ class Source(Protocol):
     @property
     def folder(self) -> Path | None: ...
     def summary(self) -> dict[str, Any]: ...
+    def parts(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
+    def scenario(self) -> dict[str, Any]: ...
+    def sky(self) -> _engine.Sky | None: ...
+    def repeat(self) -> str | None: ...
     def origin(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
@@ -71,14 +76,40 @@ class Live:
         return self._run.interrupted
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
-        return cast("dict[str, Any]", json.loads(self._run.summary()))
+    def _parts(self) -> dict[str, Any]:
+        parts: dict[str, Any] = json.loads(self._run.head())
+        scenario = parts["scenario"]
+        listed = {"links": Entries(self._run, "scenario.links"), "flows": Entries(self._run, "scenario.flows")}
+        scenario |= {name: entries for name, entries in listed.items() if len(entries)}
+        parts["scenario"] = dict(sorted(scenario.items()))
+        # These keys are there, and stay in their places.
+        return parts | {"flows": Entries(self._run, "flows"), "links": Entries(self._run, "links")}
 
-    def summary(self) -> dict[str, Any]:
-        return self._summary
+    def parts(self) -> dict[str, Any]:
+        return self._parts
 
     def head(self) -> dict[str, Any]:
-        return self._summary | {"interrupted": self._run.interrupted}
+        return self._parts
+
+    def summary(self) -> dict[str, Any]:
+        return whole(self._parts | {"scenario": self._scenario})
+
+    def scenario(self) -> dict[str, Any]:
+        return self._scenario
+
+    @cached_property
+    def _scenario(self) -> dict[str, Any]:
+        return whole(self._parts["scenario"])
+
+    def sky(self) -> _engine.Sky | None:
+        return self._run.sky()
+
+    def repeat(self) -> str | None:
+        return self._repeat
+
+    @cached_property
+    def _repeat(self) -> str | None:
+        return _origin.repeat("run", self._scenario)
 
     def origin(self) -> dict[str, Any]:
         return _origin.origin()
@@ -100,14 +131,14 @@ class Live:
             return Folder(Path(work) / "run").packed()
 
     def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
-        from lightlag._writing import MARK, add_entries, new_folder
+        from lightlag._writing import MARK, add_entries, mentions, new_folder
 
         with new_folder(folder, force=force) as partial:
             self._run.write(partial, folder, jobs, self._captures)
-            text = (partial / MARK).read_text("utf-8")
-            # A large network is read again only where something in it has a digest.
-            scenario = json.loads(text)["scenario"] if '"code"' in text else {}
-            add_entries(partial / MARK, {"origin": self.origin(), "repeat": _origin.repeat("run", scenario)})
+            if not mentions(partial / MARK, b'"code"'):
+                # Nothing in it has a digest: a large network is not read for that.
+                self._repeat = _origin.repeat("run")
+            add_entries(partial / MARK, {"origin": self.origin(), "repeat": self._repeat})
             _write(pages, partial)
         if failure := self._run.capture_failure:
             raise OSError(f"{folder}/captures/{failure}; captures end there, everything else is complete")
@@ -143,14 +174,32 @@ class Folder:
     def interrupted(self) -> bool:
         return bool(self._head["interrupted"])
 
+    def parts(self) -> dict[str, Any]:
+        return self._summary
+
     def head(self) -> dict[str, Any]:
         return self._head
+
+    def scenario(self) -> dict[str, Any]:
+        return cast("dict[str, Any]", self._head["scenario"])
+
+    def sky(self) -> _engine.Sky | None:
+        from lightlag.scenario.reading import read_scenario
+
+        return read_scenario(self.scenario()).sky()
+
+    def repeat(self) -> str | None:
+        return _origin.repeat("run", self.scenario())
 
     def origin(self) -> dict[str, Any]:
         # A folder of an older version has none.
         return dict(self._head.get("origin") or {})
 
     def summary(self) -> dict[str, Any]:
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in _ABOUT}
         for name in ("flows", "links", "proxies", "legs", "radios"):
             # Networks without proxies or radios have no files of them.

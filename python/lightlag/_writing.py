@@ -371,14 +371,31 @@ def _list_files(partial: Path) -> None:
         os.fsync(file.fileno())
 
 
+_BLOCK = 1 << 16
+"""Bytes of a file that are read at once."""
+
+
 def add_entries(mark: Path, entries: Mapping[str, Any]) -> None:
     """Adds entries at the end of a `run.json`, without reading those before, which may hold a large network."""
     added = json.dumps(entries, indent=2).removeprefix("{")
-    with mark.open("r+", encoding="utf-8") as file:
-        about = file.read().rstrip().removesuffix("}").rstrip()
-        file.seek(0)
-        file.write(f"{about},{added}\n")
+    with mark.open("r+b") as file:
+        start = max(0, file.seek(0, os.SEEK_END) - _BLOCK)
+        file.seek(start)
+        about = file.read().rstrip().removesuffix(b"}").rstrip()
+        file.seek(start)
+        file.write(about + f",{added}\n".encode())
         file.truncate()
+
+
+def mentions(file: Path, words: bytes) -> bool:
+    """Whether a file, which may be large, contains these bytes."""
+    with file.open("rb") as text:
+        before = b""
+        while block := text.read(_BLOCK):
+            if words in before + block:
+                return True
+            before = block[-len(words) :]
+    return False
 
 
 def _swap(partial: Path, folder: Path) -> None:

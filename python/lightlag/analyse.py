@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lightlag._lists import column
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
@@ -160,9 +161,9 @@ def together(flows: Sequence[Mapping[str, Any]], end_s: float) -> float:
     >>> together([first, second], 8.0)
     8000000.0
     """
-    start = min((flow["start_s"] for flow in flows), default=0.0)
-    end = max((end_s if flow["finish_s"] is None else flow["finish_s"] for flow in flows), default=0.0)
-    return sum(flow["delivered_bytes"] for flow in flows) * 8 / (end - start) if end > start else 0.0
+    start = min(column(flows, "start_s"), default=0.0)
+    end = max((end_s if finish_s is None else finish_s for finish_s in column(flows, "finish_s")), default=0.0)
+    return sum(column(flows, "delivered_bytes")) * 8 / (end - start) if end > start else 0.0
 
 
 def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) -> pl.DataFrame:

@@ -16,6 +16,7 @@ import typer
 
 from lightlag import _engine, _memory, _origin, _signals
 from lightlag._commands import MAX_JOBS, Entry, Group, application
+from lightlag._lists import column, texts
 from lightlag._quantities import number
 from lightlag._table import print_rows
 from lightlag._text import meant, plain, printable, say
@@ -199,14 +200,16 @@ def run(
         finally:
             # Also where the disk is full: the table is what is left of the run.
             if as_json:
-                print(plain(json.dumps(result.summary)))
+                for text in texts(result.parts):
+                    sys.stdout.write(plain(text))
+                print()
             elif not quiet:
-                _print_result(result, scenario)
+                _print_result(result)
         if not quiet:
             notes = sys.stderr if as_json else sys.stdout
             if folder is not None:
                 say(f"results in {folder}", file=notes)
-                if earlier is None and _origin.is_repeatable(result.scenario):
+                if earlier is None and result.repeat is not None:
                     say(f"repeat it with: {_origin.again('run', folder)}", file=notes)
             if acks:
                 say(f"ACKs in {acks}", file=notes)
@@ -521,13 +524,13 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
         say(f"warning: {place}: {message}", file=sys.stderr)
 
 
-def _print_result(result: Result, scenario: _engine.Scenario) -> None:
+def _print_result(result: Result) -> None:
     from lightlag._overview import counted
     from lightlag._quantities import rate
     from lightlag._rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
     from lightlag.analyse import jain, together
 
-    summary = result.summary
+    summary = result.parts
     print_rows(flow_rows(summary), f"{result.name} (seed {result.seed})")
     if others := other_flows(summary):
         print(others)
@@ -535,14 +538,12 @@ def _print_result(result: Result, scenario: _engine.Scenario) -> None:
     print_rows(links, "")
     if (more := len(summary["links"]) - len(links)) > 0:
         print(f"and {counted(more, 'more link direction')}")
-    if result.scenario.get("constellation") and (ways := way_rows(result)):
+    if summary["scenario"].get("constellation") and (ways := way_rows(result)):
         print_rows(ways, "")
         if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
             print(f"and ways of {counted(more, 'more flow')}")
-    if sky := scenario.sky():
-        from lightlag.constellation import Sky
-
-        print(f"The sky: {Sky(sky).about()}")
+    if summary["scenario"].get("constellation"):
+        print(f"The sky: {result.sky().about()}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if media := medium_rows(summary):
@@ -552,7 +553,7 @@ def _print_result(result: Result, scenario: _engine.Scenario) -> None:
         if (more := len(summary["radios"]) - len(radios)) > 0:
             print(f"and {counted(more, 'more radio')}")
     if len(summary["flows"]) > 1:
-        goodputs = [flow["goodput_bps"] for flow in summary["flows"]]
+        goodputs = column(summary["flows"], "goodput_bps")
         total = rate(together(summary["flows"], result.simulated_s))
         print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
     print(

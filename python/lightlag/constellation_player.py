@@ -208,7 +208,7 @@ def _light(sky: Sky, start: str, end: str, until_s: float) -> list[float | None]
 def _of_run(sky: Sky, result: Result, until_s: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The first flows of a run through a sky, each with its ways, and the charts of these flows."""
     # Ways that depend on the load are not those of a sky without traffic.
-    has_light = not result.scenario["constellation"].get("load_penalty", 0)
+    has_light = not result.parts["scenario"]["constellation"].get("load_penalty", 0)
     ways: list[dict[str, Any]] = []
     for name, courses in courses_of_flows(sky, result).items():
         rtt: list[float | None] = [None] * (_SAMPLES + 1)

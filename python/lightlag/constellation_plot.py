@@ -182,7 +182,7 @@ def courses_of_flows(sky: Sky, result: Result) -> dict[str, list[tuple[float, li
     """The ways of the first flows of a run through a sky: since when, and the nodes; none while there is no way."""
     number = {name: at for at, name in enumerate([*sky.satellites, *sky.stations])}
     found: dict[str, list[tuple[float, list[int]]]] = {}
-    for flow in result.summary["flows"]:
+    for flow in result.parts["flows"]:
         if len(found) == len(style.COLOURS):
             break
         name = str(flow["name"])

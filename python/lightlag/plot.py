@@ -40,7 +40,6 @@ from matplotlib.axes import Axes
 from lightlag import (
     _shown,
     analyse,
-    constellation,
     constellation_plot,
     curves,
     framing,
@@ -462,10 +461,11 @@ def globe(result: Results, *, time_s: float | None = None, ax: Axes | None = Non
         Axes to draw into.
     """
     result = _shown.one(result, "globe")
-    if not result.scenario.get("constellation"):
+    if not result.parts["scenario"].get("constellation"):
         raise InputError(f"{result.name}: no constellation; a globe is that of a run through a sky")
-    sky = constellation.sky(result.scenario)
-    return constellation_plot.globe(sky, result.simulated_s / 2 if time_s is None else time_s, result=result, ax=ax)
+    return constellation_plot.globe(
+        result.sky(), result.simulated_s / 2 if time_s is None else time_s, result=result, ax=ax
+    )
 
 
 def handovers(result: Results, *, flow: str | None = None, ax: Sequence[Axes] | None = None) -> Chart:

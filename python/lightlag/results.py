@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from lightlag._overview import frame, tables
 from lightlag._rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, shown_flows
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from lightlag.constellation import Sky
     from lightlag.style import Chart
 
 __all__ = ["METRICS", "Metric", "Result", "TableName", "load"]
@@ -62,6 +63,14 @@ class Result:
         """The run, its flows and its links, with the keys of ``lightlag run --json``."""
         return self._source.summary()
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As :attr:`summary`, with lists of flows and links that read their entries when they are needed.
+
+        All entries of a large network fill the memory.
+        """
+        return self._source.parts()
+
     @cached_property
     def _head(self) -> dict[str, Any]:
         return self._source.head()
@@ -69,12 +78,12 @@ class Result:
     @property
     def name(self) -> str:
         """The name of the scenario."""
-        return str(self.scenario["name"])
+        return str(self._head["scenario"]["name"])
 
     @property
     def scenario(self) -> dict[str, Any]:
         """The scenario as run, with every default."""
-        return cast("dict[str, Any]", self._head["scenario"])
+        return self._source.scenario()
 
     @property
     def seed(self) -> int:
@@ -160,7 +169,7 @@ class Result:
         """Each response to a request, and each page: ``time_s`` of the request, ``flow``, ``duration_s`` until
         its last byte arrived, and ``bytes``; for scenarios with requests or web traffic.
         """
-        if not any("responses" in flow or "pages" in flow for flow in self.summary["flows"]):
+        if not any("responses" in flow or "pages" in flow for flow in self.parts["flows"]):
             raise InputError('no flow has requests; write traffic = { kind = "requests", response = "10 kB" }')
         return self.table("responses")
 
@@ -171,7 +180,7 @@ class Result:
         The payload confirmed to the sender's side, acknowledged by the next hop, and lost in a crash; the occupancy of
         the buffer; and the counters of the connection toward the receiver.
         """
-        if not self.scenario.get("proxies"):
+        if not self._head["scenario"].get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
         return self.table("proxies")
 
@@ -181,7 +190,7 @@ class Result:
 
         The columns of a sender in :attr:`flows`, for the sender of each leg; the row of a flow has those of the first.
         """
-        if not self.scenario.get("proxies"):
+        if not self._head["scenario"].get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
         return self.table("legs")
 
@@ -207,7 +216,7 @@ class Result:
         >>> paths.filter(hop=0).select("flow", "hops", "node").rows()[-1][1]
         1
         """
-        if self.scenario.get("constellation"):
+        if self._head["scenario"].get("constellation"):
             return self.table("paths")
         return self._on_air("paths")
 
@@ -217,7 +226,7 @@ class Result:
         return self._on_air("positions")
 
     def _on_air(self, name: TableName) -> pl.DataFrame:
-        if not self.summary.get("radios"):
+        if not self.parts.get("radios"):
             raise InputError('no node has a radio; write a topology of kind = "swarm", or [[media]] and [[nodes]]')
         return self.table(name)
 
@@ -253,9 +262,30 @@ class Result:
         """
         from lightlag import analyse
 
-        if self.scenario["record"]["trace"] == "off":
+        if self._head["scenario"]["record"]["trace"] == "off":
             raise InputError('no trace was recorded; run with trace = "change" under [record]')
         return analyse.transfers(self.trace(), self.flows)
+
+    @property
+    def repeat(self) -> str | None:
+        """The command that repeats the run in the folder of its results; None where a program is needed."""
+        return self._source.repeat()
+
+    def sky(self) -> Sky:
+        """The sky through which its flows went.
+
+        Raises
+        ------
+        InputError
+            If the scenario has no constellation.
+        ScenarioError
+            If the run was read from a folder, and the file with the orbits is no longer there.
+        """
+        from lightlag.constellation import Sky
+
+        if (sky := self._source.sky()) is None:
+            raise InputError(f"{self.name}: no constellation; write [constellation] and [[stations]]")
+        return Sky(sky)
 
     def table(self, name: TableName) -> pl.DataFrame:
         """A table by name, ``"flows"`` or another one of those that have a property here, and ``"trace"``."""
@@ -346,14 +376,14 @@ class Result:
         if not self.simulated_s:
             return {}
         title = f"{self.name}, seed {self.seed}"
-        if self.summary.get("radios"):
+        if self.parts.get("radios"):
             return self._swarm_page(title)
-        if not self.scenario.get("constellation"):
+        if not self._head["scenario"].get("constellation"):
             return {}
-        from lightlag import constellation, constellation_player
+        from lightlag import constellation_player
 
         try:
-            sky = constellation.sky(self.scenario)
+            sky = self.sky()
         except ScenarioError:
             return {}
         return {"globe.html": lambda _: constellation_player.page(sky, title=title, result=self)}
@@ -374,7 +404,7 @@ class Result:
     def __repr__(self) -> str:
         from lightlag.analyse import together
 
-        flows = self.summary["flows"]
+        flows = self.parts["flows"]
         total = together(flows, self.simulated_s)
         end = ", interrupted" if self.interrupted else ""
         return (
@@ -389,8 +419,8 @@ class Result:
         )
         rows = (flow_rows, link_rows, proxy_rows, medium_rows, radio_rows)
         nouns = ("flow", "link direction", "flow at proxies", "medium", "radio")
-        hidden = [len(self.summary["flows"]) - len(shown_flows(self.summary))]
-        return frame(head, *tables([of(self.summary) for of in rows], nouns, hidden))
+        hidden = [len(self.parts["flows"]) - len(shown_flows(self.parts))]
+        return frame(head, *tables([of(self.parts) for of in rows], nouns, hidden))
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Result:

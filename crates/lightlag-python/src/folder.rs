@@ -8,8 +8,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use serde::Serialize;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,11 +26,11 @@ pub(crate) fn write(
     partial: &Path,
     folder: &Path,
     jobs: usize,
-    run_json: &str,
+    run_json: &impl Serialize,
     tables: &[Named],
     captures: &[PathBuf],
 ) -> Result<(), String> {
-    write_text(&partial.join(MARK), run_json).map_err(|error| at(&folder.join(MARK), &error))?;
+    write_json(&partial.join(MARK), run_json).map_err(|error| at(&folder.join(MARK), &error))?;
     write_tables(partial, folder, jobs, tables)?;
     keep_captures(&partial.join(CAPTURES), captures).map_err(|error| at(&folder.join(CAPTURES), &error))
 }
@@ -38,10 +39,11 @@ fn at(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("{}: cannot write: {error}", path.display())
 }
 
-fn write_text(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    serde_json::to_writer_pretty(&mut file, value)?;
+    file.write_all(b"\n")?;
+    file.into_inner()?.sync_all()
 }
 
 /// Links captures into `folder`, or copies them if that is impossible, as on another disk.

@@ -104,9 +104,11 @@ impl Episodes {
     }
 
     /// Ends the episode in a place, and returns its results so far; None if the place is empty.
-    fn finish(&self, place: usize) -> PyResult<Option<Run>> {
-        let episode = self.batch()?.put(place, None);
-        Ok(episode.map(|episode| Run::of(episode.finish(), false, 0.0)))
+    fn finish(&self, py: Python<'_>, place: usize) -> PyResult<Option<Run>> {
+        let Some(episode) = self.batch()?.put(place, None) else { return Ok(None) };
+        let result = episode.finish();
+        let sky = Read::new(result.summary.scenario.clone()).sky(py)?;
+        Ok(Some(Run::of(result, false, 0.0).under(sky)))
     }
 }
 

@@ -55,6 +55,9 @@ pyo3::create_exception!(
 
 type Sets = Vec<(String, String)>;
 
+/// Bytes of a scenario from which its tree takes tens of megabytes.
+const LARGE_TEXT: usize = 1 << 20;
+
 fn pairs(errors: &[Fault]) -> Vec<(String, String)> {
     errors.iter().map(|error| (error.path.clone(), error.message.clone())).collect()
 }
@@ -76,6 +79,9 @@ fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> 
         "json" => lightlag_scenario::parse_json_in(folder, text, &sets),
         _ => lightlag_scenario::parse_toml_in(folder, text, &sets),
     });
+    if text.len() > LARGE_TEXT {
+        memory::return_freed();
+    }
     read.map(Read::new).map_err(|errors| scenario_error(py, &errors))
 }
 

@@ -1,8 +1,8 @@
-//! A message when memory runs out: the language would abort the process by a signal, without a word to the user.
+//! Memory that is returned to the system, and a message when memory runs out: the language would abort the process by a signal, without a word to the user.
 //!
 //! Python refuses work that is known not to fit (`lightlag._memory`); this is for the unforeseen. No file is left
 //! half-written: results take their name at the end.
-// An allocator is unsafe to write. This one only forwards, and checks the answer.
+// An allocator is unsafe to write. This one only forwards, and checks the answer. The other call has no arguments but a number.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,6 +10,15 @@ use std::io::Write;
 
 /// The status of a command that failed.
 const FAILED: i32 = 1;
+
+/// Returns freed memory to the system, where the allocator keeps it: Python has an allocator of its own, which cannot use it.
+pub(crate) fn return_freed() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call may be made at any time, from any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
 
 struct Telling;
 

@@ -2,17 +2,21 @@
 
 use crate::columns::{Named, Rows, tables};
 use crate::folder;
+use crate::memory;
 use crate::scenario::Read;
 use crate::scenario_error;
+use crate::sky::SkyOf;
 use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use lightlag_core::Instant;
-use lightlag_sim::results::{Summary, dictionary};
+use lightlag_scenario::{FlowSpec, LinkSpec, Written};
+use lightlag_sim::results::table::{Row, Value};
+use lightlag_sim::results::{self, Summary, dictionary};
 use lightlag_sim::{Control, Parallel, Progress, RunResult};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
-use serde::Serialize;
+use pyo3::types::{PyCapsule, PyList};
+use serde::{Serialize, Serializer};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -32,6 +36,7 @@ pub(crate) fn run(
     captures: Option<PathBuf>,
     threads: usize,
 ) -> PyResult<Run> {
+    let sky = scenario.sky(py)?;
     let mut watch = Watch::new(progress, interval_s);
     let run = || {
         let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
@@ -47,20 +52,31 @@ pub(crate) fn run(
         NoRun::Refused(errors) => scenario_error(py, &errors),
         NoRun::Unwritable(error) => PyOSError::new_err(error.to_string()),
     })?;
+    if result.summary.flows.len() + result.summary.links.len() > LARGE_NETWORK {
+        memory::return_freed();
+    }
     let interrupted = result.interrupted || watch.stopped.is_some();
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
     }
-    Ok(Run { interrupted, ..Run::of(result, scenario.scenario.record.acks, wall_s) })
+    Ok(Run { interrupted, ..Run::of(result, scenario.scenario.record.acks, wall_s).under(sky) })
 }
 
+/// Flows and link directions from which the world of a run takes tens of megabytes.
+const LARGE_NETWORK: usize = 10_000;
+
 impl Run {
-    /// The outcome of a run, with its tables as columns.
+    /// The outcome of a run, with its tables as columns. Its sky is not known.
     pub(crate) fn of(mut result: RunResult, acks: bool, wall_s: f64) -> Self {
         let tables = tables(&mut result, acks);
         let RunResult { summary, interrupted, captures, capture_failure, failed, .. } = result;
         let failed = failed.map(|failed| (failed.part, failed.fault.at.as_secs_f64(), failed.fault.message));
-        Self { summary, wall_s, interrupted, tables, captures, capture_failure, failed }
+        Self { summary, wall_s, interrupted, tables, captures, capture_failure, failed, sky: None }
+    }
+
+    /// The same run, whose scenario has this sky.
+    pub(crate) fn under(self, sky: Option<SkyOf>) -> Self {
+        Self { sky, ..self }
     }
 }
 
@@ -134,12 +150,57 @@ pub(crate) struct Run {
     captures: Vec<String>,
     capture_failure: Option<String>,
     failed: Option<(String, f64, String)>,
+    sky: Option<SkyOf>,
+}
+
+/// A list of a summary that is read in parts, because a large network has hundreds of thousands of entries.
+#[derive(Clone, Copy)]
+pub(crate) enum List {
+    /// `flows`.
+    Flows,
+    /// `links`.
+    Links,
+    /// `scenario.flows`.
+    AskedFlows,
+    /// `scenario.links`.
+    AskedLinks,
+}
+
+impl FromPyObject<'_, '_> for List {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match name.extract::<&str>()? {
+            "flows" => Ok(Self::Flows),
+            "links" => Ok(Self::Links),
+            "scenario.flows" => Ok(Self::AskedFlows),
+            "scenario.links" => Ok(Self::AskedLinks),
+            other => Err(PyKeyError::new_err(format!("no list {other:?}"))),
+        }
+    }
+}
+
+fn array(entries: impl Iterator<Item: Serialize>) -> String {
+    let mut text = Vec::new();
+    serde_json::Serializer::new(&mut text).collect_seq(entries).expect("an entry is plain data");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+fn column<'py, R: Row>(py: Python<'py>, rows: &results::Rows<R>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    let column = R::columns().into_iter().find(|column| column.about.name == name);
+    let column = column.ok_or_else(|| PyKeyError::new_err(format!("no column {name:?}")))?;
+    let values = rows.iter().map(|row| match column.value(row) {
+        Value::Text(text) => text.into_pyobject(py).map_err(PyErr::from),
+        Value::Count(count) => Ok(count.into_pyobject(py)?),
+        Value::Number(number) => Ok(number.into_pyobject(py)?),
+    });
+    PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The contents of `run.json`: the summary without its flows and links, which have tables of their own.
 #[derive(Serialize)]
 struct RunJson<'a> {
-    scenario: &'a serde_json::Value,
+    scenario: Written<'a>,
     seed: u64,
     version: &'a str,
     simulated_s: f64,
@@ -182,15 +243,58 @@ impl Run {
         self.failed.clone()
     }
 
-    /// The summary as a JSON object, with the keys of `lightlag run --json`.
-    fn summary(&self) -> String {
+    /// The name of its scenario.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.summary.scenario.name
+    }
+
+    /// The sky of its scenario; None without a constellation.
+    fn sky(&self) -> Option<SkyOf> {
+        self.sky.clone()
+    }
+
+    /// The summary as a JSON object, with the keys of `lightlag run --json`. The lists of [`List`] are empty in it.
+    fn head(&self) -> String {
         #[derive(Serialize)]
-        struct Timed<'a> {
+        struct Timed {
             #[serde(flatten)]
-            summary: &'a Summary,
+            summary: Summary,
             wall_s: f64,
         }
-        serde_json::to_string(&Timed { summary: &self.summary, wall_s: self.wall_s }).expect("a summary is plain data")
+        serde_json::to_string(&Timed { summary: self.summary.head(), wall_s: self.wall_s })
+            .expect("a summary is plain data")
+    }
+
+    /// Number of entries of a list.
+    fn count(&self, list: List) -> usize {
+        match list {
+            List::Flows => self.summary.flows.len(),
+            List::Links => self.summary.links.len(),
+            List::AskedFlows => self.summary.scenario.flows.len(),
+            List::AskedLinks => self.summary.scenario.links.len(),
+        }
+    }
+
+    /// Entries of a list as a JSON array: `count` of them from `first` on, or fewer where it ends.
+    fn entries(&self, list: List, first: usize, count: usize) -> String {
+        let part = |len: usize| first.min(len)..first.saturating_add(count).min(len);
+        let Summary { flows, links, scenario, .. } = &self.summary;
+        match list {
+            List::Flows => array(part(flows.len()).map(|at| &flows[at])),
+            List::Links => array(part(links.len()).map(|at| &links[at])),
+            List::AskedFlows => array(scenario.flows[part(scenario.flows.len())].iter().map(FlowSpec::to_json)),
+            List::AskedLinks => array(scenario.links[part(scenario.links.len())].iter().map(LinkSpec::to_json)),
+        }
+    }
+
+    /// The values of a column of the flows or the links.
+    fn column<'py>(&self, py: Python<'py>, list: List, name: &str) -> PyResult<Bound<'py, PyList>> {
+        match list {
+            List::Flows => column(py, &self.summary.flows, name),
+            List::Links => column(py, &self.summary.links, name),
+            List::AskedFlows | List::AskedLinks => Err(PyKeyError::new_err("the lists of a scenario have no columns")),
+        }
     }
 
     /// A table by name, as an object that exports an Arrow stream.
@@ -217,7 +321,7 @@ impl Run {
     ) -> PyResult<()> {
         let s = &self.summary;
         let json = RunJson {
-            scenario: &s.scenario,
+            scenario: s.scenario.written(),
             seed: s.seed,
             version: s.version,
             simulated_s: s.simulated_s,
@@ -227,7 +331,6 @@ impl Run {
             result_hash: &s.result_hash,
             interrupted: self.interrupted,
         };
-        let json = serde_json::to_string_pretty(&json).expect("plain data") + "\n";
         let captures: Vec<PathBuf> =
             captures.iter().flat_map(|from| self.captures.iter().map(|name| from.join(name))).collect();
         py.detach(|| folder::write(&partial, &folder, jobs, &json, &self.tables, &captures)).map_err(PyOSError::new_err)

@@ -6,7 +6,9 @@ use lightlag_net::NodeId;
 use lightlag_scenario::{Network, Rerouted, Scenario, ScenarioError};
 use lightlag_sim::{Parallel, Simulation, estimate};
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Since when, the name of the flow, and its nodes.
 type WayOfFlow = (f64, String, Option<Vec<String>>);
@@ -18,11 +20,13 @@ pub(crate) struct Read {
     pub(crate) scenario: Scenario,
     /// The network that it describes, from the first question on until a run takes it.
     network: Mutex<Option<Network>>,
+    /// Its sky, from the first question on.
+    sky: OnceLock<Option<SkyOf>>,
 }
 
 impl Read {
     pub(crate) fn new(scenario: Scenario) -> Self {
-        Self { scenario, network: Mutex::new(None) }
+        Self { scenario, network: Mutex::new(None), sky: OnceLock::new() }
     }
 
     /// A run that has not started.
@@ -60,6 +64,18 @@ impl Read {
     }
 }
 
+/// Adds the texts in a tree.
+fn add_texts(tree: Value, texts: &mut BTreeSet<String>) {
+    match tree {
+        Value::String(text) => {
+            texts.insert(text);
+        }
+        Value::Array(items) => items.into_iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(entries) => entries.into_iter().for_each(|(_, value)| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 #[pymethods]
 impl Read {
     /// Its name.
@@ -82,7 +98,16 @@ impl Read {
 
     /// Its complete form, with every default, as JSON.
     fn json(&self) -> String {
-        self.scenario.to_json().to_string()
+        serde_json::to_string(&self.scenario.written()).expect("a scenario is plain data")
+    }
+
+    /// The texts in it, each once.
+    fn texts(&self) -> BTreeSet<String> {
+        let mut texts = BTreeSet::new();
+        add_texts(self.scenario.head().to_json(), &mut texts);
+        self.scenario.links.iter().for_each(|link| add_texts(link.to_json(), &mut texts));
+        self.scenario.flows.iter().for_each(|flow| add_texts(flow.to_json(), &mut texts));
+        texts
     }
 
     /// The number of its links, the number of its flows, and the bytes of memory that they take at least.
@@ -127,8 +152,15 @@ impl Read {
     }
 
     /// Its sky; None without a constellation.
-    fn sky(&self, py: Python<'_>) -> PyResult<Option<SkyOf>> {
-        self.about(py, |_, network| network.space.as_ref().map(|space| SkyOf::new(space, &network.nodes)))
+    pub(crate) fn sky(&self, py: Python<'_>) -> PyResult<Option<SkyOf>> {
+        if let Some(sky) = self.sky.get() {
+            return Ok(sky.clone());
+        }
+        if self.scenario.constellation.is_none() {
+            return Ok(None);
+        }
+        let sky = self.about(py, |_, network| network.space.as_ref().map(|space| SkyOf::new(space, &network.nodes)))?;
+        Ok(self.sky.get_or_init(|| sky).clone())
     }
 
     /// Warnings, each a place and a message.

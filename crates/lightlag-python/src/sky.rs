@@ -20,6 +20,7 @@ type PairOf = (u32, u32, Option<(f64, f64)>, u32, u32);
 
 /// The sky that a scenario describes.
 #[pyclass(frozen, name = "Sky", module = "lightlag._engine")]
+#[derive(Clone)]
 pub(crate) struct SkyOf {
     sky: Arc<Sky>,
     rules: Rules,

@@ -4,6 +4,7 @@ use crate::columns::{Dictionaries, recorded as columns};
 use crate::run::{Run, Table, wall_clock};
 use crate::scenario::Read;
 use crate::scenario_error;
+use crate::sky::SkyOf;
 use arrow_array::StringArray;
 use lightlag_core::{Duration, Instant};
 use lightlag_sim::{Parallel, Simulation};
@@ -22,6 +23,7 @@ struct Course {
     /// The simulation, until it is finished.
     simulation: Option<Simulation>,
     records_acks: bool,
+    sky: Option<SkyOf>,
     dictionaries: Dictionaries,
     /// Numbers of rows already read from the trace, the queues, the drops and the ACKs.
     rows: [usize; 4],
@@ -42,9 +44,16 @@ impl Steps {
             links: Arc::new(StringArray::from(simulation.link_names())),
             nodes: Arc::new(StringArray::from(simulation.node_names())),
         };
-        let records_acks = scenario.scenario.record.acks;
+        let (records_acks, sky) = (scenario.scenario.record.acks, scenario.sky(py)?);
         let wall = start.elapsed();
-        Ok(Self(Mutex::new(Course { simulation: Some(simulation), records_acks, dictionaries, rows: [0; 4], wall })))
+        Ok(Self(Mutex::new(Course {
+            simulation: Some(simulation),
+            records_acks,
+            sky,
+            dictionaries,
+            rows: [0; 4],
+            wall,
+        })))
     }
 
     /// Advances to a simulated time, and returns whether the run continues. Ctrl-C ends the step between two events.
@@ -95,7 +104,7 @@ impl Steps {
         let mut course = self.course()?;
         let simulation = course.simulation.take();
         let simulation = simulation.ok_or_else(|| PyRuntimeError::new_err("the run is finished already"))?;
-        Ok(Run::of(simulation.finish(), course.records_acks, course.wall.as_secs_f64()))
+        Ok(Run::of(simulation.finish(), course.records_acks, course.wall.as_secs_f64()).under(course.sky.take()))
     }
 }
 

@@ -28,8 +28,8 @@ pub use spec::{
     OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink, PointToPoint, Poisson,
     ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests, Routing,
     Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal,
-    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, know_schema,
-    own_traffic,
+    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, Written,
+    know_schema, own_traffic,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

@@ -34,7 +34,7 @@ pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 pub use radios::{ClassSummary, Positions, RadioSummary};
 use radios::{RadioIdentity, positions, radio_summaries};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 pub use signals::SignalSummary;
 use table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 pub use traffic::{DatagramSummary, PageSummary, Responses};
@@ -86,7 +86,8 @@ pub struct Failed {
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The scenario as run.
-    pub scenario: serde_json::Value,
+    #[serde(serialize_with = "written")]
+    pub scenario: Scenario,
     /// The seed of the run.
     pub seed: u64,
     /// The version of lightlag.
@@ -116,6 +117,27 @@ pub struct Summary {
     /// One object for each interface of a node to a medium; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub radios: Vec<RadioSummary>,
+}
+
+impl Summary {
+    /// The summary without its flows and links, and without those of the scenario.
+    #[must_use]
+    pub fn head(&self) -> Self {
+        Self {
+            scenario: self.scenario.head(),
+            flows: Rows::default(),
+            links: Rows::default(),
+            result_hash: self.result_hash.clone(),
+            proxies: self.proxies.clone(),
+            legs: self.legs.clone(),
+            radios: self.radios.clone(),
+            ..*self
+        }
+    }
+}
+
+fn written<S: Serializer>(scenario: &Scenario, serializer: S) -> Result<S::Ok, S::Error> {
+    scenario.written().serialize(serializer)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -311,7 +333,7 @@ impl Queueing {
 
 /// Facts of a result about its origin.
 pub(crate) struct Provenance {
-    scenario: serde_json::Value,
+    scenario: Scenario,
     seed: u64,
     flows: Vec<FlowOrigin>,
     flow_names: FlowNames,
@@ -346,7 +368,7 @@ impl Provenance {
         let end = Instant::ZERO + scenario.duration;
         let links = LinkOrigins::of(network, &nodes, end);
         Self {
-            scenario: scenario.to_json(),
+            scenario: scenario.clone(),
             seed,
             flows: FlowOrigin::all(network),
             flow_names: FlowNames::of(network, &nodes),

@@ -5,7 +5,6 @@ mod text;
 use lightlag_control::congestion::catalog;
 use lightlag_core::{Duration, Rate};
 use lightlag_net::{DVB_S2, QueueLimit};
-use lightlag_scenario::Scenario;
 use lightlag_scenario::{Flow, LinkDirection, Network};
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
@@ -287,7 +286,7 @@ fn listed() -> impl Strategy<Value = String> {
 
 /// Asserts what holds in every result.
 fn check(result: &RunResult) {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     let duplicates = result.summary.links.iter().any(|link| link.duplicated > 0);
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
@@ -447,7 +446,7 @@ fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, see
 /// sends a segment six times again, and outages may meet all of them.
 fn finishes_or_loses_every_copy(result: &RunResult) -> bool {
     let flow = &result.summary.flows[0];
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let tcp = scenario.expand().unwrap().flows[0].tcp.clone();
     let copies = match flow.failure {
         None => return flow.finish_s.is_some(),

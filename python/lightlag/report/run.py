@@ -106,7 +106,7 @@ def _table(rows: list[Row]) -> str:
 
 
 def _repetition(result: Result) -> str:
-    again = _origin.repeat("run", result.scenario)
+    again = result.repeat
     facts = [("in this folder", again)] if again is not None else []
     facts += _origin.facts({"version": result.version} | result.origin)
     facts += [("seed", str(result.seed)), ("hash", result.result_hash)]

@@ -88,7 +88,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     if is_results(scenario):
         from lightlag._source import Folder
 
-        return json.dumps(Folder(path).head()["scenario"]), "json", str(path)
+        return json.dumps(Folder(path).scenario()), "json", str(path)
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)
 
 
@@ -118,16 +118,14 @@ def is_results(scenario: str | os.PathLike[str]) -> bool:
 def inputs(source: str | os.PathLike[str], scenario: _engine.Scenario) -> list[Path]:
     """The files that a scenario comes from: its own or its results folder, and those that it names."""
     own = [] if is_preset(source) else [Path(source)]
-    return [*own, *_files_of(json.loads(scenario.json()))]
+    return [*own, *_files_of(sorted(scenario.texts()))]
 
 
-def _files_of(value: object) -> Iterator[Path]:
-    if isinstance(value, (Mapping, list)):
-        for entry in value.values() if isinstance(value, Mapping) else value:
-            yield from _files_of(entry)
-    elif isinstance(value, str) and ("/" in value or "." in value):
-        # A class in a file is named FILE:CLASS.
-        yield from (Path(name) for name in (value, value.rpartition(":")[0]) if name and _exists(Path(name)))
+def _files_of(texts: Iterable[str]) -> Iterator[Path]:
+    for text in texts:
+        if "/" in text or "." in text:
+            # A class in a file is named FILE:CLASS.
+            yield from (Path(name) for name in (text, text.rpartition(":")[0]) if name and _exists(Path(name)))
 
 
 def is_preset(scenario: str | os.PathLike[str]) -> bool:

@@ -209,7 +209,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             from,
             to,
             transport: flow.transport,
-            traffic: Arc::new(flow.traffic.clone()),
+            traffic: flow.traffic.clone(),
             transfer: flow.transfer,
             reader: flow.reader,
             start: flow.start.fixed(),

@@ -36,5 +36,5 @@ pub(crate) use limit::{LimitForm, written};
 pub(crate) use name::{NodeName, refusal_of_name};
 pub(crate) use outside::FromOutside;
 pub(crate) use quantity::{FASTEST, LARGEST, LONGEST, probability};
-pub(crate) use reader::{FromValue, Table, in_our_words, leaf, shown};
+pub(crate) use reader::{FromValue, Table, in_our_words, leaf, share_part, shown};
 pub(crate) use setting::{Key, described, quantity};

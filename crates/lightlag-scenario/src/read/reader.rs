@@ -5,6 +5,7 @@
 use super::error::{Errors, Path, not_one_of, shortened};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A type that can be read from a tree of values.
 pub(crate) trait FromValue: Sized {
@@ -13,6 +14,22 @@ pub(crate) trait FromValue: Sized {
 
     /// Reads the value, or returns `None` with at least one error.
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self>;
+
+    /// Takes over the parts of earlier entries of the same list that equal its own, so that they are in memory once.
+    fn share(&mut self, _earlier: &[Self]) {}
+}
+
+/// The last entries of a list with which an entry may share parts.
+const COMPARED: usize = 8;
+
+/// Replaces a part of an entry with the equal one of the latest of `earlier` entries that has one.
+pub(crate) fn share_part<'a, T: PartialEq + 'a>(
+    part: &mut Arc<T>,
+    earlier: impl DoubleEndedIterator<Item = &'a Arc<T>>,
+) {
+    if let Some(equal) = earlier.rev().find(|equal| *equal == part) {
+        *part = equal.clone();
+    }
 }
 
 /// One table while its keys are read.
@@ -74,8 +91,14 @@ impl<'a> Table<'a> {
         match self.value(key) {
             None => Vec::new(),
             Some(Value::Array(items)) => {
-                let read = |(index, item)| T::read(item, &Path::Index(&at, index), errors);
-                items.iter().enumerate().filter_map(read).collect()
+                let mut entries: Vec<T> = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(mut entry) = T::read(item, &Path::Index(&at, index), errors) {
+                        entry.share(&entries[entries.len().saturating_sub(COMPARED)..]);
+                        entries.push(entry);
+                    }
+                }
+                entries
             }
             Some(other) => {
                 errors.push(at, format!("{} is not a list; write one [[{at}]] for each", shown(other)));

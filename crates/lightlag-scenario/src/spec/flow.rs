@@ -2,7 +2,7 @@
 
 use super::{Beside, Reader, Traffic, Transport, Varied};
 use crate::read::{
-    Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, shown,
+    Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, share_part, shown,
 };
 use lightlag_control::congestion::{Choice, canonical, names};
 use lightlag_core::{Bytes, Dscp, Duration};
@@ -10,6 +10,7 @@ use lightlag_tcp::Options;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The most connections that one `count` may ask for.
 const MOST: u64 = 2_000_000;
@@ -33,7 +34,7 @@ pub struct FlowSpec {
     /// everything at once.
     #[serde(skip_serializing_if = "Traffic::is_bulk")]
     #[schemars(default)]
-    pub traffic: Traffic,
+    pub traffic: Arc<Traffic>,
     /// Payload to send; without it the flow sends until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Bytes>,
@@ -51,15 +52,15 @@ pub struct FlowSpec {
     /// Differences of this flow's TCP from `defaults.tcp`, at both ends.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
-    pub tcp: Options,
+    pub tcp: Arc<Options>,
     /// Differences from `tcp` at the end that opens the connection: at `from`, or at `to` where `from` answers requests.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
-    pub client: Options,
+    pub client: Arc<Options>,
     /// Differences from `tcp` at the end that accepts the connection.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
-    pub server: Options,
+    pub server: Arc<Options>,
 }
 
 /// The flows that a generator makes.
@@ -147,8 +148,16 @@ impl FromValue for FlowSpec {
         let (transport, traffic) = traffic(&mut table, at, beside, errors);
         table.finish(errors);
         let (from, to) = (from?.0, to?.0);
+        let (traffic, [tcp, client, server]) = (Arc::new(traffic), [tcp, client, server].map(Arc::new));
         let flow = Self { name, from, to, transport, traffic, transfer, start, reader, dscp, tcp, client, server };
         (errors.len() == before).then_some(flow)
+    }
+
+    fn share(&mut self, earlier: &[Self]) {
+        share_part(&mut self.traffic, earlier.iter().map(|flow| &flow.traffic));
+        share_part(&mut self.tcp, earlier.iter().map(|flow| &flow.tcp));
+        share_part(&mut self.client, earlier.iter().map(|flow| &flow.client));
+        share_part(&mut self.server, earlier.iter().map(|flow| &flow.server));
     }
 }
 

@@ -4,11 +4,12 @@ use super::{
     Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder,
     Signals, TraceFormat,
 };
-use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, shown};
+use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, share_part, shown};
 use lightlag_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The largest link-layer header.
 const LARGEST_HEADER: Bytes = Bytes(10_000);
@@ -21,7 +22,7 @@ pub struct LinkSpec {
     pub between: [String; 2],
     /// Properties of the link.
     #[serde(flatten)]
-    pub line: Line,
+    pub line: Arc<Line>,
 }
 
 /// Properties of a link, in both directions.
@@ -93,7 +94,11 @@ impl FromValue for LinkSpec {
         let between = table.required("between", "name the two nodes, such as [\"client\", \"server\"]", errors);
         let line = Line::read_from(&mut table, errors);
         table.finish(errors);
-        Some(Self { between: between?, line: line? })
+        Some(Self { between: between?, line: Arc::new(line?) })
+    }
+
+    fn share(&mut self, earlier: &[Self]) {
+        share_part(&mut self.line, earlier.iter().map(|link| &link.line));
     }
 }
 

@@ -33,6 +33,7 @@ mod topology;
 mod trace;
 mod traffic;
 mod varied;
+mod written;
 
 pub use application::Reader;
 pub use capture::{IpVersion, Pcap};
@@ -73,6 +74,7 @@ pub use traffic::{
     Transfers, Transport, Web,
 };
 pub use varied::{Quantity, Varied};
+pub use written::Written;
 
 use crate::read::files::Files;
 use crate::read::{Errors, FromValue, Path, Table, refusal_of_name, shortened};
@@ -82,6 +84,7 @@ use lightlag_tcp::Options;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// An experiment: a network, its flows, and how long to watch them.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -128,11 +131,11 @@ pub struct Scenario {
     /// Full-duplex links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub links: Vec<LinkSpec>,
+    pub links: Arc<Vec<LinkSpec>>,
     /// Connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub flows: Vec<FlowSpec>,
+    pub flows: Arc<Vec<FlowSpec>>,
     /// Nodes that split the connections which cross them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -174,16 +177,6 @@ fn default_seed() -> u64 {
 }
 
 impl Scenario {
-    /// The complete form in JSON: [`crate::parse_json`] makes the same scenario of it.
-    ///
-    /// # Panics
-    /// Never: a scenario is plain data.
-    pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("a scenario is plain data")
-    }
-}
-
-impl Scenario {
     /// Reads the keys of a scenario. What cannot be read leaves an error and is left out; whether the rest fits together is
     /// not asked here.
     pub(crate) fn read(tree: &Value, errors: &mut Errors) -> Option<Self> {
@@ -207,8 +200,8 @@ impl Scenario {
         let nodes = table.items("nodes", errors);
         let constellation: Option<Constellation> = table.optional("constellation", errors);
         let stations: Vec<StationSpec> = table.items("stations", errors);
-        let links = table.items("links", errors);
-        let flows = table.items("flows", errors);
+        let links = Arc::new(table.items("links", errors));
+        let flows = Arc::new(table.items("flows", errors));
         let proxies = table.items("proxies", errors);
         let record = table.optional("record", errors).unwrap_or_default();
         table.finish(errors);

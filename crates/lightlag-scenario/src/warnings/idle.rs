@@ -51,7 +51,7 @@ impl Scenario {
     /// The tables of a flow's TCP: place, given keys, and the configuration that they lead to.
     fn tables<'a>(&'a self, flow: &'a Flow) -> Vec<(String, &'a Options, &'a Config)> {
         let listed = flow.listed.and_then(|at| self.flows.get(at as usize));
-        let given = match listed {
+        let given: Option<[&Options; 3]> = match listed {
             Some(spec) => Some([&spec.tcp, &spec.client, &spec.server]),
             None => self.template().map(|template| [&template.tcp, &template.client, &template.server]),
         };

@@ -17,6 +17,12 @@ pub struct Rows<R> {
     pairs: Vec<Box<[R; 2]>>,
 }
 
+impl<R> Default for Rows<R> {
+    fn default() -> Self {
+        Self { odd: None, pairs: Vec::new() }
+    }
+}
+
 impl<R> Rows<R> {
     /// No rows yet, and at most so many later.
     pub(super) fn with_capacity(most: usize) -> Self {

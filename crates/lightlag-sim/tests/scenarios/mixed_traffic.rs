@@ -1,7 +1,7 @@
 //! What must hold of any mixture of traffic over a link that loses, doubles and delays.
 
 use crate::text::run;
-use lightlag_scenario::{Flow, Scenario, Transport};
+use lightlag_scenario::{Flow, Transport};
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn scenario() -> impl Strategy<Value = String> {
 
 /// Of each flow, at the end of a run that checked itself that no packet was lost without a cause.
 fn check(result: &RunResult) {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     assert_eq!(result.summary.flows.len(), network.flows.len());
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {

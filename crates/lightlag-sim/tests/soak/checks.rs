@@ -15,7 +15,7 @@ const LONGEST_FRAME: f64 = 0.0125;
 
 /// Asserts everything. `finite`: every flow has an end.
 pub fn all(result: &RunResult, finite: bool) {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     assert!(!result.interrupted, "{} events and no end", result.summary.events);
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
@@ -39,14 +39,14 @@ pub fn all(result: &RunResult, finite: bool) {
 
 /// Asserts everything of a swarm. That packets are conserved, also on the air, the run itself asserts at its end.
 pub fn swarm(result: &RunResult) {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     assert!(!result.interrupted, "{} events and no end", result.summary.events);
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
         arrived(flow, asked);
     }
     trace(result, &network);
-    about(&scenario, &network);
+    about(scenario, &network);
     for radio in &result.summary.radios {
         assert!((0.0..=1.0).contains(&radio.busy) && radio.retries <= radio.sent_frames, "{radio:#?}");
         // The last frame counts with all of its airtime.
@@ -72,14 +72,14 @@ pub fn swarm(result: &RunResult) {
 
 /// Asserts everything of a constellation. That packets are conserved the run itself asserts at its end.
 pub fn sky(result: &RunResult) {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     assert!(!result.interrupted, "{} events and no end", result.summary.events);
     for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
         arrived(flow, asked);
     }
     trace(result, &network);
-    about(&scenario, &network);
+    about(scenario, &network);
     let paths = &result.paths;
     for row in 0..paths.time_s.len() {
         assert!(paths.hop[row] <= paths.hops[row], "row {row}: hop {} of {}", paths.hop[row], paths.hops[row]);
@@ -143,7 +143,7 @@ fn trace(result: &RunResult, network: &Network) {
 
 /// How many events can be explained by packets, applications and time.
 pub fn expected_events(result: &RunResult) -> u64 {
-    let scenario: Scenario = serde_json::from_value(result.summary.scenario.clone()).unwrap();
+    let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     let s = &result.summary;
     let copies: u64 = s.links.iter().map(|link| link.duplicated).sum();
