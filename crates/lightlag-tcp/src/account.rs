@@ -195,7 +195,6 @@ pub(crate) struct Counters {
     pub(crate) acks_sent: u64,
     pub(crate) acks_received: u64,
     pub(crate) retransmitted_segments: u64,
-    pub(crate) duplicate_bytes: u64,
 }
 
 /// A count of events that each take a round trip or longer. It stops at the largest number of 32 bits.
@@ -216,6 +215,8 @@ impl Count {
 /// Reports that few connections have to make: counters as in [`Statistics`], and more.
 #[derive(Debug, Default)]
 pub(crate) struct Rare {
+    /// Data that arrives twice usually comes to an end that has no sender.
+    pub(crate) duplicate_bytes: u64,
     pub(crate) dsacks: u64,
     pub(crate) snacks_ignored: u64,
     pub(crate) probes: u64,
@@ -306,13 +307,13 @@ impl Account {
             retransmitted_segments: counters.retransmitted_segments,
             timeouts: self.timeouts.get(),
             recoveries: self.recoveries.get(),
-            duplicate_bytes: counters.duplicate_bytes,
             tail_probes: self.tail_probes.get(),
             failure: self.failure,
             ..Statistics::default()
         };
         let Some(rare) = &self.rare else { return usual };
         Statistics {
+            duplicate_bytes: rare.duplicate_bytes,
             dsacks: rare.dsacks,
             snacks_ignored: rare.snacks_ignored,
             probes: rare.probes,
@@ -334,7 +335,10 @@ impl Account {
     /// The account of an end that has sent only ACKs. It was `opened` at this time, or never if that is [`Instant::MAX`].
     pub(crate) fn of_rest(opened: Instant, window_since: Instant, acks_sent: u64, duplicate_bytes: u64) -> Self {
         let mut account = Self { window_since, ..Self::default() };
-        account.counters = Counters { acks_sent, duplicate_bytes, ..Counters::default() };
+        account.counters = Counters { acks_sent, ..Counters::default() };
+        if duplicate_bytes > 0 {
+            account.rare().duplicate_bytes = duplicate_bytes;
+        }
         if opened != Instant::MAX {
             account.open(opened);
         }
@@ -343,9 +347,8 @@ impl Account {
 
     /// The times of [`Self::of_rest`] that make this account; `None` if it holds more.
     pub(crate) fn at_rest(&self) -> Option<(Instant, Instant)> {
-        let Counters { acks_sent, duplicate_bytes, .. } = self.counters;
         let opened = if self.opened { self.limited_since } else { Instant::MAX };
-        let same = Self::of_rest(opened, self.window_since, acks_sent, duplicate_bytes);
+        let same = Self::of_rest(opened, self.window_since, self.counters.acks_sent, 0);
         let delayed = [self.timeouts, self.recoveries, self.tail_probes].iter().any(|count| count.get() > 0);
         let is_plain = !delayed && self.rare.is_none() && self.failure.is_none();
         let is_same = self.counters == same.counters && self.limited == same.limited;

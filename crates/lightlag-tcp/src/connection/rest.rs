@@ -137,7 +137,7 @@ impl Connection {
     /// So many bytes of payload arrived that were present before.
     pub(super) fn count_duplicate(&mut self, bytes: u64) {
         match &mut self.sending {
-            Sending::Awake(sender) => sender.account.counters.duplicate_bytes += bytes,
+            Sending::Awake(sender) => sender.account.rare().duplicate_bytes += bytes,
             Sending::Resting(rest) => rest.duplicate_bytes += bytes,
         }
     }
