@@ -299,8 +299,11 @@ WRONG = {
     "a name too long": (["geo", "--between", "a-name-of-16-char", "b"], "is no name for a network device"),
     "an unknown node": (["geo", "--between", "a", "b", "--at", "client", "moon"], 'there is no node "moon"'),
     "one node twice": (["geo", "--between", "a", "b", "--at", "client", "client"], "name two nodes"),
-    "a wrong address": (["geo", "--between", "a", "b", "--address", "10.0.0.1", "10.0.0.2/8"], "with a prefix"),
-    "no address": (["geo", "--between", "a", "b", "--address", "x/8", "10.0.0.2/8"], "is no IP address"),
+    "a wrong address": (
+        ["geo", "--between", "a", "b", "--address", "10.0.0.1", "10.0.0.2/8"],
+        '--address "10.0.0.1": is not',
+    ),
+    "no address": (["geo", "--between", "a", "b", "--address", "x/8", "10.0.0.2/8"], "is not ADDRESS/PREFIX"),
     "a prefix too long": (["geo", "--between", "a", "b", "--address", "10.0.0.1/33", "10.0.0.2/8"], "at most 32 bits"),
     "a wrong duration": (["geo", "--between", "a", "b", "--duration", "soon"], "--duration"),
     "a wrong priority": (["geo", "--between", "a", "b", "--priority", "best"], "is not fifo, nice or normal"),
@@ -341,4 +344,4 @@ def test_devices_are_named_by_text() -> None:
 
 def test_the_engine_says_what_it_was_given_is_no_scenario() -> None:
     with pytest.raises(_engine.ScenarioError):
-        _engine.emulate("{}", ((None, "a", []), (None, "b", [])))
+        _engine.emulate('{"devices": [{"name": "a"}, {"name": "b"}], "scenario": "{}", "seed": 1}')

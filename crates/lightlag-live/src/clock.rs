@@ -37,8 +37,9 @@ impl Clock {
     /// Waits until one of `descriptors` has something to read (or has broken), until `until`, or until a signal.
     ///
     /// The last 50 µs are spent polling, because a sleeping thread wakes some tens of microseconds late.
-    pub fn wait<const N: usize>(&self, descriptors: [BorrowedFd<'_>; N], until: Instant) {
-        let mut polled = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+    pub fn wait(&self, descriptors: &[BorrowedFd<'_>], until: Instant) {
+        let mut polled: Vec<_> =
+            descriptors.iter().map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN)).collect();
         loop {
             let left = until.since(self.now());
             let sleep = left.saturating_sub(SPIN);
@@ -64,7 +65,7 @@ mod tests {
         let (reader, _writer) = pipe().unwrap();
         let clock = Clock::start();
         let until = clock.now() + Duration::from_millis(3);
-        clock.wait([reader.as_fd()], until);
+        clock.wait(&[reader.as_fd()], until);
         assert!(clock.now() >= until);
     }
 
@@ -74,13 +75,13 @@ mod tests {
         write(&writer, b"x").unwrap();
         let clock = Clock::start();
         let until = Instant::ZERO + Duration::from_secs(3600);
-        clock.wait([reader.as_fd()], until);
+        clock.wait(&[reader.as_fd()], until);
         assert!(clock.now() < until);
     }
 
     #[test]
     fn a_deadline_that_is_over_does_not_wait() {
         let (reader, _writer) = pipe().unwrap();
-        Clock::start().wait([reader.as_fd()], Instant::ZERO);
+        Clock::start().wait(&[reader.as_fd()], Instant::ZERO);
     }
 }

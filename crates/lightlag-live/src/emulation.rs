@@ -1,279 +1,392 @@
-//! Real packets through a simulated network, in real time.
+//! Real packets through a simulated network, in real time, with devices and simulated hosts at its nodes.
 //!
-//! A packet read from one device enters the network at the time of the read. The network computes when it reaches the
-//! other end, if it does, and at that time the packet is written to the other device. Time inside the network is exact:
-//! a packet that crosses several links, or waits in a queue, does not depend on when the loop looks. The delay that the
-//! loop adds is measured at the far end, as the *lateness* of a delivery.
+//! A packet read from a device enters the network at the time of the read, and so does a packet of a host at the time at
+//! which the host sends it. The network computes when the packet reaches its destination, if it does; at that time it is
+//! written to a device or passed to a host. Time inside the network is exact: a packet that crosses several links, or
+//! waits in a queue, does not depend on when the loop runs. The delay that the loop adds is measured at the
+//! destination, as the *lateness* of a delivery.
+//!
+//! `lightlag emulate` has two devices, with or without hosts; `lightlag serve-tcp` and `connect` have one device and at
+//! least one host, and may have no network, in which case device and host exchange packets directly.
 
-use crate::packet::{self, Fault};
-use crate::statistics::{Direction, LATE, LinkSnapshot, Snapshot, seconds};
-use crate::tun::{LARGEST_PACKET, TunError, Written};
-use crate::{Clock, Tun};
-use lightlag_core::{Codepoint, Duration, Instant};
-use lightlag_net::{LinkId, NodeId, Packet, PacketFlags};
-use lightlag_scenario::Network;
-use lightlag_sim::Emulator;
-use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+mod directory;
+mod handle;
+mod network;
+mod options;
+mod outside;
 
-/// The period in which statistics are published and a request to stop is noticed.
+pub use directory::Prefix;
+pub use handle::{Event, Handle};
+pub use network::NetworkPlan;
+pub use options::{DeviceOptions, EmulationOptions, OptionsError};
+pub use outside::{Devices, Outside};
+
+use crate::packet::Fault;
+use crate::priority::Priority;
+use crate::serve::{Host, HostPlan};
+use crate::statistics::{Direction, HostCounters, LATE, Snapshot, seconds};
+use crate::tun::{LARGEST_PACKET, TunConfig, TunError, Written};
+use directory::{Directory, Edge};
+use lightlag_core::{Duration, Instant};
+use lightlag_host::SocketError;
+use network::{EmulatedNetwork, Losses};
+use std::io;
+use std::net::SocketAddr;
+
+/// Period of publishing statistics and of checking for a request to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// One of the two devices.
-pub type Side = usize;
+/// Packets taken from each device before hosts run.
+const BATCH: usize = 256;
 
-/// The surroundings of an emulation: two devices and a clock.
-pub trait Outside {
-    /// The time since the start.
-    fn now(&self) -> Instant;
+/// Time for the last segments of closed connections after the last host has finished.
+const GRACE: Duration = Duration::from_secs(5);
 
-    /// Waits until a device may have a packet, or until `until`.
-    fn wait(&mut self, until: Instant);
-
-    /// Reads the next packet of a device, if there is one.
-    ///
-    /// # Errors
-    /// If the device is gone.
-    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError>;
-
-    /// Writes a packet to a device.
-    ///
-    /// # Errors
-    /// If the device is gone.
-    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError>;
-
-    /// Checks that both devices still exist. Called now and then.
-    ///
-    /// # Errors
-    /// If one is gone.
-    fn check(&mut self) -> Result<(), TunError>;
+/// A complete description of an emulation.
+#[derive(Clone, Debug)]
+pub struct EmulationPlan {
+    /// Devices to open.
+    pub devices: Vec<TunConfig>,
+    /// Simulated hosts.
+    pub hosts: Vec<HostPlan>,
+    /// Network that joins them. Without it, the only device and the only host exchange packets directly.
+    pub network: Option<NetworkPlan>,
+    /// Scheduling of the loop's thread.
+    pub priority: Priority,
+    /// End, unless it is stopped earlier.
+    pub end: End,
 }
 
-/// Two TUN devices and the wall clock.
-pub struct Devices {
-    clock: Clock,
-    tuns: [Tun; 2],
+/// The end of an emulation that is not stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Never.
+    Never,
+    /// After this time.
+    After(Duration),
+    /// When all hosts have finished. A host that listens without a limit of connections never finishes.
+    WithHosts,
 }
 
-impl Devices {
-    /// Starts the clock of two devices.
-    pub fn new(tuns: [Tun; 2]) -> Self {
-        Self { clock: Clock::start(), tuns }
-    }
+/// The reason why an emulation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulationError {
+    /// A device failed.
+    #[error(transparent)]
+    Tun(#[from] TunError),
+    /// A host cannot use its address or port, or its connection failed.
+    #[error("{address}: {error}")]
+    Socket {
+        /// Address at which it was to listen or to which it connected.
+        address: SocketAddr,
+        /// The error.
+        error: SocketError,
+    },
+    /// Packets of hosts cannot find one of several devices.
+    #[error("{0}: has no address, by which packets of hosts find it; give --address ADDRESS/PREFIX ADDRESS/PREFIX")]
+    NoAddress(String),
+    /// A file to be sent cannot be read, or a test of iperf3 failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
 }
 
-impl Outside for Devices {
-    fn now(&self) -> Instant {
-        self.clock.now()
-    }
-
-    fn wait(&mut self, until: Instant) {
-        let [a, b] = &self.tuns;
-        self.clock.wait([a.as_fd(), b.as_fd()], until);
-    }
-
-    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
-        self.tuns[side].read(buffer)
-    }
-
-    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError> {
-        self.tuns[side].write(packet)
-    }
-
-    fn check(&mut self) -> Result<(), TunError> {
-        self.tuns.iter().try_for_each(Tun::check)
-    }
-}
-
-/// The handle by which the owner of a running emulation talks to it.
-#[derive(Debug, Default)]
-pub struct Handle {
-    stop: AtomicBool,
-    snapshot: Mutex<Snapshot>,
-}
-
-impl Handle {
-    /// Asks the emulation to end, which takes at most 50 ms.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// The latest statistics: at most 50 ms old while it runs, final at its end.
-    ///
-    /// # Panics
-    /// Never: no thread panics while holding the lock.
-    pub fn snapshot(&self) -> Snapshot {
-        self.snapshot.lock().expect("nobody panics while holding it").clone()
-    }
-}
-
-/// A link direction that packets cross.
-struct Watched {
-    link: LinkId,
-    name: String,
-    direction: Side,
-}
-
-/// A simulated network between two real devices.
+/// A simulated network between real devices and simulated hosts.
 pub struct Emulation {
-    path: Emulator<Arc<[u8]>>,
-    ends: [NodeId; 2],
-    watched: Vec<Watched>,
-    directions: [Direction; 2],
+    network: Option<EmulatedNetwork>,
+    directory: Directory,
+    hosts: Vec<Host>,
+    devices: usize,
+    end: End,
+    /// Counters by source: devices, then hosts.
+    directions: Vec<Direction>,
+    /// Packets that a device refused.
+    refused: u64,
     stalls: u64,
     longest_stall: Duration,
+    /// Time at which the loop last looked, or should have looked.
+    looked: Instant,
+    /// Time at which all hosts had finished.
+    finished: Option<Instant>,
     buffer: Vec<u8>,
+    packet: Vec<u8>,
 }
 
 impl Emulation {
-    /// Prepares the network, with the first device at the first of the `ends` and the second at the other.
-    ///
-    /// # Panics
-    /// If no route joins the ends, they are the same node, or the network has radio media.
-    pub fn new(network: &Network, ends: [NodeId; 2], seed: u64) -> Self {
-        let [a, b] = ends;
-        network.check_wired().expect("links alone join the nodes");
-        assert!(a != b && network.routes.at_start().reaches(a, b), "the ends are two nodes that reach each other");
-        let way = |from, to| network.routes.at_start().path(from, to).expect("they reach each other");
-        let watched = |direction, links: Vec<LinkId>| {
-            let watch =
-                move |link: LinkId| Watched { link, name: network.links[link.0 as usize].name.clone(), direction };
-            links.into_iter().map(watch)
-        };
-        Self {
-            path: Emulator::new(network, seed),
-            ends,
-            watched: watched(0, way(a, b)).chain(watched(1, way(b, a))).collect(),
-            directions: Default::default(),
-            stalls: 0,
-            longest_stall: Duration::ZERO,
-            buffer: vec![0; LARGEST_PACKET],
-        }
-    }
-
-    /// Forwards packets until `end` (for ever without one), until it is asked to stop, or until a device is gone.
+    /// Prepares the network and the hosts. `addresses` are those of the kernel on each device.
     ///
     /// # Errors
-    /// If a device is gone. The statistics are in `handle`, as after any other end.
-    pub fn run(&mut self, outside: &mut dyn Outside, handle: &Handle, end: Option<Instant>) -> Result<(), TunError> {
-        let result = self.forward(outside, handle, end.unwrap_or(Instant::MAX));
-        *handle.snapshot.lock().expect("nobody panics while holding it") = self.snapshot(outside.now());
+    /// If a file that a host sends cannot be opened, or packets of hosts cannot find one of the devices.
+    pub fn new(plan: &EmulationPlan, addresses: &[Vec<Prefix>]) -> Result<Self, EmulationError> {
+        if let Some((device, _)) = plan.devices.iter().zip(addresses).find(|(_, known)| known.is_empty())
+            && plan.devices.len() > 1
+            && !plan.hosts.is_empty()
+        {
+            return Err(EmulationError::NoAddress(device.place()));
+        }
+        let own: Vec<_> = plan.hosts.iter().map(HostPlan::address).collect();
+        Ok(Self {
+            network: plan.network.as_ref().map(EmulatedNetwork::new),
+            directory: Directory::new(addresses, &own),
+            hosts: plan.hosts.iter().map(Host::new).collect::<io::Result<_>>()?,
+            devices: addresses.len(),
+            end: plan.end,
+            directions: vec![Direction::default(); addresses.len() + own.len()],
+            refused: 0,
+            stalls: 0,
+            longest_stall: Duration::ZERO,
+            looked: Instant::ZERO,
+            finished: None,
+            buffer: vec![0; LARGEST_PACKET],
+            packet: Vec::new(),
+        })
+    }
+
+    /// Moves packets until the planned end, a request to stop, or an error; then resets the connections of hosts.
+    ///
+    /// # Errors
+    /// If a device is gone, or a host failed. The statistics are in `handle`, as after any other end.
+    pub fn run(&mut self, outside: &mut dyn Outside, handle: &Handle) -> Result<(), EmulationError> {
+        let result = self.forward(outside, handle);
+        self.reset_hosts(outside);
+        handle.set_snapshot(self.snapshot(outside.now()));
         result
     }
 
-    fn forward(&mut self, outside: &mut dyn Outside, handle: &Handle, end: Instant) -> Result<(), TunError> {
+    fn forward(&mut self, outside: &mut dyn Outside, handle: &Handle) -> Result<(), EmulationError> {
+        self.looked = outside.now();
+        for host in &mut self.hosts {
+            let address = host.begin(self.looked)?;
+            handle.push(Event::Ready { address: address.to_string() });
+        }
+        let end = if let End::After(time) = self.end { Instant::ZERO + time } else { Instant::MAX };
         let mut tick = Instant::ZERO;
-        // The time at which the loop last looked, or should have looked.
-        let mut looked = outside.now();
         loop {
-            let now = outside.now();
-            self.note_stall(now.since(looked));
-            looked = now;
-            self.deliver(outside, now)?;
+            let now = self.look(outside);
+            self.transmit(outside, now)?;
             if now >= end {
                 return Ok(());
             }
             if now >= tick {
-                if handle.stop.load(Ordering::Relaxed) {
+                if handle.is_stopped() {
                     return Ok(());
                 }
                 outside.check()?;
-                self.publish(handle, now);
+                self.hosts.iter_mut().for_each(|host| host.enforce_limits(now));
+                handle.offer_snapshot(|| self.snapshot(now));
                 tick = now + TICK;
             }
-            let any = self.take(outside, 0)? | self.take(outside, 1)?;
-            if !any {
-                let until = self.path.next_event().unwrap_or(Instant::MAX).min(tick).min(end);
-                outside.wait(until);
-                // After waking for a packet the loop cannot know how long that had waited; after waking for a deadline
-                // it can.
-                looked = until.min(outside.now()).max(looked);
+            let is_busy = self.receive(outside)?;
+            self.drive(outside, handle)?;
+            if self.end == End::WithHosts && self.hosts_have_finished(outside.now()) {
+                return Ok(());
+            }
+            if !is_busy {
+                self.sleep(outside, tick.min(end));
             }
         }
     }
 
-    fn note_stall(&mut self, gap: Duration) {
+    /// Notes the time, and a stall if the loop should have looked more than [`LATE`] ago.
+    fn look(&mut self, outside: &dyn Outside) -> Instant {
+        let now = outside.now();
+        let gap = now.since(self.looked);
         if gap > LATE {
             self.stalls += 1;
             self.longest_stall = self.longest_stall.max(gap);
         }
+        self.looked = now;
+        now
     }
 
-    /// Delivers every packet that is due by `now`.
-    fn deliver(&mut self, outside: &mut dyn Outside, now: Instant) -> Result<(), TunError> {
-        while let Some((due, packet)) = self.path.next_delivery(now) {
-            let side = usize::from(packet.destination == self.ends[1]);
-            let direction = 1 - side;
-            let mut bytes = packet.body;
-            if packet.flags.ecn() == Codepoint::Ce {
-                packet::mark(Arc::make_mut(&mut bytes));
+    /// Waits for a packet or the next deadline, at the latest until `latest`.
+    fn sleep(&mut self, outside: &mut dyn Outside, latest: Instant) {
+        let hosts = self.hosts.iter().filter_map(Host::deadline);
+        let network = self.network.as_ref().and_then(EmulatedNetwork::next_event);
+        let until = hosts.chain(network).fold(latest, Instant::min);
+        outside.wait(until);
+        // After waking for a packet the loop cannot know how long that had waited; after waking for a deadline it can.
+        self.looked = until.min(outside.now()).max(self.looked);
+    }
+
+    /// Takes packets from the devices in turn. Returns true if more may wait.
+    fn receive(&mut self, outside: &mut dyn Outside) -> Result<bool, EmulationError> {
+        for _ in 0..BATCH {
+            let mut is_empty = true;
+            for device in 0..self.devices {
+                is_empty &= !self.take(outside, device)?;
             }
-            let lateness = outside.now().since(due);
-            match outside.write(side, &bytes)? {
-                Written::Taken => self.directions[direction].deliver(bytes.len(), lateness),
-                Written::Refused => self.directions[direction].refused += 1,
+            if is_empty {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Moves one packet from a device into the network. Returns true if there was one.
+    fn take(&mut self, outside: &mut dyn Outside, device: usize) -> Result<bool, EmulationError> {
+        let Some(size) = outside.read(device, &mut self.buffer)? else { return Ok(false) };
+        let now = self.look(outside);
+        // Everything due before it came must have happened before.
+        self.transmit(outside, now)?;
+        let packet = std::mem::take(&mut self.buffer);
+        self.send(outside, now, Edge::Device(device), &packet[..size])?;
+        self.buffer = packet;
+        if !self.hosts.is_empty() {
+            // Answers leave before the next packet comes, as a kernel's would.
+            self.transmit(outside, now)?;
+        }
+        Ok(true)
+    }
+
+    /// Runs the hosts: their timers and applications, and the packets that these send.
+    fn drive(&mut self, outside: &mut dyn Outside, handle: &Handle) -> Result<(), EmulationError> {
+        if self.hosts.is_empty() {
+            return Ok(());
+        }
+        let now = outside.now();
+        for host in &mut self.hosts {
+            host.drive(now, &mut |event| handle.push(event))?;
+        }
+        self.transmit(outside, now)
+    }
+
+    /// Delivers every packet that is due by `now`, and sends the packets of hosts.
+    fn transmit(&mut self, outside: &mut dyn Outside, now: Instant) -> Result<(), EmulationError> {
+        let mut answers = Vec::new();
+        while let Some(arrival) = self.network.as_mut().and_then(|network| network.receive(now)) {
+            let lateness = outside.now().since(arrival.due);
+            self.deliver(outside, now, arrival.source, arrival.to, &arrival.bytes, lateness)?;
+            if let Edge::Host(host) = arrival.to {
+                let mut answer = Vec::new();
+                while self.hosts[host].poll_packet(now, &mut answer) {
+                    answers.push((host, std::mem::take(&mut answer)));
+                }
+            }
+        }
+        // The network accepts packets once everything that is due has been taken from it.
+        for (host, answer) in &answers {
+            self.send(outside, now, Edge::Host(*host), answer)?;
+        }
+        for host in 0..self.hosts.len() {
+            let mut packet = std::mem::take(&mut self.packet);
+            while self.hosts[host].poll_packet(now, &mut packet) {
+                self.send(outside, now, Edge::Host(host), &packet)?;
+            }
+            self.packet = packet;
+        }
+        Ok(())
+    }
+
+    /// Sends a packet of a device or host into the network; without one, to the other side.
+    fn send(
+        &mut self,
+        outside: &mut dyn Outside,
+        now: Instant,
+        from: Edge,
+        bytes: &[u8],
+    ) -> Result<(), EmulationError> {
+        let source = self.source(from);
+        let taken = &mut self.directions[source].taken;
+        *taken = (taken.0 + 1, taken.1 + bytes.len() as u64);
+        let Some(network) = &mut self.network else {
+            let to = if let Edge::Host(_) = from { Edge::Device(0) } else { Edge::Host(0) };
+            return self.deliver(outside, now, source, to, bytes, Duration::ZERO);
+        };
+        let sent = match self.directory.find(from, bytes) {
+            Some(to) => network.send(now, from, to, source, bytes),
+            None => crate::packet::envelope(bytes).map(|_| self.directions[source].unroutable += 1),
+        };
+        match sent {
+            Ok(()) => {}
+            Err(Fault::NotIp) => self.directions[source].not_ip += 1,
+            Err(Fault::Truncated) => self.directions[source].truncated += 1,
+        }
+        Ok(())
+    }
+
+    /// Writes a packet to a device, or passes it to a host.
+    fn deliver(
+        &mut self,
+        outside: &mut dyn Outside,
+        now: Instant,
+        source: usize,
+        to: Edge,
+        bytes: &[u8],
+        lateness: Duration,
+    ) -> Result<(), EmulationError> {
+        let written = match to {
+            Edge::Device(device) => outside.write(device, bytes)?,
+            Edge::Host(host) => {
+                self.hosts[host].packet_in(now, bytes);
+                Written::Taken
+            }
+        };
+        match written {
+            Written::Taken => self.directions[source].deliver(bytes.len(), lateness),
+            Written::Refused => {
+                self.directions[source].refused += 1;
+                self.refused += 1;
             }
         }
         Ok(())
     }
 
-    /// Moves one packet from a device into the network. Returns whether there was one.
-    fn take(&mut self, outside: &mut dyn Outside, side: Side) -> Result<bool, TunError> {
-        let Some(size) = outside.read(side, &mut self.buffer)? else { return Ok(false) };
-        let now = outside.now();
-        // Everything due before it came must have happened before.
-        self.deliver(outside, now)?;
-        let bytes = &self.buffer[..size];
-        let direction = &mut self.directions[side];
-        direction.taken.0 += 1;
-        direction.taken.1 += size as u64;
-        match packet::envelope(bytes) {
-            Ok(envelope) => {
-                let size = u16::try_from(size).expect("the buffer holds no more");
-                let flags = PacketFlags::new(envelope.carries_payload).with_ecn(envelope.ecn);
-                let packet = Packet::new(self.ends[1 - side], envelope.flow, size, flags, Arc::from(bytes));
-                self.path.send(now, self.ends[side], packet);
-            }
-            Err(Fault::NotIp) => direction.not_ip += 1,
-            Err(Fault::Truncated) => direction.truncated += 1,
+    /// Index of the counters of a device or host.
+    fn source(&self, edge: Edge) -> usize {
+        match edge {
+            Edge::Device(device) => device,
+            Edge::Host(host) => self.devices + host,
         }
-        Ok(true)
     }
 
-    /// Publishes a snapshot, unless the owner is reading the last one.
-    fn publish(&mut self, handle: &Handle, now: Instant) {
-        if let Ok(mut place) = handle.snapshot.try_lock() {
-            *place = self.snapshot(now);
+    /// Returns true if all hosts have finished, and their last segments are acknowledged or [`GRACE`] is over.
+    fn hosts_have_finished(&mut self, now: Instant) -> bool {
+        if !self.hosts.iter().all(Host::is_done) {
+            return false;
+        }
+        let since = *self.finished.get_or_insert(now);
+        now.since(since) > GRACE || self.hosts.iter().all(Host::is_quiet)
+    }
+
+    /// Resets the open connections of hosts. The resets do not cross the network. If a device is gone, they are lost.
+    fn reset_hosts(&mut self, outside: &mut dyn Outside) {
+        let now = outside.now();
+        let mut packet = Vec::new();
+        for (index, host) in self.hosts.iter_mut().enumerate() {
+            host.reset(now);
+            while host.poll_packet(now, &mut packet) {
+                if let Some(Edge::Device(device)) = self.directory.find(Edge::Host(index), &packet) {
+                    let _ = outside.write(device, &packet);
+                }
+            }
         }
     }
 
     fn snapshot(&mut self, now: Instant) -> Snapshot {
-        let counted: Vec<_> = self.path.links(now).collect();
-        let links = self.watched.iter().map(|Watched { link, name, direction }| {
-            let (counters, backlog) = counted[link.0 as usize];
-            LinkSnapshot {
-                name: name.clone(),
-                direction: *direction,
-                offered: counters.offered,
-                delivered: counters.delivered,
-                dropped_queue: counters.dropped_queue,
-                dropped_aqm: counters.dropped_aqm,
-                dropped_error: counters.dropped_error + counters.dropped_outage,
-                marked: counters.marked,
-                duplicated: counters.duplicated,
-                reordered: counters.reordered,
-                queue_packets: backlog.packets,
-                max_queue_packets: counters.max_queue,
-            }
-        });
         Snapshot {
             elapsed_s: seconds(now),
-            links: links.collect(),
+            links: self.network.as_mut().map(|network| network.links(now)).unwrap_or_default(),
             directions: self.directions.iter().map(Into::into).collect(),
+            host_counters: (!self.hosts.is_empty()).then(|| self.host_counters(now)),
             stalls: self.stalls,
             longest_stall_us: self.longest_stall.as_nanos() as f64 / 1000.0,
         }
+    }
+
+    fn host_counters(&mut self, now: Instant) -> HostCounters {
+        let Losses { lost, dropped, marked } =
+            self.network.as_mut().map(|network| network.losses(now)).unwrap_or_default();
+        let mut counters = HostCounters {
+            lost_on_path: lost,
+            dropped_by_queue: dropped,
+            marked_by_queue: marked,
+            refused_by_device: self.refused,
+            bad_packets: self.directions.iter().map(|from| from.not_ip + from.truncated).sum(),
+            not_for_us: self.directions.iter().map(|from| from.unroutable).sum(),
+            ..HostCounters::default()
+        };
+        self.hosts.iter().for_each(|host| host.add_to(&mut counters));
+        counters
     }
 }
 

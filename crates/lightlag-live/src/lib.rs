@@ -1,11 +1,11 @@
 //! The wall clock and real packets.
 //!
-//! - [`emulation`]: real packets through a simulated network.
+//! - [`emulation`]: real packets through a simulated network, between devices and simulated hosts.
 //! - [`packet`]: the facts about a real packet that a link needs.
 //! - [`statistics`]: the counters of an emulation, and its lateness.
 //! - [`tun`]: TUN devices, in this network namespace or in another.
 //! - [`clock`]: real time in the simulator's form, and waiting for a deadline or a packet.
-//! - [`serve`]: lightlag's TCP as a host on a TUN device.
+//! - [`serve`]: simulated hosts with lightlag's TCP, and the applications of their connections.
 //! - [`priority`]: the scheduling of a thread that must be on time.
 
 pub mod clock;

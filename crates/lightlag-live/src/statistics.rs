@@ -102,18 +102,20 @@ pub struct Lateness {
     pub histogram: Vec<(u64, u64)>,
 }
 
-/// Counters of one direction.
+/// Counters of the packets from one device or host.
 #[derive(Clone, Debug, Default)]
 pub struct Direction {
-    /// Packets and bytes taken from the device.
+    /// Packets and bytes taken from the device or host.
     pub taken: (u64, u64),
-    /// Packets and bytes written at the other end.
+    /// Packets and bytes written to a device or passed to a host.
     pub delivered: (u64, u64),
-    /// Packets from the device other than IP.
+    /// Packets other than IP.
     pub not_ip: u64,
     /// Incomplete IP packets.
     pub truncated: u64,
-    /// Packets that the kernel refused at the other end.
+    /// Packets for an address behind no device and of no host.
+    pub unroutable: u64,
+    /// Packets that the kernel refused.
     pub refused: u64,
     /// Deliveries late by more than [`LATE`].
     pub late: u64,
@@ -136,32 +138,68 @@ impl Direction {
 pub struct Snapshot {
     /// Seconds since the start.
     pub elapsed_s: f64,
-    /// The direction from the first device to the second, and the way back.
+    /// Counters by source: each device, then each host.
     pub directions: Vec<DirectionSnapshot>,
-    /// Every link direction that packets of either direction cross, in the order in which they cross it.
+    /// Every link direction between the devices, in the order in which packets cross it, then those that only hosts use.
     pub links: Vec<LinkSnapshot>,
+    /// Sum of the counters of all hosts; absent without hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_counters: Option<HostCounters>,
     /// Number of times that the loop was held up for more than 1 ms. Packets may have waited in the devices meanwhile.
     pub stalls: u64,
     /// The longest such stall, in microseconds.
     pub longest_stall_us: f64,
 }
 
-/// One direction.
+/// Counters of all simulated hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct HostCounters {
+    /// Packets that hosts received.
+    pub packets_in: u64,
+    /// Packets that hosts sent.
+    pub packets_out: u64,
+    /// Dropped: cut, malformed, a fragment, or with a wrong checksum.
+    pub bad_packets: u64,
+    /// Dropped: neither TCP nor an ICMP error about it.
+    pub other_protocols: u64,
+    /// Dropped: for another address.
+    pub not_for_us: u64,
+    /// Dropped: a SYN while the queue of the listener was full, or while the host was at its limit of connections.
+    pub refused_syns: u64,
+    /// Connections that were reset because of a limit.
+    pub evicted: u64,
+    /// Resets that answered segments without a connection.
+    pub resets: u64,
+    /// Packets that a device refused.
+    pub refused_by_device: u64,
+    /// Packets that the simulated network lost.
+    pub lost_on_path: u64,
+    /// Packets that its queues dropped.
+    pub dropped_by_queue: u64,
+    /// Packets that its queues marked.
+    pub marked_by_queue: u64,
+    /// Connections that ended.
+    pub connections: u64,
+}
+
+/// Counters of the packets from one device or host.
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionSnapshot {
-    /// Packets taken from the device.
+    /// Packets taken from the device or host.
     pub taken_packets: u64,
     /// Their bytes.
     pub taken_bytes: u64,
-    /// Packets written at the other end.
+    /// Packets written to a device or passed to a host.
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets from the device other than IP.
+    /// Packets other than IP.
     pub dropped_not_ip: u64,
     /// Incomplete IP packets.
     pub dropped_truncated: u64,
-    /// Packets that the kernel refused at the other end.
+    /// Packets for an address behind no device and of no host.
+    pub dropped_unroutable: u64,
+    /// Packets that the kernel refused.
     pub dropped_refused: u64,
     /// Deliveries late by more than 1 ms.
     pub late_packets: u64,
@@ -178,6 +216,7 @@ impl From<&Direction> for DirectionSnapshot {
             delivered_bytes: direction.delivered.1,
             dropped_not_ip: direction.not_ip,
             dropped_truncated: direction.truncated,
+            dropped_unroutable: direction.unroutable,
             dropped_refused: direction.refused,
             late_packets: direction.late,
             lateness: direction.lateness.json(),
@@ -190,8 +229,8 @@ impl From<&Direction> for DirectionSnapshot {
 pub struct LinkSnapshot {
     /// `from->to`.
     pub name: String,
-    /// 0 if the first device's packets cross it, 1 if the second device's do.
-    pub direction: usize,
+    /// 0 if packets from the first device to the second cross it, 1 on the return path, null if only hosts use it.
+    pub direction: Option<usize>,
     /// Packets that arrived at the queue.
     pub offered: u64,
     /// Packets delivered intact.

@@ -5,8 +5,10 @@
 //! used and left in place.
 
 use nix::errno::Errno;
+use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::SockaddrStorage;
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
@@ -120,6 +122,7 @@ pub struct Tun {
     name: String,
     is_ours: bool,
     left_out: Vec<IpAddr>,
+    addresses: Vec<(IpAddr, u8)>,
     /// The namespace's file and its inode, to notice its deletion: the open descriptor would keep the namespace alive.
     namespace: Option<(PathBuf, u64)>,
 }
@@ -175,7 +178,9 @@ impl Tun {
                 Err(error) => return Err(system_error(config.place(), "giving it an address", error)),
             }
         }
-        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, left_out, namespace })
+        let addresses = addresses_of(&config.name)
+            .map_err(|error| system_error(config.place(), "reading its addresses", error.into()))?;
+        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, left_out, addresses, namespace })
     }
 
     /// Its name.
@@ -196,6 +201,11 @@ impl Tun {
     /// Addresses left out because IPv6 is switched off.
     pub fn left_out(&self) -> &[IpAddr] {
         &self.left_out
+    }
+
+    /// The kernel's addresses on it when it was opened, with their prefix lengths, without link-local ones.
+    pub fn addresses(&self) -> &[(IpAddr, u8)] {
+        &self.addresses
     }
 
     /// Reads the next packet that the kernel has routed into the device; `None` if there is none now. `buffer` holds
@@ -250,6 +260,25 @@ impl AsFd for Tun {
     }
 }
 
+/// Returns the addresses of a device in the namespace of this thread, with their prefix lengths.
+fn addresses_of(name: &str) -> nix::Result<Vec<(IpAddr, u8)>> {
+    let ip = |address: Option<SockaddrStorage>| -> Option<IpAddr> {
+        let address = address?;
+        let v4 = address.as_sockaddr_in().map(|v4| IpAddr::from(v4.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::from(v6.ip())))
+    };
+    let of_device = getifaddrs()?.filter(|one| one.interface_name == name);
+    let prefixes = of_device.filter_map(|one| {
+        let bits = match ip(one.netmask)? {
+            IpAddr::V4(mask) => mask.to_bits().count_ones(),
+            IpAddr::V6(mask) => mask.to_bits().count_ones(),
+        };
+        Some((ip(one.address)?, bits as u8))
+    });
+    let is_link_local = |address: &IpAddr| matches!(address, IpAddr::V6(address) if address.is_unicast_link_local());
+    Ok(prefixes.filter(|(address, _)| !is_link_local(address)).collect())
+}
+
 fn errno(error: &io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw)
 }
@@ -295,6 +324,12 @@ mod tests {
             let error = Tun::open(&TunConfig::new("ll0").within(name)).err().expect("it is not there");
             assert!(matches!(&error, TunError::NoNamespace(_)), "{error}");
         }
+    }
+
+    #[test]
+    fn addresses_of_a_device_come_with_their_prefix_lengths() {
+        assert!(addresses_of("lo").unwrap().contains(&(IpAddr::from([127, 0, 0, 1]), 8)));
+        assert_eq!(addresses_of("no-such-device").unwrap(), []);
     }
 
     #[test]

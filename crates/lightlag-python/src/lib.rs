@@ -7,8 +7,7 @@
 //! - `sky`: a scenario's satellites and stations without a run.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `door`: the engine as a web page has it.
-//! - `serve`: a host on a TUN device.
-//! - `emulate`: real packets through a scenario's links.
+//! - `emulate`: real packets through a network with devices and simulated hosts.
 //! - `folder`: a results folder on disk.
 //! - `gym`: episodes for policies that learn.
 //! - `own`: algorithms of a user, and `libm` for them.
@@ -33,7 +32,6 @@ mod partitions;
 mod replay;
 mod run;
 mod scenario;
-mod serve;
 mod sky;
 mod steps;
 
@@ -183,7 +181,6 @@ mod _engine {
     #[pymodule_export]
     use crate::scenario::Read;
     #[pymodule_export]
-    use crate::serve::serve_tcp;
     #[pymodule_export]
     use crate::sky::SkyOf;
     #[pymodule_export]

@@ -1,9 +1,8 @@
-"""``lightlag emulate``: real packets through a scenario, with a table that follows them."""
+"""``lightlag emulate``: real packets through a scenario, with tables that follow them."""
 
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag._text import plain, say
+from lightlag.commands._real_packets import noted_signals, print_event
 from lightlag.commands.changes import changes
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
     from lightlag.emulation import Emulation
@@ -36,7 +37,11 @@ def emulate(
     ],
     at: Annotated[
         Pair | None,
-        typer.Option("--at", metavar="NODE NODE", help="Where they sit; default: the ends of the first flow."),
+        typer.Option("--at", metavar="NODE NODE", help="Their nodes; default: the ends of the first flow."),
+    ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option("--hosts", metavar="FILE", help="Simulated hosts at other nodes of the scenario, in TOML."),
     ] = None,
     address: Annotated[
         Pair | None,
@@ -58,7 +63,10 @@ def emulate(
     priority: Annotated[
         str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
     ] = "fifo",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print one JSON object at the end, after one for each event of a host."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table, no notes.")] = False,
 ) -> None:
     r"""Forward the real packets of two TUN devices through the links of a scenario, in real time.
@@ -71,6 +79,11 @@ def emulate(
       ip netns add left; ip netns add right
       lightlag emulate geo --between ns:left ns:right &
       ip netns exec left ping 10.77.0.2
+
+    With --hosts simulated hosts at other nodes serve and connect, through the same links and queues:
+
+    \b
+      lightlag emulate star.toml --between ns:left ns:right --hosts hosts.toml
     """
     from lightlag import _engine
     from lightlag.emulation import ADDRESSES, device
@@ -87,17 +100,24 @@ def emulate(
         raise InputError(f"--duration: {error}") from None
     devices = (device(between[0], a), device(between[1], b))
     with (
-        _terminated() as asked,
+        noted_signals() as received,
         start(
-            file, devices, at=at, mtu=mtu, duration_s=duration_s, priority=priority, sets=changes(sets, seed)
+            file,
+            devices,
+            at=at,
+            hosts=() if hosts is None else hosts,
+            mtu=mtu,
+            duration_s=duration_s,
+            priority=priority,
+            sets=changes(sets, seed),
         ) as emulation,
     ):
         if not quiet:
             _announce(emulation)
         try:
             with _shown(emulation, shown=not quiet) as look:
-                while not asked() and not emulation.wait(0.2, look=look):
-                    pass
+                while received() is None and not emulation.wait(0.2, look=look):
+                    _print_events(emulation, as_json=as_json, quiet=quiet)
         finally:
             # Ends the loop, so that the last statistics are those of the end.
             ended = None
@@ -105,27 +125,17 @@ def emulate(
                 emulation.stop()
             except OSError as error:
                 ended = error
+            _print_events(emulation, as_json=as_json, quiet=quiet)
             _report(emulation, as_json=as_json, quiet=quiet)
             if ended is not None:
                 raise ended
 
 
-@contextmanager
-def _terminated() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C or a signal asked for the end, which is how an emulation without a duration ends."""
-    asked = False
-
-    def note(*_: object) -> None:
-        nonlocal asked
-        asked = True
-
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, note) for number in signals}
-    try:
-        yield lambda: asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _print_events(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
+    """Prints the events of hosts since the last call."""
+    for event in emulation.events():
+        if as_json or (event["event"] != "ready" and not quiet):
+            print_event(event, as_json=as_json, several=True)
 
 
 def _announce(emulation: Emulation) -> None:
@@ -135,6 +145,8 @@ def _announce(emulation: Emulation) -> None:
         say(f"{entry['device']}: at node {node}{made}", file=sys.stderr)
         for address in entry["left_out"]:
             say(f"{entry['device']}: {address} is not given to it: IPv6 is switched off there", file=sys.stderr)
+    for host in about["hosts"]:
+        say(f"{host['address']}: simulated host at node {host['node']}", file=sys.stderr)
     if about["priority"] != "SCHED_FIFO":
         say(f"the loop runs at priority {about['priority']}: packets will be later than as root", file=sys.stderr)
     say(f"{about['scenario']}: forwarding; flows of the scenario are not run; end with Ctrl-C", file=sys.stderr)
@@ -142,7 +154,7 @@ def _announce(emulation: Emulation) -> None:
 
 @contextmanager
 def _shown(emulation: Emulation, *, shown: bool) -> Iterator[Callable[[Emulation], object] | None]:
-    """A table that follows the emulation, if stderr is a terminal."""
+    """Tables that follow the emulation, if stderr is a terminal."""
     if not shown or not sys.stderr.isatty():
         yield None
         return
@@ -150,59 +162,89 @@ def _shown(emulation: Emulation, *, shown: bool) -> Iterator[Callable[[Emulation
     from rich.live import Live
 
     last = emulation.statistics()
-    with Live(_table(emulation.about, last, last), console=Console(stderr=True), auto_refresh=False) as live:
+    console = Console(stderr=True)
+    # Events go to stdout. They belong above the tables if it is this terminal, too.
+    shared = sys.stdout.isatty()
+    tables = _tables(emulation.about, last, last)
+    with Live(tables, console=console, auto_refresh=False, redirect_stdout=shared) as live:
 
         def look(emulation: Emulation) -> None:
             nonlocal last
             now = emulation.statistics()
             if now["elapsed_s"] - last["elapsed_s"] >= 0.5:
-                live.update(_table(emulation.about, now, last), refresh=True)
+                live.update(_tables(emulation.about, now, last), refresh=True)
                 last = now
 
         yield look
 
 
-def _table(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> Table:
+def _tables(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> Group:
+    from rich.console import Group
+
+    title = f"{about['scenario']}: {now['elapsed_s']:.0f} s"
+    if not about["hosts"]:
+        return Group(_table(title, _directions(about, now, last)))
+    return Group(_table(title, _sources(about, now, last)), _table("links", [_link(link) for link in now["links"]]))
+
+
+def _table(title: str, rows: list[dict[str, str]]) -> Table:
+    """A table whose first column is text and the others numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, title=f"{about['scenario']}: {now['elapsed_s']:.0f} s", title_justify="left")
-    for column in _rows(about, now, last)[0]:
-        table.add_column(column, justify="left" if column == "direction" else "right", no_wrap=True)
-    for row in _rows(about, now, last):
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+    for index, column in enumerate(rows[0]):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+    for row in rows:
         table.add_row(*row.values())
     return table
 
 
-def _rows(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> list[dict[str, str]]:
-    """A row for each direction; rates are those since `last`."""
-    span = now["elapsed_s"] - last["elapsed_s"]
+def _directions(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> list[dict[str, str]]:
+    """A row for each direction between two devices; rates are those since `last`."""
+    a, b = about["nodes"]
     rows = []
-    for at in (0, 1):
-        direction, lateness = now["directions"][at], now["directions"][at]["lateness"]
-        before = last["directions"][at]["delivered_bytes"] if span > 0 else 0
-        bits = 8 * (direction["delivered_bytes"] - before) / (span if span > 0 else max(now["elapsed_s"], 1e-9))
-        links = [link for link in now["links"] if link["direction"] == at]
-        invalid = sum(direction[f"dropped_{why}"] for why in ("not_ip", "truncated", "refused"))
-        a, b = about["nodes"] if at == 0 else reversed(about["nodes"])
-        rows.append(
-            {
-                "direction": f"{a} → {b}",
-                "packets": f"{direction['delivered_packets']:,}",
-                "Mbit/s": f"{bits / 1e6:.2f}",
-                "queue": str(sum(link["queue_packets"] for link in links)),
-                "full": str(sum(link["dropped_queue"] for link in links)),
-                "AQM": str(sum(link["dropped_aqm"] for link in links)),
-                "lost": str(sum(link["dropped_error"] for link in links)),
-                "marked": str(sum(link["marked"] for link in links)),
-                "invalid": str(invalid),
-                "late": str(direction["late_packets"]),
-                "p50": _time(lateness["p50_us"]),
-                "p99": _time(lateness["p99_us"]),
-                "max": _time(lateness["max_us"]),
-            }
-        )
+    for index, name in enumerate((f"{a} → {b}", f"{b} → {a}")):
+        links = [link for link in now["links"] if link["direction"] == index]
+        packets, lateness = _source(now, last, index)
+        rows.append({"direction": name} | packets | _drops(links) | lateness)
     return rows
+
+
+def _sources(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> list[dict[str, str]]:
+    """A row for the packets of each device and of each host; rates are those since `last`."""
+    rows = []
+    for index, name in enumerate(_nodes(about)):
+        packets, lateness = _source(now, last, index)
+        rows.append({"from": name} | packets | lateness)
+    return rows
+
+
+def _nodes(about: dict[str, Any]) -> list[str]:
+    """Nodes of devices and hosts, in the order of the statistics."""
+    return [*about["nodes"], *(host["node"] for host in about["hosts"])]
+
+
+def _link(link: dict[str, Any]) -> dict[str, str]:
+    return {"link": link["name"], "packets": f"{link['delivered']:,}"} | _drops([link])
+
+
+def _drops(links: list[dict[str, Any]]) -> dict[str, str]:
+    columns = {"queue": "queue_packets", "full": "dropped_queue", "AQM": "dropped_aqm", "lost": "dropped_error"}
+    columns["marked"] = "marked"
+    return {column: str(sum(link[key] for link in links)) for column, key in columns.items()}
+
+
+def _source(now: dict[str, Any], last: dict[str, Any], index: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Columns of the packets from a device or host, and of their lateness."""
+    span = now["elapsed_s"] - last["elapsed_s"]
+    direction, lateness = now["directions"][index], now["directions"][index]["lateness"]
+    before = last["directions"][index]["delivered_bytes"] if span > 0 and last["directions"] else 0
+    bits = 8 * (direction["delivered_bytes"] - before) / (span if span > 0 else max(now["elapsed_s"], 1e-9))
+    invalid = sum(direction[f"dropped_{why}"] for why in ("not_ip", "truncated", "unroutable", "refused"))
+    packets = {"packets": f"{direction['delivered_packets']:,}", "Mbit/s": f"{bits / 1e6:.2f}"}
+    times = {name: _time(lateness[f"{name}_us"]) for name in ("p50", "p99", "max")}
+    return packets, {"invalid": str(invalid), "late": str(direction["late_packets"])} | times
 
 
 def _time(micros: float) -> str:
@@ -211,21 +253,26 @@ def _time(micros: float) -> str:
 
 def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
     statistics = emulation.statistics()
+    about = emulation.about
     if as_json:
-        print(plain(json.dumps({**emulation.about, **statistics})))
+        event = {"event": "ended"} if about["hosts"] else {}
+        print(plain(json.dumps({**event, **about, **statistics})), flush=True)
         return
     if quiet or not statistics["directions"]:
         return
     from rich.console import Console
 
-    start = {"elapsed_s": 0.0, "directions": [{"delivered_bytes": 0}] * 2}
+    start: dict[str, Any] = {"elapsed_s": 0.0, "directions": []}
     console = Console(markup=False, highlight=False)
     console.width = max(console.width, 140)
-    console.print(_table(emulation.about, statistics, start))
-    for at, direction in enumerate(statistics["directions"]):
+    console.print(_tables(about, statistics, start))
+    names = ["direction 1", "direction 2"]
+    if about["hosts"]:
+        names = [f"from {node}" for node in _nodes(about)]
+    for name, direction in zip(names, statistics["directions"], strict=True):
         if direction["late_packets"]:
             share = direction["late_packets"] / direction["delivered_packets"]
-            say(f"direction {at + 1}: {direction['late_packets']} deliveries ({share:.2%}) more than 1 ms late")
+            say(f"{name}: {direction['late_packets']} deliveries ({share:.2%}) more than 1 ms late")
     if statistics["stalls"]:
         longest = _time(statistics["longest_stall_us"])
         say(f"the loop was held up for more than 1 ms {statistics['stalls']} times, at most {longest}")
@@ -233,7 +280,7 @@ def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
 
 
 def _histogram(statistics: dict[str, Any]) -> None:
-    """Lateness of both directions together, in powers of two."""
+    """Lateness of all packets together, in powers of two."""
     counts: dict[int, int] = {}
     for direction in statistics["directions"]:
         for micros, count in direction["lateness"]["histogram"]:

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lightlag import _engine, _signals
-from lightlag._text import plain, printable
+from lightlag._text import plain
+from lightlag.commands._real_packets import noted_signals, print_event
 from lightlag.errors import InputError
 
 Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
@@ -125,12 +125,14 @@ def serve_tcp(
     roles = [role for role, is_wanted in wanted.items() if is_wanted] + ["send"] * ((send is not None) + bool(file))
     if len(roles) > 1:
         raise InputError("--sink, --echo, --send, --file, --http, --iperf: take one of them")
-    options = {"at": at, "priority": priority, "path": _path(path, seed, rate, delay, queue, loss)}
-    options |= _device(tun, namespace, peer, mtu, seed)
+    options = {"priority": priority, "scenario": _path(path, seed, rate, delay, queue, loss)}
+    options |= _device(tun, namespace, peer, at, mtu, seed)
     if hosts is not None:
         if address is not None or port is not None or roles or sets or congestion or profile:
             raise InputError("--hosts: the file describes the hosts; leave out --address, --port and what they do")
-        _run(options | {"hosts": _hosts(hosts)}, as_json)
+        from lightlag.hosts import read_hosts
+
+        _run(options | {"hosts": read_hosts(hosts)}, as_json)
         return
     for name, value in [("--address", address), ("--port", port)]:
         if value is None:
@@ -186,37 +188,22 @@ def connect(
     host: dict[str, Any] = {"address": address, "connect": remote, "role": role, "send": send, "file": _text(file)}
     host |= {"connections": connections, "fast_open": fast_open, "time": time, "reverse": reverse}
     host |= {"pause": _pause(pause_after, pause_for), "tcp": _tcp(sets, congestion, profile)}
-    options = {"at": at, "priority": priority, "path": _path(path, seed, rate, delay, queue, loss)}
-    options |= _device(tun, namespace, peer, mtu, seed)
+    options = {"priority": priority, "scenario": _path(path, seed, rate, delay, queue, loss)}
+    options |= _device(tun, namespace, peer, at, mtu, seed)
     _run(options | {"host": _given(host)}, as_json)
 
 
-def _device(tun: str, namespace: str | None, peer: str | None, mtu: int, seed: int | None) -> dict[str, Any]:
+def _device(
+    tun: str, namespace: str | None, peer: str | None, at: str | None, mtu: int, seed: int | None
+) -> dict[str, Any]:
     seed = secrets.randbits(53) if seed is None else seed
-    return {"tun": tun, "namespace": namespace, "peer": peer, "mtu": mtu, "seed": seed}
+    device = {"name": tun, "namespace": namespace, "addresses": [] if peer is None else [peer], "node": at}
+    return {"devices": [device], "mtu": mtu, "seed": seed}
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that have a value."""
     return {key: value for key, value in options.items() if value is not None}
-
-
-def _hosts(file: str) -> list[dict[str, Any]]:
-    """The hosts that a file describes."""
-    from lightlag._input import read_text
-
-    try:
-        table = tomllib.loads(read_text(Path(file)))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: {error}") from None
-    hosts = table.pop("hosts", [])
-    if table:
-        raise InputError(f'{file}: "{next(iter(table))}" is not a key; write [[hosts]] with node and address')
-    if not isinstance(hosts, list) or not hosts or not all(isinstance(host, dict) for host in hosts):
-        raise InputError(f"{file}: describes no host; write [[hosts]] with node and address")
-    return hosts
 
 
 def _tcp(sets: list[str] | None, congestion: str | None, profile: str | None) -> dict[str, Any]:
@@ -278,51 +265,31 @@ def _path(
 
 
 def _run(options: dict[str, Any], as_json: bool) -> None:
-    def watch(text: str) -> None:
-        print(plain(text) if as_json else printable(_line(json.loads(text)), keep="\n"), flush=True)
+    from lightlag.emulation import Emulation, start_emulation
 
-    with _signals.raising():
+    def show(emulation: Emulation) -> None:
+        for event in emulation.events():
+            if event["event"] == "ready":
+                event = {"event": "ready", "tun": emulation.about["devices"][0]["device"]} | event
+            print_event(event, as_json=as_json, several="hosts" in options)
+
+    with noted_signals() as received:
+        emulation = start_emulation(options)
+        while received() is None and not emulation.wait(0.05):
+            show(emulation)
+        number = received()
         try:
-            summary = json.loads(_engine.serve_tcp(json.dumps(_given(options), default=str), watch))
-        except ValueError as error:
-            raise InputError(str(error)) from None
-    print(plain(json.dumps({"event": "ended"} | summary)) if as_json else _counters(summary), flush=True)
-    if summary["interrupted"] and "connect" in options.get("host", {}):
+            emulation.stop()
+        finally:
+            show(emulation)
+    counters = emulation.statistics()["host_counters"] | {"interrupted": number is not None}
+    print(plain(json.dumps({"event": "ended"} | counters)) if as_json else _counters(counters), flush=True)
+    if number is not None and "connect" in options.get("host", {}):
         print("error: interrupted", file=sys.stderr)
-        raise typer.Exit(_signals.code())
+        raise typer.Exit(128 + number)
 
 
-def _line(event: dict[str, Any]) -> str:
-    match event["event"]:
-        case "ready":
-            return f"{event['tun']}: {event['address']}"
-        case "opened":
-            return f"{event['remote']}: connected"
-        case _:
-            return _report(event)
-
-
-def _report(report: dict[str, Any]) -> str:
-    """A few lines about a connection that is over."""
-    seconds = report["seconds"]
-    lines = [f"{report['remote']}: {report['error'] or 'closed'} after {seconds:.3f} s, {report['congestion']}"]
-    for name, verb in [("in", "received"), ("out", "sent")]:
-        size = report[f"bytes_{name}"]
-        if size:
-            rate = f", {8e-6 * size / seconds:.1f} Mbit/s" if seconds > 0 else ""
-            lines.append(f"  {verb} {size:,} bytes{rate}, sha256 {report[f'sha256_{name}']}")
-    agreed = [name for name in ("sack", "timestamps", "window_scaling", "ecn") if report[name]]
-    lines.append(
-        f"  SRTT {1e3 * report['srtt']:.1f} ms, least {1e3 * report['min_rtt']:.1f} ms; cwnd {report['cwnd']} segments "
-        f"of {report['snd_mss']} bytes; {report['retransmitted_segments']} sent again, {report['timeouts']} timeouts; "
-        f"longest stall {1e3 * report['longest_stall']:.0f} ms"
-    )
-    lines.append(f"  agreed on: {', '.join(agreed) or 'nothing'}")
-    return "\n".join(lines)
-
-
-def _counters(summary: dict[str, Any]) -> str:
-    dropped = {key: summary[key] for key in summary if isinstance(summary[key], int)}
+def _counters(counters: dict[str, Any]) -> str:
     names = (
         "bad_packets",
         "other_protocols",
@@ -334,5 +301,5 @@ def _counters(summary: dict[str, Any]) -> str:
         "lost_on_path",
         "dropped_by_queue",
     )
-    rest = ", ".join(f"{name.replace('_', ' ')} {dropped[name]}" for name in names if dropped[name])
-    return f"{summary['packets_in']} packets in, {summary['packets_out']} out" + (f"; {rest}" if rest else "")
+    rest = ", ".join(f"{name.replace('_', ' ')} {counters[name]}" for name in names if counters[name])
+    return f"{counters['packets_in']} packets in, {counters['packets_out']} out" + (f"; {rest}" if rest else "")

@@ -1,5 +1,6 @@
 use super::*;
 use crate::packet::envelope;
+use lightlag_core::Codepoint;
 use std::collections::VecDeque;
 
 /// Two devices and a clock that moves when the loop waits.
@@ -7,7 +8,7 @@ use std::collections::VecDeque;
 struct Fake {
     now: Instant,
     input: [VecDeque<(Instant, Vec<u8>)>; 2],
-    output: Vec<(Instant, Side, Vec<u8>)>,
+    output: Vec<(Instant, usize, Vec<u8>)>,
     /// The loop is held up at this time, for this long.
     held_up: Option<(Instant, Duration)>,
     /// From this time on the second device is gone.
@@ -33,7 +34,7 @@ impl Outside for Fake {
         self.now = woken;
     }
 
-    fn read(&mut self, side: Side, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
+    fn read(&mut self, side: usize, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
         let now = self.now;
         if self.input[side].front().is_none_or(|(at, _)| *at > now) {
             return Ok(None);
@@ -43,7 +44,7 @@ impl Outside for Fake {
         Ok(Some(packet.len()))
     }
 
-    fn write(&mut self, side: Side, packet: &[u8]) -> Result<Written, TunError> {
+    fn write(&mut self, side: usize, packet: &[u8]) -> Result<Written, TunError> {
         if self.refuses {
             return Ok(Written::Refused);
         }
@@ -77,13 +78,26 @@ fn emulation(more: &str) -> Emulation {
         "duration = \"1 s\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n\
          [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"12 Mbit/s\"\ndelay = \"10 ms\"\n{more}"
     );
-    let network = lightlag_scenario::parse_toml(&text, &[]).unwrap().expand().unwrap();
-    Emulation::new(&network, [NodeId(0), NodeId(1)], 1)
+    Emulation::new(&plan(&text, &["a", "b"], &[]), &[Vec::new(), Vec::new()]).unwrap()
 }
 
-fn run(emulation: &mut Emulation, fake: &mut Fake, millis: u64) -> (Snapshot, Result<(), TunError>) {
+/// The plan of a scenario in TOML, with devices at these nodes, and these hosts.
+fn plan(toml: &str, devices: &[&str], hosts: &[serde_json::Value]) -> EmulationPlan {
+    let scenario = lightlag_scenario::parse_toml(toml, &[]).unwrap();
+    let device = |node: &&str| serde_json::json!({"name": format!("ll-{node}"), "node": node});
+    let options = serde_json::json!({
+        "devices": devices.iter().map(device).collect::<Vec<_>>(),
+        "scenario": serde_json::to_string(&scenario).unwrap(),
+        "seed": 1,
+        "hosts": hosts,
+    });
+    serde_json::from_value::<EmulationOptions>(options).unwrap().resolve().unwrap()
+}
+
+fn run(emulation: &mut Emulation, fake: &mut Fake, millis: u64) -> (Snapshot, Result<(), EmulationError>) {
     let handle = Handle::default();
-    let result = emulation.run(fake, &handle, Some(at(millis)));
+    emulation.end = End::After(Duration::from_millis(millis));
+    let result = emulation.run(fake, &handle);
     (handle.snapshot(), result)
 }
 
@@ -196,7 +210,7 @@ fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
     let mut fake = Fake { vanishes: Some(at(200)), ..Fake::default() };
     fake.input[0].push_back((at(0), packet(100, 1)));
     let (snapshot, result) = run(&mut emulation(""), &mut fake, 60_000);
-    assert!(matches!(result, Err(TunError::Vanished { .. })));
+    assert!(matches!(result, Err(EmulationError::Tun(TunError::Vanished { .. }))));
     assert_eq!(snapshot.directions[0].delivered_packets, 1);
     assert!(fake.now < at(300));
 }
@@ -205,5 +219,124 @@ fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
 fn a_wish_to_stop_is_heard() {
     let handle = Handle::default();
     handle.stop();
-    emulation("").run(&mut Fake::default(), &handle, None).unwrap();
+    emulation("").run(&mut Fake::default(), &handle).unwrap();
+}
+
+/// Two devices and a pair of hosts around a router with one slow link each way, in virtual time.
+const STAR: &str = r#"
+    duration = "60 s"
+    [[links]]
+    between = ["left", "router"]
+    rate = "100 Mbit/s"
+    delay = "1 ms"
+    [[links]]
+    between = ["client", "router"]
+    rate = "100 Mbit/s"
+    delay = "1 ms"
+    [[links]]
+    between = ["router", "gateway"]
+    rate = "4 Mbit/s"
+    delay = "5 ms"
+    queue = "20 packets"
+    [[links]]
+    between = ["gateway", "right"]
+    rate = "100 Mbit/s"
+    delay = "1 ms"
+    [[links]]
+    between = ["gateway", "server"]
+    rate = "100 Mbit/s"
+    delay = "1 ms"
+    [[flows]]
+    from = "left"
+    to = "right"
+"#;
+
+fn star(client: serde_json::Value) -> Emulation {
+    let server = serde_json::json!({"node": "server", "address": "10.77.0.4", "port": 9, "connections": 1});
+    let kernel = [1, 2].map(|last| vec![([10, 77, 0, last].into(), 24)]);
+    Emulation::new(&plan(STAR, &["left", "right"], &[client, server]), &kernel).unwrap()
+}
+
+fn sender(more: serde_json::Value) -> serde_json::Value {
+    let mut host =
+        serde_json::json!({"node": "client", "address": "10.77.0.3", "connect": "10.77.0.4:9", "send": "1 MB"});
+    host.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    host
+}
+
+#[test]
+fn hosts_and_devices_share_one_queue() {
+    let mut emulation = star(sender(serde_json::json!({})));
+    let mut fake = Fake::default();
+    // The kernel's packets, 2 Mbit/s of 1,500 bytes, from the device on the left to the one on the right.
+    fake.input[0].extend((0..500).map(|n| (at(6 * n), packet(1500, n as u8))));
+    for (_, packet) in &mut fake.input[0] {
+        packet[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 77, 0, 2]);
+    }
+    let handle = Handle::default();
+    emulation.end = End::After(Duration::from_secs(10));
+    emulation.run(&mut fake, &handle).unwrap();
+    let reports: Vec<_> = handle
+        .take_events()
+        .into_iter()
+        .filter_map(|event| if let Event::Closed(report) = event { Some(report) } else { None })
+        .collect();
+    assert_eq!(reports.iter().map(|report| report.bytes_in + report.bytes_out).collect::<Vec<_>>(), [1_000_000; 2]);
+    // 1 MB alone takes 2 s at 4 Mbit/s. Half of that rate is the kernel's for 3 s.
+    assert!(reports[0].seconds > 2.5, "{}", reports[0].seconds);
+    let snapshot = handle.snapshot();
+    let shared = snapshot.links.iter().find(|link| link.name == "router->gateway").unwrap();
+    let [left, right, client, server] = &snapshot.directions[..] else { panic!("there are four sources") };
+    assert_eq!((left.taken_packets, right.taken_packets), (500, 0));
+    assert_eq!(shared.offered, left.taken_packets + client.taken_packets);
+    assert_eq!(shared.delivered, left.delivered_packets + client.delivered_packets);
+    assert!(shared.dropped_queue > 0 && left.delivered_packets < 500);
+    assert_eq!(server.taken_packets, server.delivered_packets);
+    assert!(fake.output.iter().all(|(_, device, _)| *device == 1));
+    let names: Vec<_> = snapshot.links.iter().map(|link| (link.name.as_str(), link.direction)).collect();
+    assert_eq!(names[1], ("router->gateway", Some(0)));
+    assert!(names.contains(&("gateway->server", None)));
+    let counters = snapshot.host_counters.unwrap();
+    assert_eq!((counters.connections, counters.dropped_by_queue), (2, shared.dropped_queue));
+}
+
+#[test]
+fn a_client_connects_at_its_start() {
+    let mut emulation = star(sender(serde_json::json!({"start": "2 s", "connect": "10.77.0.2:80"})));
+    let mut fake = Fake::default();
+    let (snapshot, result) = run(&mut emulation, &mut fake, 2500);
+    result.unwrap();
+    // 40 to 60 bytes over three links of 7 ms in all; the SYN is repeated after a second.
+    let (first, device, _) = &fake.output[0];
+    assert!(*first > at(2007) && *first < at(2008), "{first:?}");
+    assert_eq!((*device, snapshot.directions[2].taken_packets), (1, 1));
+    // The connection is reset at the end, past the network.
+    assert_eq!(snapshot.elapsed_s, 2.5);
+}
+
+#[test]
+fn packets_of_a_device_find_hosts_and_the_other_device() {
+    let mut emulation = star(sender(serde_json::json!({"start": "1 h"})));
+    let mut fake = Fake::default();
+    for (n, last) in [2, 3, 4, 9].into_iter().enumerate() {
+        let mut bytes = packet(100, n as u8);
+        bytes[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 77, 0, last]);
+        fake.input[0].push_back((at(0), bytes));
+    }
+    let (snapshot, result) = run(&mut emulation, &mut fake, 500);
+    result.unwrap();
+    // Hosts count UDP; addresses of neither device nor host leave at the other device.
+    assert_eq!(snapshot.host_counters.unwrap().other_protocols + snapshot.host_counters.unwrap().bad_packets, 2);
+    assert_eq!(fake.output.iter().map(|(_, device, bytes)| (*device, bytes[19])).collect::<Vec<_>>(), [(1, 2), (1, 9)]);
+    assert_eq!(snapshot.directions[0].delivered_packets, 4);
+}
+
+#[test]
+fn hosts_between_two_devices_need_the_addresses_of_both() {
+    let plan = plan(STAR, &["left", "right"], &[sender(serde_json::json!({}))]);
+    let error = Emulation::new(&plan, &[vec![([10, 77, 0, 1].into(), 24)], Vec::new()]).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "ll-right: has no address, by which packets of hosts find it; give --address ADDRESS/PREFIX ADDRESS/PREFIX"
+    );
 }

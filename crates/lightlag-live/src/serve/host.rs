@@ -1,21 +1,29 @@
 //! A simulated host: its stack, and the application of each of its connections.
 
 use super::iperf::{Client, Server};
+use super::report::Report;
 use super::session::{CHUNK, Session};
-use super::{Action, Control, Event, HostPlan, Role, ServeError, Summary};
-use lightlag_core::Instant;
+use super::{Action, HostPlan, Role};
+use crate::emulation::{EmulationError, Event};
+use crate::statistics::HostCounters;
+use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, SocketError, SocketId, SocketOption, Stack};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Connections that may wait to be accepted. They are accepted at once.
 const BACKLOG: usize = 128;
 
-/// A running host.
-pub(super) struct Host {
+/// Time of a host at the start of the emulation: some peers take a timestamp of 0 for none.
+const BEGIN: Duration = Duration::from_secs(1);
+
+/// A running host. Its public methods take the time since the start of the emulation.
+pub(crate) struct Host {
     plan: HostPlan,
-    pub(super) stack: Stack,
+    stack: Stack,
     listener: Option<SocketId>,
+    /// Time at which it connects first.
+    connects_at: Option<Instant>,
     /// The connection in its handshake.
     opening: Option<SocketId>,
     sessions: Vec<Session>,
@@ -31,7 +39,7 @@ impl Host {
     ///
     /// # Errors
     /// If a file to be sent cannot be opened.
-    pub(super) fn new(plan: &HostPlan) -> io::Result<Self> {
+    pub(crate) fn new(plan: &HostPlan) -> io::Result<Self> {
         if let Action::Listen { role: Role::Send(source), .. } | Action::Connect { role: Role::Send(source), .. } =
             &plan.action
         {
@@ -41,6 +49,7 @@ impl Host {
             plan: plan.clone(),
             stack: Stack::new(plan.host.clone()),
             listener: None,
+            connects_at: None,
             opening: None,
             sessions: Vec::new(),
             server: Server::default(),
@@ -50,29 +59,42 @@ impl Host {
         })
     }
 
-    /// Starts to listen or to connect. Returns the address at which it listens, or to which it connects.
+    /// Starts to listen, or plans the first connection. Returns the address at which it listens, or to which it connects.
     ///
     /// # Errors
     /// If the address or port cannot be used.
-    pub(super) fn begin(&mut self, now: Instant) -> Result<SocketAddr, ServeError> {
+    pub(crate) fn begin(&mut self, now: Instant) -> Result<SocketAddr, EmulationError> {
         match &self.plan.action {
             Action::Listen { port, .. } => {
-                let ip = self.plan.host.addresses.first().copied().unwrap_or(IpAddr::from([0, 0, 0, 0]));
-                let address = SocketAddr::new(ip, *port);
+                let address = SocketAddr::new(self.plan.address(), *port);
                 let listened = self.stack.listen(address, BACKLOG);
-                self.listener = Some(listened.map_err(|error| ServeError::Listen { address, error })?);
+                self.listener = Some(listened.map_err(|error| EmulationError::Socket { address, error })?);
                 Ok(address)
             }
-            Action::Connect { remote, .. } => {
-                let address = *remote;
-                self.connect(now)?;
-                Ok(address)
+            Action::Connect { remote, start, .. } => {
+                self.connects_at = Some(now + BEGIN + *start);
+                Ok(*remote)
             }
         }
     }
 
+    /// Takes a packet from the network.
+    pub(crate) fn packet_in(&mut self, now: Instant, packet: &[u8]) {
+        self.stack.packet_in(now + BEGIN, packet);
+    }
+
+    /// Writes the next packet of the host to `packet`. Returns false if there is none.
+    pub(crate) fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
+        self.stack.poll_packet(now + BEGIN, packet)
+    }
+
+    /// Resets connections beyond the limits. Called several times a second.
+    pub(crate) fn enforce_limits(&mut self, now: Instant) {
+        self.stack.enforce_limits(now + BEGIN);
+    }
+
     /// Opens a connection. A sender whose data may leave with the SYN opens it with its first data.
-    fn connect(&mut self, now: Instant) -> Result<(), ServeError> {
+    fn connect(&mut self, now: Instant) -> Result<(), EmulationError> {
         let Action::Connect { remote: address, role, .. } = &self.plan.action else { return Ok(()) };
         let (address, sends, socket) = (*address, matches!(role, Role::Send(_)), self.stack.socket());
         let opened = match self.plan.early {
@@ -83,28 +105,40 @@ impl Host {
             true => self.stack.connect_with(now, socket, Some(address), &[], false).map(|_| ()),
             false => self.stack.connect(now, socket, address),
         };
-        opened.map_err(|error| ServeError::Listen { address, error })?;
+        opened.map_err(|error| EmulationError::Socket { address, error })?;
         self.opening = Some(socket);
         Ok(())
     }
 
-    /// Lets the application of each connection do its work.
+    /// Handles timers, and lets the application of each connection do its work. `report` takes the events.
     ///
     /// # Errors
     /// If a connection is refused, a test of iperf3 fails, or a file cannot be read.
-    pub(super) fn drive(
-        &mut self,
-        now: Instant,
-        watch: &mut dyn FnMut(&Event) -> Control,
-    ) -> Result<Control, ServeError> {
+    pub(crate) fn drive(&mut self, now: Instant, report: &mut dyn FnMut(Event)) -> Result<(), EmulationError> {
+        let now = now + BEGIN;
+        self.stack.handle_timeout(now);
+        if self.connects_at.is_some_and(|time| time <= now) {
+            self.connects_at = None;
+            self.connect(now)?;
+        }
         for socket in self.newly_open()? {
             let ends = self.stack.addresses(socket).unwrap_or_default();
             let [local, remote] = [ends.0, ends.1].map(|end| end.map_or_else(String::new, |end| end.to_string()));
             self.employ(now, socket)?;
-            if watch(&Event::Opened { local, remote }) == Control::Stop {
-                return Ok(Control::Stop);
+            report(Event::Opened { local, remote });
+        }
+        for closed in self.work(now)? {
+            self.connections += 1;
+            report(Event::Closed(Box::new(closed)));
+            if matches!(self.plan.action, Action::Connect { connections, .. } if self.connections < connections) {
+                self.connect(now)?;
             }
         }
+        Ok(())
+    }
+
+    /// Lets the applications work. Returns the reports of connections that are over.
+    fn work(&mut self, now: Instant) -> Result<Vec<Report>, EmulationError> {
         let mut reports = self.server.drive(now, &mut self.stack, &mut self.chunk)?;
         if let Some(client) = &mut self.client {
             let report = client.drive(now, &mut self.stack, &mut self.chunk)?;
@@ -127,16 +161,7 @@ impl Host {
                 }
             }
         }
-        for report in reports {
-            self.connections += 1;
-            if watch(&Event::Closed(Box::new(report))) == Control::Stop {
-                return Ok(Control::Stop);
-            }
-            if matches!(self.plan.action, Action::Connect { connections, .. } if self.connections < connections) {
-                self.connect(now)?;
-            }
-        }
-        Ok(Control::Continue)
+        Ok(reports)
     }
 
     /// Starts the application of an open connection.
@@ -155,7 +180,7 @@ impl Host {
     }
 
     /// Connections whose handshake is over.
-    fn newly_open(&mut self) -> Result<Vec<SocketId>, ServeError> {
+    fn newly_open(&mut self) -> Result<Vec<SocketId>, EmulationError> {
         let mut open = Vec::new();
         while let Some(Ok(socket)) = self.listener.map(|listener| self.stack.accept(listener)) {
             open.push(socket);
@@ -165,7 +190,7 @@ impl Host {
             if ready.error {
                 let Action::Connect { remote: address, .. } = self.plan.action else { return Ok(open) };
                 let error = self.stack.take_error(socket).ok().flatten().unwrap_or(SocketError::TimedOut);
-                return Err(ServeError::Listen { address, error });
+                return Err(EmulationError::Socket { address, error });
             }
             if ready.writable || ready.readable {
                 self.opening = None;
@@ -175,24 +200,31 @@ impl Host {
         Ok(open)
     }
 
-    /// The next time at which the stack or an application has something to do.
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    /// Returns the next time at which the stack or an application has something to do.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
         let client = self.client.as_ref().and_then(Client::deadline);
-        self.stack.poll_timeout().into_iter().chain(sessions).chain(client).min()
+        let deadlines = self.stack.poll_timeout().into_iter().chain(sessions).chain(client).chain(self.connects_at);
+        deadlines.min().map(|time| Instant::ZERO + time.since(Instant::ZERO + BEGIN))
     }
 
     /// Returns true if the task is done.
-    pub(super) fn is_done(&self) -> bool {
-        let enough = match &self.plan.action {
+    pub(crate) fn is_done(&self) -> bool {
+        let is_served = match &self.plan.action {
             Action::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
-            Action::Connect { .. } => self.opening.is_none(),
+            Action::Connect { .. } => self.connects_at.is_none() && self.opening.is_none(),
         };
-        enough && self.sessions.is_empty() && self.server.is_idle() && self.client.is_none()
+        is_served && self.sessions.is_empty() && self.server.is_idle() && self.client.is_none()
+    }
+
+    /// Returns true if no connection is open or waits for its last segments.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.stack.active_connections() == 0
     }
 
     /// Resets all open connections.
-    pub(super) fn reset(&mut self, now: Instant) {
+    pub(crate) fn reset(&mut self, now: Instant) {
+        let now = now + BEGIN;
         for session in std::mem::take(&mut self.sessions) {
             let _ = self.stack.abort(now, session.socket);
         }
@@ -206,19 +238,19 @@ impl Host {
         }
     }
 
-    /// Adds its counters.
-    pub(super) fn add_to(&self, summary: &mut Summary) {
+    /// Adds the counters of the host to those of all.
+    pub(crate) fn add_to(&self, counters: &mut HostCounters) {
         let Counters { packets_in, packets_out, .. } = *self.stack.counters();
         let Counters { bad_packets, other_protocols, not_for_us, refused_syns, evicted, resets, .. } =
             *self.stack.counters();
-        summary.packets_in += packets_in;
-        summary.packets_out += packets_out;
-        summary.bad_packets += bad_packets;
-        summary.other_protocols += other_protocols;
-        summary.not_for_us += not_for_us;
-        summary.refused_syns += refused_syns;
-        summary.evicted += evicted;
-        summary.resets += resets;
-        summary.connections += self.connections;
+        counters.packets_in += packets_in;
+        counters.packets_out += packets_out;
+        counters.bad_packets += bad_packets;
+        counters.other_protocols += other_protocols;
+        counters.not_for_us += not_for_us;
+        counters.refused_syns += refused_syns;
+        counters.evicted += evicted;
+        counters.resets += resets;
+        counters.connections += self.connections;
     }
 }

@@ -1,48 +1,12 @@
-//! The options of a host on the command line, and their [`ServeConfig`].
+//! The options of a host, on the command line or in a file, and their [`HostPlan`].
 
-use super::{Action, HostPlan, PathConfig, Pause, Role, ServeConfig, Site, Source, Test};
-use crate::priority::Priority;
-use crate::tun::TunConfig;
+use super::{Action, HostPlan, Pause, Role, Source, Test};
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{FastOpen, HostConfig, Limits, SendBuffer};
 use lightlag_tcp::Options;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-
-/// The options of `lightlag serve-tcp` and `lightlag connect`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServeOptions {
-    /// Name of the TUN device.
-    pub tun: String,
-    /// The network namespace that it lives in.
-    #[serde(default)]
-    pub namespace: Option<String>,
-    /// The kernel's address on the device with its prefix length; none if the device already has one.
-    #[serde(default)]
-    pub peer: Option<String>,
-    /// Largest IP packet.
-    #[serde(default = "ethernet")]
-    pub mtu: u16,
-    /// The seed of initial sequence numbers and ports.
-    pub seed: u64,
-    /// A scenario in JSON: the network between the device and the hosts.
-    #[serde(default)]
-    pub path: Option<String>,
-    /// Node of the device; by default the start of the scenario's first flow.
-    #[serde(default)]
-    pub at: Option<String>,
-    /// Scheduling of the loop: fifo (the default), nice or normal.
-    #[serde(default)]
-    pub priority: Option<String>,
-    /// The host of the command line.
-    #[serde(default)]
-    pub host: Option<HostOptions>,
-    /// In its place, hosts of a file, each with the keys of `host`.
-    #[serde(default)]
-    pub hosts: Vec<serde_json::Value>,
-}
 
 /// One host.
 #[derive(Clone, Debug, Deserialize)]
@@ -52,16 +16,20 @@ pub struct HostOptions {
     #[serde(default)]
     pub node: Option<String>,
     /// Its address.
-    pub address: String,
+    #[serde(default)]
+    pub address: Option<String>,
     /// The options of TCP.
     #[serde(default)]
     pub tcp: Options,
     /// The port at which to listen.
     #[serde(default)]
-    pub port: Option<u16>,
+    pub port: Option<i64>,
     /// The server to connect to, instead of listening.
     #[serde(default)]
     pub connect: Option<String>,
+    /// Time of the first connection, since the start.
+    #[serde(default)]
+    pub start: Option<Duration>,
     /// Number of connections.
     #[serde(default)]
     pub connections: Option<u64>,
@@ -117,16 +85,17 @@ pub enum RoleName {
 }
 
 /// Names of keys in messages: options of the command line, or keys of a file.
-#[derive(Clone, Copy)]
-enum Naming {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// An option such as `--port`.
     CommandLine,
-    /// The host with this number.
+    /// A key of the host with this index, such as `hosts[1].port`.
     File(usize),
 }
 
 impl Naming {
-    /// The name of a key, such as `tcp.mss`.
-    fn of(self, key: &str) -> String {
+    /// Returns the name of a key, such as `tcp.mss`.
+    pub(crate) fn of(self, key: &str) -> String {
         match self {
             Self::File(index) => format!("hosts[{index}].{key}"),
             Self::CommandLine => match key.strip_prefix("tcp.") {
@@ -136,19 +105,6 @@ impl Naming {
         }
     }
 }
-
-/// The MTU of Ethernet.
-const fn ethernet() -> u16 {
-    1500
-}
-
-/// An address in the form that precedes a port.
-fn shown(ip: IpAddr) -> String {
-    if ip.is_ipv4() { ip.to_string() } else { format!("[{ip}]") }
-}
-
-/// The smallest MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
-const LEAST_MTU: u16 = 128;
 
 /// Default of `--max-connections`: a usual limit of open files, which bounds the connections of a server on Linux.
 const CONNECTIONS: usize = 1024;
@@ -170,83 +126,27 @@ const IDLE: Duration = Duration::from_secs(60);
 const TEST: Duration = Duration::from_secs(10);
 const LONGEST_TEST: Duration = Duration::from_secs(86_400);
 
-impl ServeOptions {
-    /// The hosts that the options describe.
+impl HostOptions {
+    /// Reads one host of a file.
     ///
     /// # Errors
-    /// One line with the option, its value, and a remedy.
-    pub fn resolve(&self) -> Result<ServeConfig, String> {
-        if self.mtu < LEAST_MTU {
-            return Err(format!("--mtu {}: is below {LEAST_MTU} bytes", self.mtu));
-        }
-        let (options, namings) = self.host_options()?;
-        let mut hosts = Vec::new();
-        let mut sites: Vec<Site> = Vec::new();
-        for (index, (options, naming)) in options.iter().zip(namings).enumerate() {
-            let (plan, address) = options.resolve(naming, self.mtu, self.seed.wrapping_add(index as u64))?;
-            if sites.iter().any(|site| site.address == address) {
-                return Err(format!("{} {address}: another host has it already", naming.of("address")));
-            }
-            if matches!(naming, Naming::File(_)) && options.node.is_none() {
-                return Err(format!("{}: is missing; name the node of the host", naming.of("node")));
-            }
-            sites.push(Site { node: options.node.clone(), address, key: naming.of("node") });
-            hosts.push(plan);
-        }
-        let mut tun = TunConfig::new(&self.tun);
-        tun.namespace.clone_from(&self.namespace);
-        tun.mtu = self.mtu;
-        tun.addresses = self.kernel_side(&sites)?.into_iter().collect();
-        if self.path.is_none() && (sites.len() > 1 || !self.hosts.is_empty()) {
-            return Err("--hosts: the hosts stand at nodes of a scenario; name it with --path".to_owned());
-        }
-        let network = |json| PathConfig::of_scenario(json, self.at.as_deref(), &sites);
-        let path = self.path.as_deref().map(network).transpose()?;
-        let priority = match self.priority.as_deref() {
-            None | Some("fifo") => Priority::Fifo,
-            Some("nice") => Priority::Nice,
-            Some("normal") => Priority::Normal,
-            Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal")),
-        };
-        Ok(ServeConfig { tun, hosts, path, priority })
+    /// One line with the key, its value, and a fix.
+    pub(crate) fn of_json(json: &serde_json::Value, naming: Naming) -> Result<Self, String> {
+        serde_path_to_error::deserialize(json).map_err(|error| match error.path().to_string().as_str() {
+            "." => format!("{}: {}", naming.of("").trim_end_matches('.'), error.inner()),
+            path => format!("{}: {}", naming.of(path), error.inner()),
+        })
     }
 
-    /// The options of every host.
-    fn host_options(&self) -> Result<(Vec<HostOptions>, Vec<Naming>), String> {
-        if let Some(host) = &self.host {
-            return Ok((vec![host.clone()], vec![Naming::CommandLine]));
-        }
-        if self.hosts.is_empty() {
-            return Err("--hosts: the file describes no host; write [[hosts]] with node and address".to_owned());
-        }
-        let read = |(index, host): (usize, &serde_json::Value)| {
-            HostOptions::deserialize(host).map_err(|error| format!("hosts[{index}]: {error}"))
-        };
-        let hosts: Vec<HostOptions> = self.hosts.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        let namings = (0..hosts.len()).map(Naming::File).collect();
-        Ok((hosts, namings))
-    }
-
-    /// The address of the kernel's side, in whose network every host is.
-    fn kernel_side(&self, sites: &[Site]) -> Result<Option<(IpAddr, u8)>, String> {
-        let Some(peer) = &self.peer else { return Ok(None) };
-        let mut side = None;
-        for Site { address, key, .. } in sites {
-            let key = key.replace("node", "address");
-            side = Some(kernel_side(peer, *address, &key)?);
-        }
-        Ok(side)
-    }
-}
-
-impl HostOptions {
-    /// The host, and its address.
-    fn resolve(&self, naming: Naming, mtu: u16, seed: u64) -> Result<(HostPlan, IpAddr), String> {
+    /// Returns the host that the options describe.
+    ///
+    /// # Errors
+    /// One line with the key, its value, and a fix.
+    pub(crate) fn resolve(&self, naming: Naming, mtu: u16, seed: u64) -> Result<HostPlan, String> {
         let key = naming.of("address");
-        let address: IpAddr = self
-            .address
-            .parse()
-            .map_err(|_| format!("{key} {:?}: is no IP address; write one such as 10.9.0.2", self.address))?;
+        let text = self.address.as_ref().ok_or_else(|| format!("{key}: is missing; write one such as 10.9.0.2"))?;
+        let address: IpAddr =
+            text.parse().map_err(|_| format!("{key} {text:?}: is not an IP address; write one such as 10.9.0.2"))?;
         if address.is_unspecified() || address.is_multicast() {
             return Err(format!("{key} {address}: a host needs an address of its own, such as 10.9.0.2"));
         }
@@ -260,7 +160,7 @@ impl HostOptions {
         host.fast_open = self.fast_open(naming)?;
         host.limits = self.limits(naming)?;
         let (action, early) = (self.action(address, naming)?, self.fast_open.is_some());
-        Ok((HostPlan { host, action, early, pause: self.pause }, address))
+        Ok(HostPlan { host, action, early, pause: self.pause })
     }
 
     fn limits(&self, naming: Naming) -> Result<Limits, String> {
@@ -295,18 +195,24 @@ impl HostOptions {
 
     fn action(&self, address: IpAddr, naming: Naming) -> Result<Action, String> {
         let role = self.role(naming)?;
+        let (connect, port, start) = (naming.of("connect"), naming.of("port"), naming.of("start"));
         match (&self.connect, self.port) {
-            (Some(_), Some(_)) => {
-                let (connect, port) = (naming.of("connect"), naming.of("port"));
-                Err(format!("{connect}: a host that connects does not listen; leave {port} out"))
-            }
+            (Some(_), Some(_)) => Err(format!("{connect}: a host that connects does not listen; leave {port} out")),
             (Some(remote), None) => {
-                let at = if let Naming::File(_) = naming { naming.of("connect") + " " } else { String::new() };
-                let remote = server(remote, address).map_err(|error| at + &error)?;
-                Ok(Action::Connect { remote, role, connections: self.connections.unwrap_or(1) })
+                // The command line gives it without a name.
+                let key = if naming == Naming::CommandLine { String::new() } else { connect + " " };
+                let remote = server(remote, address).map_err(|error| key + &error)?;
+                let start = self.start.unwrap_or_default();
+                Ok(Action::Connect { remote, role, connections: self.connections.unwrap_or(1), start })
             }
-            (None, Some(port @ 1..)) => Ok(Action::Listen { port, role, connections: self.connections }),
-            (None, _) => Err(format!("{}: takes a number from 1 to 65535", naming.of("port"))),
+            (None, Some(_)) if self.start.is_some() => {
+                Err(format!("{start}: a host that listens does so from the start; leave it out"))
+            }
+            (None, Some(number)) => match u16::try_from(number) {
+                Ok(port @ 1..) => Ok(Action::Listen { port, role, connections: self.connections }),
+                _ => Err(format!("{port}: {number} is not a port; give 1 to 65535")),
+            },
+            (None, None) => Err(format!("{port}: is missing; give a port from 1 to 65535, or {connect} a server")),
         }
     }
 
@@ -372,7 +278,7 @@ fn server(remote: &str, own: IpAddr) -> Result<SocketAddr, String> {
         return Err(format!("{remote}: is not of the family of the host's address {own}"));
     }
     if to.port() == 0 {
-        return Err(format!("{remote}: nobody listens at port 0; write for example {}:5001", shown(to.ip())));
+        return Err(format!("{remote}: 0 is not a port; give 1 to 65535"));
     }
     if to.ip() == own {
         return Err(format!("{remote}: is the address of this host itself; name another host"));
@@ -382,31 +288,3 @@ fn server(remote: &str, own: IpAddr) -> Result<SocketAddr, String> {
     }
     Ok(to)
 }
-
-/// Address and prefix length of the kernel's side, for a host with the address `ours`, which `key` gives.
-fn kernel_side(peer: &str, ours: IpAddr, key: &str) -> Result<(IpAddr, u8), String> {
-    let wrong = || format!("--peer {peer:?}: is not ADDRESS/PREFIX; write for example --peer 10.9.0.1/24");
-    let (address, prefix) = peer.split_once('/').ok_or_else(wrong)?;
-    let address: IpAddr = address.parse().map_err(|_| wrong())?;
-    let longest = if address.is_ipv4() { 32 } else { 128 };
-    let prefix: u8 = prefix.parse().ok().filter(|prefix| *prefix <= longest).ok_or_else(wrong)?;
-    if address == ours {
-        return Err(format!("--peer {peer}: {key} is the same address; the kernel's side needs another one"));
-    }
-    if !same_network(address, ours, prefix) {
-        return Err(format!("--peer {peer}: {key} {ours} lies outside that network; the kernel would not route to it"));
-    }
-    Ok((address, prefix))
-}
-
-fn same_network(a: IpAddr, b: IpAddr, prefix: u8) -> bool {
-    let (a, b, width) = match (a, b) {
-        (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(a.to_bits()), u128::from(b.to_bits()), 32),
-        (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits(), b.to_bits(), 128),
-        _ => return false,
-    };
-    (a ^ b).checked_shr(width - u32::from(prefix)).is_none_or(|different| different == 0)
-}
-
-#[cfg(test)]
-mod tests;

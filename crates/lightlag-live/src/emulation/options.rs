@@ -1,0 +1,194 @@
+//! The options of `lightlag emulate`, `serve-tcp` and `connect`, and their [`EmulationPlan`].
+
+use super::directory::{Prefix, is_same_network};
+use super::network::Site;
+use super::{EmulationPlan, End, NetworkPlan};
+use crate::priority::Priority;
+use crate::serve::{HostOptions, HostPlan, Naming};
+use crate::tun::TunConfig;
+use lightlag_core::Duration;
+use lightlag_scenario::ScenarioError;
+use serde::Deserialize;
+use std::net::IpAddr;
+
+/// Options of an emulation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmulationOptions {
+    /// Devices: one with hosts behind it, or two with a network between them.
+    pub devices: Vec<DeviceOptions>,
+    /// Largest IP packet in bytes.
+    #[serde(default = "ethernet")]
+    pub mtu: u16,
+    /// Scenario in JSON: the network that joins devices and hosts.
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// Scheduling of the loop: fifo (the default), nice or normal.
+    #[serde(default)]
+    pub priority: Option<String>,
+    /// Time after which it ends. Without it, an emulation with one device ends with its hosts.
+    #[serde(default)]
+    pub duration: Option<Duration>,
+    /// Seed of the hosts' initial sequence numbers and ports.
+    pub seed: u64,
+    /// Host of the command line.
+    #[serde(default)]
+    pub host: Option<HostOptions>,
+    /// Hosts of a file, each with the keys of `host`.
+    #[serde(default)]
+    pub hosts: Vec<serde_json::Value>,
+}
+
+/// A TUN device.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceOptions {
+    /// Its name.
+    pub name: String,
+    /// Its network namespace; `None` is the caller's.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// The kernel's addresses on it with their prefix lengths. Without any, the device may have some already.
+    #[serde(default)]
+    pub addresses: Vec<String>,
+    /// Its node. Defaults: the start of the scenario's first flow, and for the second device its end.
+    #[serde(default)]
+    pub node: Option<String>,
+}
+
+/// The reason why options describe no emulation.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OptionsError {
+    /// The scenario has these errors.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Scenario(Vec<ScenarioError>),
+    /// One line with the option, its value and a fix.
+    #[error("{0}")]
+    Option(String),
+}
+
+impl From<String> for OptionsError {
+    fn from(message: String) -> Self {
+        Self::Option(message)
+    }
+}
+
+impl From<&str> for OptionsError {
+    fn from(message: &str) -> Self {
+        Self::Option(message.to_owned())
+    }
+}
+
+/// MTU of Ethernet.
+const fn ethernet() -> u16 {
+    1500
+}
+
+/// Minimum MTU of a host: 68 bytes (RFC 791) leave no room for data.
+const MIN_HOST_MTU: u16 = 128;
+
+impl EmulationOptions {
+    /// Returns the emulation that the options describe.
+    ///
+    /// # Errors
+    /// The scenario's errors, or one line with the option, its value, and a fix.
+    pub fn resolve(&self) -> Result<EmulationPlan, OptionsError> {
+        let devices = self.devices.iter().map(|device| self.device(device)).collect::<Result<Vec<_>, String>>()?;
+        let (hosts, sites) = self.hosts(&devices)?;
+        let nodes: Vec<_> = self.devices.iter().map(|device| device.node.clone()).collect();
+        let network = |json| NetworkPlan::of_scenario(json, &nodes, &sites);
+        let network = self.scenario.as_deref().map(network).transpose()?;
+        if network.is_none() && (devices.len() != 1 || hosts.len() != 1 || !self.hosts.is_empty()) {
+            return Err("--hosts: the hosts stand at nodes of a scenario; name it with --path".into());
+        }
+        let priority = match self.priority.as_deref() {
+            None | Some("fifo") => Priority::Fifo,
+            Some("nice") => Priority::Nice,
+            Some("normal") => Priority::Normal,
+            Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal").into()),
+        };
+        let end = match self.duration {
+            Some(time) => End::After(time),
+            None if devices.len() == 1 => End::WithHosts,
+            None => End::Never,
+        };
+        Ok(EmulationPlan { devices, hosts, network, priority, end })
+    }
+
+    fn device(&self, options: &DeviceOptions) -> Result<TunConfig, String> {
+        let addresses = options.addresses.iter().map(|text| prefix(text, self.address_option()));
+        Ok(TunConfig {
+            name: options.name.clone(),
+            namespace: options.namespace.clone(),
+            mtu: self.mtu,
+            addresses: addresses.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Name of the option with the devices' addresses.
+    fn address_option(&self) -> &'static str {
+        if self.devices.len() == 1 { "--peer" } else { "--address" }
+    }
+
+    fn hosts(&self, devices: &[TunConfig]) -> Result<(Vec<HostPlan>, Vec<Site>), String> {
+        let (mut plans, mut sites): (Vec<HostPlan>, Vec<Site>) = (Vec::new(), Vec::new());
+        for (index, (options, naming)) in self.host_options()?.into_iter().enumerate() {
+            if self.mtu < MIN_HOST_MTU {
+                return Err(format!("--mtu {}: is below the {MIN_HOST_MTU} bytes that a host needs", self.mtu));
+            }
+            let plan = options.resolve(naming, self.mtu, self.seed.wrapping_add(index as u64))?;
+            let address = plan.address();
+            if plans.iter().any(|other| other.address() == address) {
+                return Err(format!("{} {address}: another host has it already", naming.of("address")));
+            }
+            self.check_address(devices, address, &naming.of("address"))?;
+            if naming != Naming::CommandLine && options.node.is_none() {
+                return Err(format!("{}: is missing; name the node of the host", naming.of("node")));
+            }
+            sites.push(Site { node: options.node, key: naming.of("node") });
+            plans.push(plan);
+        }
+        Ok((plans, sites))
+    }
+
+    fn host_options(&self) -> Result<Vec<(HostOptions, Naming)>, String> {
+        let of_line = self.host.iter().map(|host| Ok((host.clone(), Naming::CommandLine)));
+        let of_file = self.hosts.iter().enumerate().map(|(index, json)| {
+            let naming = Naming::File(index);
+            HostOptions::of_json(json, naming).map(|host| (host, naming))
+        });
+        of_line.chain(of_file).collect()
+    }
+
+    /// Checks that the kernel routes packets for a host to one of the devices.
+    fn check_address(&self, devices: &[TunConfig], host: IpAddr, key: &str) -> Result<(), String> {
+        let all: Vec<Prefix> = devices.iter().flat_map(|device| device.addresses.iter().copied()).collect();
+        let option = self.address_option();
+        let given: Vec<String> = all.iter().map(|(address, bits)| format!("{address}/{bits}")).collect();
+        let given = given.join(" ");
+        if all.iter().any(|(address, _)| *address == host) {
+            return Err(format!("{option} {given}: {key} is the same address; the kernel's side needs another one"));
+        }
+        if all.is_empty() || all.iter().any(|(address, bits)| is_same_network(*address, host, *bits)) {
+            return Ok(());
+        }
+        let those = if all.len() == 1 { "that network" } else { "those networks" };
+        Err(format!("{option} {given}: {key} {host} lies outside {those}; the kernel would not route to it"))
+    }
+}
+
+/// Reads `ADDRESS/PREFIX`.
+fn prefix(text: &str, option: &str) -> Result<Prefix, String> {
+    let wrong = || format!("{option} {text:?}: is not ADDRESS/PREFIX; write for example 10.9.0.1/24");
+    let (address, bits) = text.split_once('/').ok_or_else(wrong)?;
+    let address: IpAddr = address.parse().map_err(|_| wrong())?;
+    let bits: u8 = bits.parse().map_err(|_| wrong())?;
+    let max = if address.is_ipv4() { 32 } else { 128 };
+    if bits > max {
+        return Err(format!("{option} {text:?}: a prefix has at most {max} bits"));
+    }
+    Ok((address, bits))
+}
+
+#[cfg(test)]
+mod tests;
