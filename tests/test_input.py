@@ -25,6 +25,7 @@ READERS = {
     "diff": ("diff", "geo"),
     "explain": ("explain", "--partitions"),
     "hosts": ("serve-tcp", "--hosts"),
+    "hosts between devices": ("emulate", "geo", "--between", "a", "b", "--hosts"),
     "path": ("serve-tcp", "--address", "192.0.2.1", "--port", "80", "--path"),
     "file": ("serve-tcp", "--address", "192.0.2.1", "--port", "80", "--file"),
 }

@@ -275,15 +275,18 @@ impl Test {
         results(seconds, congestion, &streams)
     }
 
-    /// Ends the test and closes all its connections.
+    /// Ends the test and closes all its connections. A client may reset its streams once the test has ended.
     fn end(&mut self, now: Instant, stack: &mut Stack) -> Vec<Report> {
         let _ = stack.close(now, self.control.socket);
-        let reports = self.streams.drain(..).map(|stream| {
-            stream.report.unwrap_or_else(|| {
+        let has_ended = self.step == Step::Goodbye;
+        let reports = self.streams.drain(..).map(|stream| match stream.report {
+            Some(report) if has_ended => Report { error: None, ..report },
+            Some(report) => report,
+            None => {
                 let report = stream.session.report(now, stack);
                 let _ = stack.close(now, stream.session.socket);
                 report
-            })
+            }
         });
         reports.collect()
     }
@@ -298,10 +301,10 @@ mod tests {
 
     const SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
 
-    /// Exchanges packets until none is left, and accepts connections.
-    fn exchange(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Server) {
+    /// Exchanges packets until none is left, and accepts connections. Returns the reports of the server.
+    fn exchange(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Server) -> Vec<Report> {
         let [server, client] = stacks;
-        let mut packet = Vec::new();
+        let (mut packet, mut reports) = (Vec::new(), Vec::new());
         for _ in 0..10 {
             while client.poll_packet(now, &mut packet) {
                 server.packet_in(now, &packet);
@@ -309,11 +312,12 @@ mod tests {
             while let Ok(socket) = server.accept(listener) {
                 iperf.accept(socket);
             }
-            iperf.drive(now, server, &mut [0; 1000]).unwrap();
+            reports.extend(iperf.drive(now, server, &mut [0; 1000]).unwrap());
             while server.poll_packet(now, &mut packet) {
                 client.packet_in(now, &packet);
             }
         }
+        reports
     }
 
     /// A server, a client, and the server's listener.
@@ -324,25 +328,51 @@ mod tests {
         (stacks, listener)
     }
 
+    /// Starts a test in which the server sends. Returns the client's connections for control and data.
+    fn start_reverse(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Server) -> [SocketId; 2] {
+        let request = br#"{"tcp": true, "reverse": true}"#;
+        [0, 1].map(|_| {
+            let socket = stacks[1].socket();
+            stacks[1].connect(now, socket, (SERVER, 5201).into()).unwrap();
+            exchange(now, stacks, listener, iperf);
+            stacks[1].write(now, socket, &[b'a'; COOKIE]).unwrap();
+            exchange(now, stacks, listener, iperf);
+            if iperf.test.as_ref().is_some_and(|test| test.step == Step::Parameters) {
+                stacks[1].write(now, socket, &(request.len() as u32).to_be_bytes()).unwrap();
+                stacks[1].write(now, socket, request).unwrap();
+                exchange(now, stacks, listener, iperf);
+            }
+            socket
+        })
+    }
+
+    #[test]
+    fn a_client_that_resets_its_stream_after_the_test_is_no_error() {
+        for (has_ended, expected) in [(true, None), (false, Some("the peer reset the connection"))] {
+            let (mut stacks, listener) = hosts();
+            let mut iperf = Server::default();
+            let now = Instant::ZERO + Duration::from_secs(1);
+            let [control, data] = start_reverse(now, &mut stacks, listener, &mut iperf);
+            if has_ended {
+                stacks[1].write(now, control, &[TEST_END]).unwrap();
+                exchange(now, &mut stacks, listener, &mut iperf);
+                stacks[1].write(now, control, b"\0\0\0\x02{}").unwrap();
+                exchange(now, &mut stacks, listener, &mut iperf);
+            }
+            stacks[1].abort(now, data).unwrap();
+            stacks[1].write(now, control, &[IPERF_DONE]).unwrap();
+            let reports = exchange(now, &mut stacks, listener, &mut iperf);
+            let errors: Vec<_> = reports.iter().map(|report| report.error.as_deref()).collect();
+            assert_eq!(errors, [expected]);
+        }
+    }
+
     #[test]
     fn the_end_of_a_reverse_test_ends_the_stream_of_data() {
         let (mut stacks, listener) = hosts();
         let mut iperf = Server::default();
         let now = Instant::ZERO + Duration::from_secs(1);
-        let request = br#"{"tcp": true, "reverse": true}"#;
-        let [control, data] = [0, 1].map(|_| {
-            let socket = stacks[1].socket();
-            stacks[1].connect(now, socket, (SERVER, 5201).into()).unwrap();
-            exchange(now, &mut stacks, listener, &mut iperf);
-            stacks[1].write(now, socket, &[b'a'; COOKIE]).unwrap();
-            exchange(now, &mut stacks, listener, &mut iperf);
-            if iperf.test.as_ref().is_some_and(|test| test.step == Step::Parameters) {
-                stacks[1].write(now, socket, &(request.len() as u32).to_be_bytes()).unwrap();
-                stacks[1].write(now, socket, request).unwrap();
-                exchange(now, &mut stacks, listener, &mut iperf);
-            }
-            socket
-        });
+        let [control, data] = start_reverse(now, &mut stacks, listener, &mut iperf);
         stacks[1].write(now, control, &[TEST_END]).unwrap();
         let mut received = 0;
         loop {
