@@ -320,6 +320,15 @@ def test_an_outcome_survives_a_file(net: ll.Network) -> None:
     assert design == comparison.design
 
 
+def test_an_outcome_without_data_is_json_with_no_index(net: ll.Network) -> None:
+    comparison = ll.compare(net, ["cubic"], replications=1, duration="1 ms", jobs=1)
+    plain = json.loads(json.dumps(comparison.outcomes[0].to_json(), allow_nan=False))
+    assert plain["jain"] is None
+    # Earlier versions wrote NaN.
+    for jain in (None, math.nan):
+        assert math.isnan(Outcome.from_json(plain | {"jain": jain}).jain)
+
+
 def test_a_saved_comparison_is_read_and_drawn_again(net: ll.Network, tmp_path: Path) -> None:
     vary = {"links.0.loss": [0, 1e-2]}
     comparison = ll.compare(net, ["cubic", "hybla"], vary=vary, **SHORT)  # type: ignore[arg-type]

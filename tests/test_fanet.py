@@ -584,6 +584,20 @@ def test_a_short_swarm_runs_under_all_rules(rules: Routing) -> None:
     assert repr(Outcome.of_record(one.record())) == repr(one)
 
 
+def test_an_outcome_without_data_is_json_without_nan() -> None:
+    one = Outcome([Flow(0, 0.0, math.nan, 2)], Air(10, 0, 0, math.nan, 0), seconds=1)
+    plain = json.loads(json.dumps(one.record(), allow_nan=False))
+    assert (plain["flows"][0]["delay_s"], plain["air"]["broken"]) == (None, None)
+    assert repr(Outcome.of_record(plain)) == repr(one)
+
+
+def test_the_kept_swarms_are_json() -> None:
+    def refused(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    json.loads(exchanged.FILE.read_text("utf-8"), parse_constant=refused)
+
+
 def test_exchanged_swarms_are_compared_swarm_by_swarm() -> None:
     def swarm(theirs: float, ours: float) -> dict[str, object]:
         sides = {exchanged.THEIRS: run(theirs, 0).record(), exchanged.OURS: run(ours, 0).record()}

@@ -31,7 +31,7 @@ def key_of(*parts: bytes) -> str:
 def lines(outcomes: Iterable[tuple[str, Outcome]]) -> Iterator[str]:
     """Keys and outcomes as the lines of a journal."""
     for key, outcome in outcomes:
-        yield json.dumps({"key": key, "outcome": outcome.to_json()}, separators=(",", ":")) + "\n"
+        yield json.dumps({"key": key, "outcome": outcome.to_json()}, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def read_all(path: Path) -> list[tuple[str, Outcome]]:

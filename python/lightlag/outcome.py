@@ -192,6 +192,8 @@ class Outcome:
         """Everything as plain values."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain["flows"] = dataclasses.asdict(self.flows)
+        # JSON has no NaN.
+        plain["jain"] = None if math.isnan(self.jain) else self.jain
         if self.arrived_bytes is not None:
             plain["arrived_bytes"] = [int(level) for level in self.arrived_bytes]
         if self.windows is not None:
@@ -213,8 +215,10 @@ class Outcome:
             _texts([plain[name]], name)
         for name in ("goodput_bps", "retransmitted_share", "simulated_s", "seed", "timeouts"):
             _numbers([plain[name]], name)
-        if not _same(plain["jain"], math.nan):
-            # Flows that delivered nothing have no index.
+        # Flows that delivered nothing have no index.
+        if plain["jain"] is None or _same(plain["jain"], math.nan):
+            values["jain"] = math.nan
+        else:
             _numbers([plain["jain"]], "jain")
         for name in ("capacity_bps", "completion_s", "queueing_mean_s", "queueing_p95_s"):
             _numbers([0.0 if plain[name] is None else plain[name]], name)

@@ -87,7 +87,7 @@ def version(package: str) -> str:
 
 
 def _write(kept: Mapping[str, object], file: Path) -> None:
-    lines = (f" {json.dumps(key)}: {json.dumps(kept[key])}" for key in sorted(kept))
+    lines = (f" {json.dumps(key)}: {json.dumps(kept[key], allow_nan=False)}" for key in sorted(kept))
     fresh = file.with_suffix(".new")
     fresh.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     fresh.replace(file)

@@ -104,7 +104,7 @@ class Kept:
     def _save(self) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._file.with_suffix(".new")
-        fresh.write_text(json.dumps({"origin": self._origin, "runs": self._kept}, indent=1), "utf-8")
+        fresh.write_text(json.dumps({"origin": self._origin, "runs": self._kept}, indent=1, allow_nan=False), "utf-8")
         fresh.replace(self._file)
 
 

@@ -45,7 +45,7 @@ class KeptRuns:
         OSError
             If it cannot be written. The file keeps the runs before it.
         """
-        line = json.dumps({"key": key, "run": run}, separators=(",", ":")) + "\n"
+        line = json.dumps({"key": key, "run": run}, separators=(",", ":"), allow_nan=False) + "\n"
         with self._guard:
             self._found[key] = run
             self.path.parent.mkdir(parents=True, exist_ok=True)

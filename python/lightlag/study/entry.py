@@ -74,7 +74,7 @@ def line(entry: Entry) -> str:
     # Not dataclasses.asdict, which copies every list.
     every = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
     plain = {name: value for name, value in every.items() if value is not None}
-    text = json.dumps(plain, separators=(",", ":"))
+    text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
     return f"{zlib.crc32(text.encode()):08x} {text}\n"
 
 

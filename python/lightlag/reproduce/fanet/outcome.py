@@ -107,14 +107,15 @@ class Outcome:
         return sum(flow.timeouts for flow in self.flows)
 
     def record(self) -> dict[str, Any]:
-        """Plain values for JSON, from which :meth:`of_record` makes the same outcome."""
-        return asdict(self)
+        """Plain values for JSON, from which :meth:`of_record` makes the same outcome: what is unknown is None."""
+        parts = asdict(self)
+        return parts | {"flows": [_plain(flow) for flow in parts["flows"]], "air": _plain(parts["air"])}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Outcome:
         """The outcome of which :meth:`record` gave these values."""
-        flows = [Flow(**flow) for flow in record["flows"]]
-        return cls(flows, Air(**record["air"]), record["seconds"])
+        flows = [Flow(**_numbers(flow)) for flow in record["flows"]]
+        return cls(flows, Air(**_numbers(record["air"])), record["seconds"])
 
     def _by_bytes(self, values: Sequence[float]) -> float:
         weighted = [
@@ -122,3 +123,12 @@ class Outcome:
         ]
         total = sum(weight for weight, _ in weighted)
         return math.fsum(weight * value for weight, value in weighted) / total if total else math.nan
+
+
+def _plain(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers for JSON, which has no NaN."""
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}
+
+
+def _numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: math.nan if value is None else value for name, value in plain.items()}

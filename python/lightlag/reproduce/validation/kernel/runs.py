@@ -199,7 +199,8 @@ class Kept:
 
     def add(self, key: str, observed: Observed) -> None:
         """Write a run."""
-        line = json.dumps({"about": self._about, "key": key, "observed": asdict(observed)}, separators=(",", ":"))
+        entry = {"about": self._about, "key": key, "observed": asdict(observed)}
+        line = json.dumps(entry, separators=(",", ":"), allow_nan=False)
         with self._lock:
             self.found[key] = observed
             self.path.parent.mkdir(parents=True, exist_ok=True)
