@@ -32,6 +32,7 @@ namespace
 
 const uint32_t SEGMENT = 1448;
 const uint16_t FIRST_PORT = 5000;
+const uint64_t CHANCES = 1000000;
 
 struct Parameters
 {
@@ -43,6 +44,7 @@ struct Parameters
     std::string routing{"aodv"};
     double seconds{100};
     uint32_t seed{1};
+    uint32_t chance{0};
     uint32_t ackEvery{2};
     uint32_t initialWindow{1};
     std::string places;
@@ -322,6 +324,7 @@ main(int argc, char* argv[])
     arguments.AddValue("routing", "aodv, olsr or dsdv", p.routing);
     arguments.AddValue("seconds", "simulated time", p.seconds);
     arguments.AddValue("seed", "of the swarm and of all chance", p.seed);
+    arguments.AddValue("chance", "0, or another number for another course of the same swarm", p.chance);
     arguments.AddValue("ack-every", "segments that one ACK answers", p.ackEvery);
     arguments.AddValue("initial-window", "in segments", p.initialWindow);
     arguments.AddValue("places", "file for the paths of the nodes", p.places);
@@ -332,6 +335,7 @@ main(int argc, char* argv[])
     NodeContainer nodes(p.nodes);
     Place(p, nodes);
     Draw(p);
+    RngSeedManager::SetRun(p.seed + CHANCES * p.chance);
     NetDeviceContainer devices = air::Install(p.radio, nodes);
     Ipv4InterfaceContainer addresses = Network(p, nodes, devices);
     for (std::size_t i = 0; i < g_transfers.size(); ++i)
