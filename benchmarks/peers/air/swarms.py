@@ -1,7 +1,7 @@
 """Swarms that both simulators fly: the same paths, pairs and starts, the same definitions of every metric.
 
-ns-3 draws a swarm and writes its paths and flows; lightlag follows them. Stations of ns-3 agree on no block
-acknowledgements (`--aggregate=0`), as ours do not; our AODV has ns-3's habits.
+ns-3 draws a swarm and writes its paths and flows; lightlag follows them. Stations agree on no block acknowledgements
+(`--aggregate=0`, `block_ack_agreement = "aggregates"`); our AODV has ns-3's habits.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Exchange:
         return {
             "name": "exchanged",
             "duration": f"{self.seconds} s",
-            "media": [fanet.medium(setting) | {"name": "air"}],
+            "media": [fanet.medium(setting) | {"name": "air", "block_ack_agreement": "aggregates"}],
             "nodes": [
                 {"name": f"n{node}", "media": ["air"], "mobility": {"model": "waypoints", "times": rising(rows)}}
                 for node, rows in times.items()

@@ -39,10 +39,12 @@ RULES: dict[Routing, dict[str, Any]] = {
     Routing.RFC: {},
     Routing.NS3: {
         "arp": "ns3",
+        "block_ack_agreement": "ns3",
         "routing": {
             "protocol": "aodv",
             "hello": "always",
             "link_break_on": "any",
+            "release_on": "reply",
             "drop_returning": True,
             "increment_on_expiry": False,
             "increment_on_break": False,
