@@ -99,8 +99,6 @@ pub struct Emulation {
     end: End,
     /// Counters by source: devices, then hosts.
     directions: Vec<Direction>,
-    /// Packets that a device refused.
-    refused: u64,
     stalls: u64,
     longest_stall: Duration,
     /// Time at which the loop last looked, or should have looked.
@@ -131,7 +129,6 @@ impl Emulation {
             devices: addresses.len(),
             end: plan.end,
             directions: vec![Direction::default(); addresses.len() + own.len()],
-            refused: 0,
             stalls: 0,
             longest_stall: Duration::ZERO,
             looked: Instant::ZERO,
@@ -323,10 +320,7 @@ impl Emulation {
         };
         match written {
             Written::Taken => self.directions[source].deliver(bytes.len(), lateness),
-            Written::Refused => {
-                self.directions[source].refused += 1;
-                self.refused += 1;
-            }
+            Written::Refused => self.directions[source].refused += 1,
         }
         Ok(())
     }
@@ -380,11 +374,13 @@ impl Emulation {
             lost_on_path: lost,
             dropped_by_queue: dropped,
             marked_by_queue: marked,
-            refused_by_device: self.refused,
-            bad_packets: self.directions.iter().map(|from| from.not_ip + from.truncated).sum(),
-            not_for_us: self.directions.iter().map(|from| from.unroutable).sum(),
             ..HostCounters::default()
         };
+        for from in &self.directions {
+            counters.refused_by_device += from.refused;
+            counters.bad_packets += from.not_ip + from.truncated;
+            counters.not_for_us += from.unroutable;
+        }
         self.hosts.iter().for_each(|host| host.add_to(&mut counters));
         counters
     }

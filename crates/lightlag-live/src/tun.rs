@@ -38,18 +38,6 @@ pub struct TunConfig {
 }
 
 impl TunConfig {
-    /// A device of this name in the caller's namespace, without addresses, for packets of up to 1500 bytes.
-    pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), namespace: None, mtu: 1500, addresses: Vec::new() }
-    }
-
-    /// The same in a network namespace.
-    #[must_use]
-    pub fn within(mut self, namespace: &str) -> Self {
-        self.namespace = Some(namespace.to_owned());
-        self
-    }
-
     /// The name with its namespace, for messages.
     pub fn place(&self) -> String {
         match &self.namespace {
@@ -119,7 +107,6 @@ pub enum Written {
 pub struct Tun {
     device: SyncDevice,
     place: String,
-    name: String,
     is_ours: bool,
     left_out: Vec<IpAddr>,
     addresses: Vec<(IpAddr, u8)>,
@@ -180,12 +167,7 @@ impl Tun {
         }
         let addresses = addresses_of(&config.name)
             .map_err(|error| system_error(config.place(), "reading its addresses", error.into()))?;
-        Ok(Self { device, place: config.place(), name: config.name.clone(), is_ours, left_out, addresses, namespace })
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
+        Ok(Self { device, place: config.place(), is_ours, left_out, addresses, namespace })
     }
 
     /// Its name with its namespace.
@@ -311,17 +293,22 @@ fn check_name_of_namespace(name: &str) -> Result<(), TunError> {
 mod tests {
     use super::*;
 
+    fn config(name: &str, namespace: Option<&str>) -> TunConfig {
+        let namespace = namespace.map(str::to_owned);
+        TunConfig { name: name.to_owned(), namespace, mtu: 1500, addresses: Vec::new() }
+    }
+
     #[test]
     fn names_that_no_device_can_have_are_refused_before_anything_is_made() {
         for name in ["", ".", "..", "a/b", "a b", "a:1", "sixteen-bytes-xx", "tun%d"] {
-            assert!(matches!(Tun::open(&TunConfig::new(name)), Err(TunError::Name(_))), "{name:?}");
+            assert!(matches!(Tun::open(&config(name, None)), Err(TunError::Name(_))), "{name:?}");
         }
     }
 
     #[test]
     fn a_namespace_that_is_not_there_is_named() {
         for name in ["lightlag-test-no-such-namespace", "", "../self/ns/net"] {
-            let error = Tun::open(&TunConfig::new("ll0").within(name)).err().expect("it is not there");
+            let error = Tun::open(&config("ll0", Some(name))).err().expect("it is not there");
             assert!(matches!(&error, TunError::NoNamespace(_)), "{error}");
         }
     }
@@ -334,7 +321,7 @@ mod tests {
 
     #[test]
     fn messages_name_device_and_namespace() {
-        assert_eq!(TunConfig::new("ll0").within("a").place(), "ll0 in namespace a");
+        assert_eq!(config("ll0", Some("a")).place(), "ll0 in namespace a");
         let error = system_error("ll0".to_owned(), "opening it", Errno::EBUSY.into());
         assert!(error.to_string().starts_with("ll0: the name is in use"), "{error}");
     }
