@@ -28,7 +28,13 @@ def main() -> None:
     parser.add_argument(
         "--section", action="append", default=[], choices=list(page.SECTIONS), help="write only this one into the page"
     )
+    parser.add_argument(
+        "--ours", action="store_true", help="run lightlag anew on the swarms that are kept, and nothing else"
+    )
     asked = parser.parse_args()
+    if asked.ours:
+        swarms.ours_again()
+        return
     for name in asked.steps or (("page",) if asked.section else STEPS):
         if name not in STEPS:
             parser.error(f"{name} is none of {', '.join(STEPS)}")

@@ -68,7 +68,7 @@ def keep(runs: Iterable[Runnable], file: Path) -> None:
         numbers = run.numbers()
         with lock:
             kept[run.key] = numbers
-            _write(kept, file)
+            write(kept, file)
         print(run.key, f"{numbers['cpu_s']:.1f} s", flush=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -86,7 +86,8 @@ def version(package: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("-")[0].split("+")[0]
 
 
-def _write(kept: Mapping[str, object], file: Path) -> None:
+def write(kept: Mapping[str, object], file: Path) -> None:
+    """Writes the numbers of each run by its key, a line each."""
     lines = (f" {json.dumps(key)}: {json.dumps(kept[key], allow_nan=False)}" for key in sorted(kept))
     fresh = file.with_suffix(".new")
     fresh.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

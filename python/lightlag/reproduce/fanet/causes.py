@@ -72,11 +72,12 @@ def connectivity_layout(found: Mapping[tuple[str, int], model.Connectivity]) -> 
 
 Metric = Callable[[Outcome], float]
 REPEATED, DROPPED, TIMEOUTS = "frames sent again, %", "dropped frames per second", "timeouts of a flow"
+HOPS = "hops of a delivered segment"
 CAUSES: dict[str, tuple[Metric, int]] = {
     REPEATED: (lambda one: 100 * one.air.repeating, 0),
     DROPPED: (lambda one: one.air.dropped / one.seconds, 1),
     TIMEOUTS: (lambda one: one.timeouts / len(one.flows), 1),
-    "hops of a delivered segment": (lambda one: one.hops, 2),
+    HOPS: (lambda one: one.hops, 2),
     "delay of a delivered segment, ms": (lambda one: 1e3 * one.delay_s, 0),
     "routing, kbit/s": (lambda one: one.air.routing_bytes * 8e-3 / one.seconds, 0),
 }
