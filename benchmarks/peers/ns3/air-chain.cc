@@ -20,11 +20,10 @@ const uint32_t SEGMENT = 1448;
 struct Parameters
 {
     air::Radio radio;
+    air::Surroundings surroundings;
     uint32_t hops{1};
     double gap{40};
     std::string routing{"static"};
-    bool hello{true};
-    bool arp{true};
     std::string traffic{"udp"};
     std::string algorithm{"TcpNewReno"};
     uint32_t ackEvery{2};
@@ -81,11 +80,9 @@ Ipv4InterfaceContainer
 Network(const Parameters& p, NodeContainer nodes, NetDeviceContainer devices)
 {
     InternetStackHelper stack;
-    AodvHelper aodv;
-    aodv.Set("EnableHello", BooleanValue(p.hello));
     if (p.routing == "aodv")
     {
-        stack.SetRoutingHelper(aodv);
+        stack.SetRoutingHelper(p.surroundings.Aodv());
     }
     else if (p.routing == "olsr")
     {
@@ -101,8 +98,7 @@ Network(const Parameters& p, NodeContainer nodes, NetDeviceContainer devices)
         stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
     }
     stack.Install(nodes);
-    Ipv4AddressHelper addresses("10.1.0.0", "255.255.0.0");
-    Ipv4InterfaceContainer found = addresses.Assign(devices);
+    Ipv4InterfaceContainer found = p.surroundings.Assign(devices);
     if (p.routing == "static")
     {
         Ipv4StaticRoutingHelper routes;
@@ -119,10 +115,6 @@ Network(const Parameters& p, NodeContainer nodes, NetDeviceContainer devices)
                 table->AddHostRouteTo(found.GetAddress(0), found.GetAddress(i - 1), 1);
             }
         }
-    }
-    if (!p.arp)
-    {
-        NeighborCacheHelper().PopulateNeighborCache(devices);
     }
     return found;
 }
@@ -163,11 +155,10 @@ main(int argc, char* argv[])
     Parameters p;
     CommandLine arguments(__FILE__);
     p.radio.Add(arguments);
+    p.surroundings.Add(arguments);
     arguments.AddValue("hops", "of the chain", p.hops);
     arguments.AddValue("gap", "between neighbours in m", p.gap);
     arguments.AddValue("routing", "static, aodv, olsr or dsdv", p.routing);
-    arguments.AddValue("hello", "whether AODV sends HELLO", p.hello);
-    arguments.AddValue("arp", "whether addresses of neighbours must be asked for", p.arp);
     arguments.AddValue("traffic", "udp or tcp", p.traffic);
     arguments.AddValue("algorithm", "class of the congestion control", p.algorithm);
     arguments.AddValue("ack-every", "segments that one ACK answers", p.ackEvery);

@@ -37,6 +37,7 @@ const uint64_t CHANCES = 1000000;
 struct Parameters
 {
     air::Radio radio;
+    air::Surroundings surroundings;
     uint32_t nodes{60};
     double speed{25};
     uint32_t flows{30};
@@ -261,7 +262,7 @@ Network(const Parameters& p, NodeContainer nodes, NetDeviceContainer devices)
     InternetStackHelper stack;
     if (p.routing == "aodv")
     {
-        stack.SetRoutingHelper(AodvHelper());
+        stack.SetRoutingHelper(p.surroundings.Aodv());
     }
     else if (p.routing == "olsr")
     {
@@ -273,8 +274,7 @@ Network(const Parameters& p, NodeContainer nodes, NetDeviceContainer devices)
         stack.SetRoutingHelper(DsdvHelper());
     }
     stack.Install(nodes);
-    Ipv4AddressHelper addresses("10.1.0.0", "255.255.0.0");
-    return addresses.Assign(devices);
+    return p.surroundings.Assign(devices);
 }
 
 void
@@ -317,6 +317,7 @@ main(int argc, char* argv[])
     Parameters p;
     CommandLine arguments(__FILE__);
     p.radio.Add(arguments);
+    p.surroundings.Add(arguments);
     arguments.AddValue("nodes", "how many fly", p.nodes);
     arguments.AddValue("speed", "the mean speed of a node is drawn from 0 to this, in m/s", p.speed);
     arguments.AddValue("flows", "bulk transfers between different pairs", p.flows);

@@ -16,6 +16,7 @@
 #include "ns3/network-module.h"
 #include "ns3/olsr-module.h"
 #include "ns3/propagation-module.h"
+#include "ns3/traffic-control-module.h"
 #include "ns3/wifi-module.h"
 
 #include <cstdint>
@@ -59,6 +60,43 @@ struct Radio
         arguments.AddValue("retries", "transmissions of a frame, whatever its length", retries);
         arguments.AddValue("rts", "size in bytes above which RTS is sent", rtsThreshold);
         arguments.AddValue("aggregate", "most bytes of an A-MPDU; 0: none", aggregate);
+    }
+};
+
+// What ns-3 has around the stations by default; each part can be left out, to find the cause of a difference.
+struct Surroundings
+{
+    bool hello{true};
+    bool arp{true};
+    bool queueDisc{true};
+
+    void Add(CommandLine& arguments)
+    {
+        arguments.AddValue("hello", "whether AODV sends HELLO", hello);
+        arguments.AddValue("arp", "whether addresses of neighbours must be asked for", arp);
+        arguments.AddValue("queue-disc", "whether FqCoDel is above the queue of a station", queueDisc);
+    }
+
+    AodvHelper Aodv() const
+    {
+        AodvHelper aodv;
+        aodv.Set("EnableHello", BooleanValue(hello));
+        return aodv;
+    }
+
+    // Addresses of devices whose nodes have the protocols of the Internet.
+    Ipv4InterfaceContainer Assign(NetDeviceContainer devices) const
+    {
+        Ipv4InterfaceContainer found = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(devices);
+        if (!queueDisc)
+        {
+            TrafficControlHelper().Uninstall(devices);
+        }
+        if (!arp)
+        {
+            NeighborCacheHelper().PopulateNeighborCache(devices);
+        }
+        return found;
     }
 };
 
