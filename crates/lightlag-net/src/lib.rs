@@ -21,9 +21,9 @@ pub mod setting;
 pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use link::{
-    Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link, LinkConfig,
-    LinkConstants, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation, Reordering,
-    Timetable, Uniform, Unrest, Waits,
+    Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link,
+    LinkConfig, LinkConstants, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation,
+    Reordering, Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use packet::{NodeId, Packet, PacketFlags, TTL};

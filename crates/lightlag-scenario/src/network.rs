@@ -6,8 +6,8 @@ use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::own::Own as OwnQueue;
 use lightlag_net::{
-    AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage, QueueLimit,
-    RatesByElevation, Reordering, Routes, Timetable,
+    AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage,
+    QueueLimit, RatesByElevation, Reordering, Routes, Timetable,
 };
 use lightlag_orbit::grid::derived::FoundGrid;
 use lightlag_orbit::own_ways::Own;

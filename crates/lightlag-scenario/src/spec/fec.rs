@@ -26,7 +26,14 @@ impl Fec {
     }
 
     /// Refuses a code where the link loses packets before they are coded, or changes the number or order of coded packets.
-    pub(crate) fn check(self, loss: &LossModel, reorder: Reorder, duplicate: Duplication, at: &Path, errors: &mut Errors) {
+    pub(crate) fn check(
+        self,
+        loss: &LossModel,
+        reorder: Reorder,
+        duplicate: Duplication,
+        at: &Path,
+        errors: &mut Errors,
+    ) {
         if self.code().is_none() {
             return;
         }

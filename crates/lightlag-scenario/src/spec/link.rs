@@ -1,8 +1,8 @@
 //! Links as asked for: rate, delay, queue, loss and header of both directions.
 
 use super::{
-    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue, Reorder,
-    Signals, TraceFormat,
+    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue,
+    Reorder, Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, share_part, shown};
 use lightlag_core::{Bytes, Duration, Rate};

@@ -102,9 +102,8 @@ fn a_code_is_read_written_and_shared_by_both_directions_or_not() {
 #[test]
 fn without_repair_packets_there_is_no_code() {
     let flow = "transfer = \"1 MB\"";
-    let [with, without] = ["fec = { data = 10, repair = 0 }", ""].map(|keys| {
-        run(&scenario(&format!("loss = 0.01\n{keys}"), flow)).summary.result_hash
-    });
+    let [with, without] = ["fec = { data = 10, repair = 0 }", ""]
+        .map(|keys| run(&scenario(&format!("loss = 0.01\n{keys}"), flow)).summary.result_hash);
     assert_eq!(with, without);
 }
 
@@ -156,7 +155,10 @@ fn what_has_no_transmitter_of_its_own_or_no_lasting_far_end_has_no_code() {
     let refusal = |text: &str| parse_toml(text, &[]).unwrap_err()[0].to_string();
     let code = "fec = { data = 10, repair = 2 }";
     let message = refusal(&satellite(code, "transparent"));
-    assert!(message.contains("topology.uplink.fec: ") && message.contains("leaves the ground, { forward = … }"), "{message}");
+    assert!(
+        message.contains("topology.uplink.fec: ") && message.contains("leaves the ground, { forward = … }"),
+        "{message}"
+    );
     parse_toml(&satellite(code, "regenerative"), &[]).unwrap();
     parse_toml(&satellite(&format!("fec = {{ forward = {} }}", &code[6..]), "transparent"), &[]).unwrap();
     let sky = "duration = \"1 s\"\n[constellation]\nshells = [{ height = \"550 km\", inclination = \"53 deg\", planes = 4, \

@@ -86,8 +86,9 @@ fn a_link_with_a_code_is_not_cut_and_others_are() {
         format!("[[links]]\nbetween = [{between}]\nrate = \"4 Mbit/s\"\ndelay = \"50 ms\"\nloss = 0.02\n{more}\n")
     };
     let code = "fec = { data = 8, repair = 2, flush = \"20 ms\" }";
-    let text = String::from("duration = \"20 s\"\nrecord = { trace = \"change\", queue = \"sampled\", drops = true, acks = true }\n")
-        + &link("\"a\", \"b\"", code)
+    let text = String::from(
+        "duration = \"20 s\"\nrecord = { trace = \"change\", queue = \"sampled\", drops = true, acks = true }\n",
+    ) + &link("\"a\", \"b\"", code)
         + &link("\"b\", \"c\"", "")
         + "[[flows]]\nfrom = \"a\"\nto = \"c\"\n[[flows]]\nfrom = \"c\"\nto = \"a\"\ntransfer = \"1 MB\"\n";
     assert_eq!(in_all(&scenario(&text, &[]), "a chain with a code"), 2);

@@ -129,7 +129,8 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
     if !reorders && !duplicates && draw.percent(30) {
         let (data, repair) = (draw.magnitude(1, 200), draw.magnitude(1, 55));
         let (flush, in_order) = (draw.magnitude(1, 200_000), draw.flag());
-        writeln!(text, "fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}").unwrap();
+        writeln!(text, "fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}")
+            .unwrap();
     }
     Line { text, lossy }
 }

@@ -16,8 +16,7 @@ fn link(code: BlockCode, loss: &Loss) -> QueuedLink<u32> {
 /// The same with another stream of losses.
 fn link_with(code: BlockCode, loss: &Loss, seed: u64) -> QueuedLink<u32> {
     let rate = Rate::from_mbps(8);
-    let config =
-        LinkConfig { rate, delay: Duration::from_micros(2_500), queue: QueueLimit::Packets(1_000), header: 0 };
+    let config = LinkConfig { rate, delay: Duration::from_micros(2_500), queue: QueueLimit::Packets(1_000), header: 0 };
     let loss = LossProcess::new(loss, RandomStream::new(seed, "loss"));
     QueuedLink::new(config, Box::new(DropTail::new(config.queue)), loss, Disturbance::none()).coded(code)
 }
@@ -217,7 +216,10 @@ fn the_residual_loss_of_independent_losses_is_binomial() {
         let code = BlockCode { data, repair, ..CODE };
         for p in [0.03, 0.1, 0.2] {
             let expected = independent(code, p);
-            assert!((in_bursts(code, [0.5, 0.5], [p, p]) / expected - 1.0).abs() < 1e-9, "both count the same patterns");
+            assert!(
+                (in_bursts(code, [0.5, 0.5], [p, p]) / expected - 1.0).abs() < 1e-9,
+                "both count the same patterns"
+            );
             let (ours, error) = mean(&residual_losses(code, &Loss::Packet(chance(p)), 20_000 / data, 20));
             // (120, 100) at 0.03 fails too rarely to be seen: 10⁻⁹.
             let error = error.max((expected / 400_000.0).sqrt());
