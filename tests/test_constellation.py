@@ -377,8 +377,12 @@ def test_results_are_kept_where_the_file_of_orbits_no_longer_is(tmp_path: Path) 
     result = ll.run(replace(scenario, constellation=of_file))
     result.save(tmp_path / "there", pages=True)
     assert (tmp_path / "there" / "globe.html").exists()
+    result.save(tmp_path / "plain")
     elements.unlink()
-    result.save(tmp_path / "gone", pages=True)
+    # The run knows its sky; a folder has only the name of the file.
+    result.save(tmp_path / "later", pages=True)
+    assert (tmp_path / "later" / "globe.html").exists()
+    ll.load(tmp_path / "plain").save(tmp_path / "gone", pages=True)
     assert (tmp_path / "gone" / "run.json").exists()
     assert not (tmp_path / "gone" / "globe.html").exists()
 

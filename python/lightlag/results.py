@@ -351,7 +351,7 @@ class Result:
             Threads to write with.
         pages
             With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
-            trips, goodput and windows beside it. It is left out where the file with the orbits no longer is. With
+            trips, goodput and windows beside it; not of a result from a folder if the file with the orbits is gone. With
             radios ``swarm.html``: nodes, links and ways that play, of 500 nodes at most.
         report
             Also ``report.html``: why the run was as fast as it was, and its windows, round trips, goodput, queues and

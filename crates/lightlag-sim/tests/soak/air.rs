@@ -1,7 +1,7 @@
 //! Swarms: nodes with radios, one for each number, whatever the models that are registered.
 
 use crate::generator::{Draw, traffic};
-use crate::tcp::options;
+use crate::tcp::ends;
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_mobility::{Area, Mobility, Placement, Vector};
 use lightlag_net::setting::{Described, Parameter, Range, Registered, Value, parameters};
@@ -316,7 +316,7 @@ pub fn flow(draw: &mut Draw, from: &str, to: &str) -> String {
     if draw.flag() {
         writeln!(text, "start = \"{} ms\"", draw.magnitude(1, 200)).unwrap();
     }
-    let options = options(draw);
+    let ends = ends(draw);
     // Transfers may all arrive after the end of so short a run.
     let traffic = Some(traffic(draw)).filter(|traffic| !traffic.contains("\"transfers\""));
     if let Some(traffic) = traffic.filter(|_| draw.percent(40)) {
@@ -324,16 +324,13 @@ pub fn flow(draw: &mut Draw, from: &str, to: &str) -> String {
         if traffic.contains("udp") {
             return text;
         }
-        let tcp =
-            if traffic.contains("requests") || traffic.contains("web") { options.reliable() } else { options.text };
-        writeln!(text, "tcp = {{ {tcp} }}").unwrap();
-        return text;
+        let is_dialogue = traffic.contains("requests") || traffic.contains("web");
+        return text + &if is_dialogue { ends.reliable() } else { ends.written() };
     }
     if draw.percent(70) {
         writeln!(text, "transfer = \"{} B\"", draw.magnitude(1, 300_000)).unwrap();
     }
-    writeln!(text, "tcp = {{ {} }}", options.text).unwrap();
-    text
+    text + &ends.written()
 }
 
 /// One of the models of a registry as a table, some of its parameters drawn.

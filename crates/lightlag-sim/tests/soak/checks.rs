@@ -130,7 +130,8 @@ fn trace(result: &RunResult, network: &Network) {
         let [acked, delivered, sent] = [trace.acked_bytes[row], trace.delivered_bytes[row], trace.sent_bytes[row]];
         let flow = trace.flow[row] as usize;
         // The byte that probes a closed window counts as sent once it is acknowledged, and so does data with a SYN.
-        let unseen = if network.flows[flow].tcp.fast_open == FastOpen::Off { 1 } else { u64::MAX / 2 };
+        let is_seen = network.flows[flow].configs().all(|tcp| tcp.fast_open == FastOpen::Off);
+        let unseen = if is_seen { 1 } else { u64::MAX / 2 };
         assert!(
             acked <= sent && delivered <= sent + unseen,
             "row {row}: acked {acked}, delivered {delivered}, sent {sent}"
@@ -158,7 +159,7 @@ pub fn expected_events(result: &RunResult) -> u64 {
             _ => 0,
         };
         // While data is in flight an end looks again after each idle time, without a probe.
-        let idle = flow.tcp.keep_alive.map_or(0, |keep| 2 * times(keep.idle));
+        let idle: u64 = flow.configs().filter_map(|tcp| tcp.keep_alive).map(|keep| 2 * times(keep.idle)).sum();
         reads + idle + writes(&flow.traffic)
     };
     let opening_and_closing = 10;

@@ -182,21 +182,20 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
     if draw.flag() {
         writeln!(text, "start = \"{} ms\"", draw.magnitude(1, 3_000)).unwrap();
     }
-    let options = tcp::options(draw);
+    let ends = tcp::ends(draw);
     if !endless && draw.percent(35) {
         let traffic = traffic(draw);
         let tcp = match () {
             () if traffic.contains("udp") => String::new(),
-            () if traffic.contains("requests") || traffic.contains("web") => options.reliable(),
-            () => options.text,
+            () if traffic.contains("requests") || traffic.contains("web") => ends.reliable(),
+            () => ends.written(),
         };
-        writeln!(text, "{traffic}tcp = {{ {tcp} }}").unwrap();
-        return text;
+        return text + &traffic + &tcp;
     }
     if !endless {
         // At most so many segments: losses make each of them cost more.
         let segments = draw.magnitude(1, if lossy { 400 } else { 2_000 });
-        let bytes = (segments * options.mss - draw.between(0, options.mss - 1)).min(2_000_000);
+        let bytes = (segments * ends.mss() - draw.between(0, ends.mss() - 1)).min(2_000_000);
         writeln!(text, "transfer = \"{bytes} B\"").unwrap();
     }
     match draw.between(0, 9) {
@@ -207,8 +206,7 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
         }
         _ => {}
     }
-    writeln!(text, "tcp = {{ {} }}", options.text).unwrap();
-    text
+    text + &ends.written()
 }
 
 /// The keys of what an application sends. It has an end.

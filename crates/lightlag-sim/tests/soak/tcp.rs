@@ -1,21 +1,56 @@
-//! The `tcp` table of a flow: whatever may stand together.
+//! The tables of a flow's TCP: whatever may stand together.
 
 use crate::generator::Draw;
 use lightlag_control::congestion::{Choice, Entry, catalog};
 use lightlag_tcp::Profile;
 use lightlag_tcp::config::{Config, RttSamples};
 
-/// A `tcp` table and what of it matters to the rest of the scenario.
-pub struct Drawn {
-    /// What stands between its braces.
-    pub text: String,
+/// The tables of a flow's TCP: one for both ends, or one for each end that differs from the defaults.
+pub struct Ends(Vec<(&'static str, Drawn)>);
+
+impl Ends {
+    /// The keys of a flow.
+    pub fn written(&self) -> String {
+        self.keys(|table| table.text.clone())
+    }
+
+    /// The same without partial reliability.
+    pub fn reliable(&self) -> String {
+        self.keys(Drawn::reliable)
+    }
+
     /// Payload of a segment, or a little more.
-    pub mss: u64,
+    pub fn mss(&self) -> u64 {
+        self.0.iter().map(|(_, table)| table.mss).min().expect("there is a table")
+    }
+
+    fn keys(&self, text: impl Fn(&Drawn) -> String) -> String {
+        self.0.iter().map(|(key, table)| format!("{key} = {{ {} }}\n", text(table))).collect()
+    }
+}
+
+/// The TCP of a flow. Tables of the ends do not build on one for both, so that the keys of each fit together.
+pub fn ends(draw: &mut Draw) -> Ends {
+    let keys = match draw.between(0, 9) {
+        0 => &["client"][..],
+        1 => &["server"],
+        2 => &["client", "server"],
+        _ => &["tcp"],
+    };
+    Ends(keys.iter().map(|key| (*key, options(draw))).collect())
+}
+
+/// A table of TCP options and what of it matters to the rest of the scenario.
+struct Drawn {
+    /// What stands between its braces.
+    text: String,
+    /// Payload of a segment, or a little more.
+    mss: u64,
 }
 
 impl Drawn {
     /// The same without partial reliability.
-    pub fn reliable(&self) -> String {
+    fn reliable(&self) -> String {
         let Some(begin) = self.text.find("bets = {") else { return self.text.clone() };
         let end = begin + self.text[begin..].find('}').expect("a table ends") + 1;
         format!("{}bets = false{}", &self.text[..begin], &self.text[end..])
@@ -41,7 +76,7 @@ impl Table {
 }
 
 /// Options that fit together, most of them drawn half of the time and otherwise left to the profile.
-pub fn options(draw: &mut Draw) -> Drawn {
+fn options(draw: &mut Draw) -> Drawn {
     let profile = draw.pick(&Profile::ALL);
     let resolved = profile.config();
     let mut table = Table::default();
@@ -223,6 +258,9 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
             );
         }
         _ => {}
+    }
+    if draw.percent(20) {
+        table.set("send_buffer", format_args!("\"{} B\"", draw.magnitude(mss, 200 * mss)));
     }
     mss
 }
