@@ -351,8 +351,8 @@ class Result:
             Threads to write with.
         pages
             With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
-            trips, goodput and windows beside it; not of a result from a folder if the file with the orbits is gone. With
-            radios ``swarm.html``: nodes, links and ways that play, of 500 nodes at most.
+            trips, goodput and windows beside it. It is left out if the result is from a folder and the file with the
+            orbits is gone. With radios ``swarm.html``: nodes, links and ways that play, of 500 nodes at most.
         report
             Also ``report.html``: why the run was as fast as it was, and its windows, round trips, goodput, queues and
             losses over time.
