@@ -41,7 +41,10 @@ SEARCHING_SEEDS = tuple(range(1, 41))
 DISCOVERY_SEEDS = tuple(range(1, 21))
 PROACTIVE_SEEDS = tuple(range(1, 6))
 BBR_SEEDS = tuple(range(1, 11))
+AGREEING_SEEDS = tuple(range(1, 11))
+OVERLOADED_SEEDS = tuple(range(1, 11))
 BLIND_HOPS = (2, 3, 4)
+OVERLOADED_HOPS = (2, 3, 4)
 UNTRIGGERED = {"EnableRouteAggregation": "true", "RouteAggregationTime": "1000s"}
 DETECTED_M = 51.5
 """The distance of -82 dBm."""
@@ -130,10 +133,15 @@ def chains() -> Iterator[Run]:
         for seed in BBR_SEEDS:
             for ack_every in (1, 2):
                 yield bbr(hops, ack_every, seed)
-        for seed in SEEDS:
+        for seed in AGREEING_SEEDS:
             yield agreeing(hops, seed)
+        for seed in SEEDS:
             for routing in ("static", "aodv"):
                 yield light(hops, routing, seed)
+    for hops in OVERLOADED_HOPS:
+        for seed in OVERLOADED_SEEDS:
+            for is_above in (True, False):
+                yield overloaded(hops, seed, is_above=is_above)
     yield from proactive()
     yield from map(untriggered, PROACTIVE_SEEDS)
 
@@ -186,8 +194,19 @@ def searching_seeds(hops: int) -> tuple[int, ...]:
 
 
 def agreeing(hops: int, seed: int) -> Run:
-    """A chain whose stations agree on block acknowledgements."""
-    return _chain(traffic="udp", megabits=20, hops=hops, routing="static", seconds=10, seed=seed)
+    """A chain whose stations agree on block acknowledgements, and know all addresses."""
+    return _chain(traffic="udp", megabits=20, arp=0, hops=hops, routing="static", seconds=10, seed=seed)
+
+
+def overloaded(hops: int, seed: int, *, is_above: bool) -> Run:
+    """A chain over AODV in which nodes two hops apart hear one another, and broadcasts reach as far as data.
+
+    Frames expire in the queue of the source, and nothing else breaks links. `is_above`: whether packets wait in
+    ns-3's FqCoDel, too, above that queue.
+    """
+    options: dict[str, str | float] = {"ns3::WifiRemoteStationManager::NonUnicastMode": "OfdmRate24Mbps"}
+    options |= {} if is_above else {"queue-disc": 0}
+    return chain("udp", routing="aodv", arp=1, **DETECTION[1], hops=hops, seconds=10, seed=seed, **options)
 
 
 def discovery() -> Iterator[Run]:

@@ -32,6 +32,7 @@ AODV = {
 DSDV = {"protocol": "dsdv", "advertise": "newer", "first_dump": "1 ms"}
 """With the habits of ns-3."""
 ERRORS = {"nist": "nist", "yans": "yans", "table": "table-bcc"}
+BROADCASTS = "ns3::WifiRemoteStationManager::NonUnicastMode"
 RATES = {"OfdmRate24Mbps": "24 Mbit/s", "OfdmRate6Mbps": "6 Mbit/s", "HtMcs7": "mcs7"}
 MEGABITS = {"OfdmRate24Mbps": 24, "HtMcs7": 65}
 Options = Mapping[str, str | float]
@@ -55,6 +56,7 @@ def _medium(options: Options) -> dict[str, Any]:
         "errors": ERRORS[str(options.get("errors", "nist"))],
         "tries": min(int(options.get("retries", 7)), 255),
         "rts_threshold": int(options.get("rts", 65535)),
+        "broadcast_rate": RATES[str(options.get(BROADCASTS, "OfdmRate6Mbps"))],
         "routing": "static",
     }
     if options.get("preamble") == 0:
