@@ -613,7 +613,7 @@ def test_exchanged_swarms_are_compared_swarm_by_swarm() -> None:
     # Within a tenth, although each swarm differs by the same amount.
     close = row((100, 109), (200, 209), (300, 309))
     assert close.verdict is Verdict.HOLDS
-    # 1250 bytes a kbit/s: means of 0.25 and 0.26 MB. One flow of two is served, and a fifth of the frames are sent again.
+    # 1250 bytes a kbit/s: means of 0.25 and 0.26 MB. One of two flows is served, a fifth of the frames are sent again.
     assert (close.theory, close.ours) == ("0.25; 1.0; 20; 1.50 (ns-3.37)", "0.26; 1.0; 20; 1.50")
     # About 80 kbit/s more in each swarm do not happen by chance; a difference whose sign changes may.
     assert row((100, 180), (200, 285), (300, 378)).verdict is Verdict.FAILS

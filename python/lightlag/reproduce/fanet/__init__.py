@@ -57,7 +57,11 @@ NOTES = (
     "(`--aggregate=0`), which frames at legacy rates cannot use. Each metric has one definition for both: a frame "
     "sent again has the retry bit; every expired timer of TCP counts, also in the handshake; hops and delays are "
     "means over the data that arrived; dropped frames are those given up after the last attempt or their "
-    "lifetime, or refused by a full queue.",
+    "lifetime, or refused by a full queue. They agree if the mean differences of a swarm are within a tenth in data, "
+    "served flows, frames sent again and hops, or not different from 0 at 95 %. One switch matters at 44 m: ns-3 "
+    "keeps packets that wait for a route until a reply or the end of a ring, also if a neighbour's HELLO brings the "
+    'route before (`release_on = "reply"`). If HELLO releases them, CUBIC carries 6.86 instead of 4.92 MB in ten '
+    "swarms of 10 s, and ns-3 4.94 MB.",
 )
 
 
