@@ -67,9 +67,12 @@ pub fn scenario(number: u64) -> Drawn {
     // Every fifth network has a way through a satellite.
     let far = draw.percent(20);
     let links = draw.between(1, 3);
+    // Of its own, so that the rest of a scenario stays as it was.
+    let mut codes = Draw::new(RandomStream::new(number, "soak code"));
     let mut lossy = false;
     for link in 0..links {
-        let line = line(&mut draw, far && link == 0, finite);
+        let mut line = line(&mut draw, far && link == 0, finite);
+        line.text += &code(&mut codes, &line.text);
         lossy |= line.lossy;
         write!(text, "\n[[links]]\nbetween = [\"n{link}\", \"n{}\"]\n{}", link + 1, line.text).unwrap();
     }
@@ -113,26 +116,28 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
         }
         .unwrap();
     }
-    let reorders = draw.percent(30);
-    if reorders {
+    if draw.percent(30) {
         let (often, most) = (draw.between(1, 300) as f64 / 1000.0, draw.magnitude(1, 200_000));
         let least = draw.between(0, most);
         writeln!(text, "reorder = {{ probability = {often}, delay = [\"{least} us\", \"{most} us\"] }}").unwrap();
     }
-    let duplicates = draw.percent(30);
-    if duplicates {
+    if draw.percent(30) {
         writeln!(text, "duplicate = {}", draw.between(1, 300) as f64 / 1000.0).unwrap();
     }
     if draw.percent(30) {
         writeln!(text, "header = \"{} B\"", draw.between(1, 40)).unwrap();
     }
-    if !reorders && !duplicates && draw.percent(30) {
-        let (data, repair) = (draw.magnitude(1, 200), draw.magnitude(1, 55));
-        let (flush, in_order) = (draw.magnitude(1, 200_000), draw.flag());
-        writeln!(text, "fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}")
-            .unwrap();
-    }
     Line { text, lossy }
+}
+
+/// The code of some links that keep the order of packets.
+fn code(draw: &mut Draw, line: &str) -> String {
+    let (data, repair) = (draw.magnitude(1, 200), draw.magnitude(1, 55));
+    let (flush, in_order) = (draw.magnitude(1, 200_000), draw.flag());
+    if !draw.percent(30) || line.contains("reorder") || line.contains("duplicate") {
+        return String::new();
+    }
+    format!("fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}\n")
 }
 
 /// A queue, with any discipline.

@@ -76,7 +76,10 @@ fn run_in_parts(text: &str, lanes: usize, threads: usize) -> (RunResult, bool) {
 
 /// Runs the scenario of this number.
 fn one(number: u64) -> (RunResult, bool) {
-    let drawn = generator::scenario(number);
+    drawn(number, generator::scenario(number))
+}
+
+fn drawn(number: u64, drawn: generator::Drawn) -> (RunResult, bool) {
     let result = run(&drawn.text);
     checks::all(&result, drawn.finite);
     let lanes = LANES[number as usize % LANES.len()];
@@ -253,7 +256,10 @@ fn random_constellations_hold_their_promises() {
 #[test]
 fn scenarios_that_failed_once_hold() {
     for number in [9_082, 12_793, 17_132] {
-        one(number);
+        // At that time links had no codes.
+        let mut scenario = generator::scenario(number);
+        scenario.text = scenario.text.lines().filter(|line| !line.starts_with("fec")).collect::<Vec<_>>().join("\n");
+        drawn(number, scenario);
     }
 }
 
