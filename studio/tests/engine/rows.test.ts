@@ -12,7 +12,7 @@ import { wholeRun } from "../../src/save/whole.ts";
 const ROOT = new URL("../../../", import.meta.url);
 const PYTHON = process.env.PYTHON ?? fileURLToPath(new URL(".venv/bin/python", ROOT));
 const SHIPPED = ["geo", "traffic", "siot", "asymmetric", "adhoc-chain", "search-and-rescue", "scps-moon", "lossy"];
-/** A proxy, queues that drop and mark early or thin out ACKs, duplicates and reordering. */
+/** A proxy, queues that drop and mark early or thin out ACKs, duplicates, reordering and repair packets. */
 const RARE = `name = "rare"
 duration = "20 s"
 [defaults.tcp]
@@ -29,7 +29,8 @@ rate = "5 Mbit/s"
 delay = "250 ms"
 loss = 1e-4
 queue = "1 bdp"
-reorder = { probability = 0.01, delay = "5 ms" }
+reorder = { forward = { probability = 0.01, delay = "5 ms" } }
+fec = { backward = { data = 10, repair = 2 } }
 [[proxies]]
 node = "p"
 buffer = "1 MB"
@@ -67,5 +68,5 @@ test("every kind of table and rare column is among them", () => {
   const titles = new Set(Object.values(expected).flatMap((tables) => tables.map(([title]) => title)));
   expect(titles).toEqual(new Set(["Flows", "Links", "Proxies", "Media", "Radios"]));
   const links = expected.rare?.find(([title]) => title === "Links")?.[1][0] ?? {};
-  expect(Object.keys(links)).toEqual(expect.arrayContaining(["marked", "duplicated", "reordered"]));
+  expect(Object.keys(links)).toEqual(expect.arrayContaining(["marked", "duplicated", "reordered", "repair packets"]));
 });
