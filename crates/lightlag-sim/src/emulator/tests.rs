@@ -126,3 +126,29 @@ fn packets_meet_the_changes_of_their_link() {
     let (counters, backlog) = path.links(at(1000)).next().unwrap();
     assert_eq!((counters.dropped_outage, counters.delivered, backlog.packets), (1, 6, 0));
 }
+
+#[test]
+fn packets_that_a_code_repairs_come_out_in_order() {
+    let network = network(
+        r#"
+        [[links]]
+        between = ["a", "b"]
+        rate = "12 Mbit/s"
+        delay = "10 ms"
+        queue = "1000 packets"
+        loss = 0.1
+        fec = { data = 5, repair = 3, flush = "20 ms" }
+        "#,
+    );
+    let mut path = Emulator::new(&network, 1);
+    let mut out = Vec::new();
+    for number in 0..1_000_u64 {
+        path.send(at(number), NodeId(0), packet(NodeId(1), 1000, number));
+        out.extend(std::iter::from_fn(|| path.next_delivery(at(number))).map(|(_, packet)| packet.body));
+    }
+    out.extend(std::iter::from_fn(|| path.next_delivery(at(3000))).map(|(_, packet)| packet.body));
+    let counters = path.links(at(3000)).next().unwrap().0;
+    assert_eq!(out.len() as u64, 1_000 - counters.dropped_error);
+    assert!(out.is_sorted() && counters.repaired > 50 && counters.dropped_error < 20, "{counters:?}");
+    assert_eq!(path.next_event(), None);
+}
