@@ -33,7 +33,9 @@ impl Sender {
         let Some(extra) = self.special.used_extra() else { return false };
         let buffer = &mut extra.send_buffer;
         let room = buffer.size.saturating_sub(unacknowledged);
-        let bytes = if buffer.waiting <= room { buffer.waiting } else { room / segment * segment };
+        // A compressed header leaves a segment more room than the MSS, which is the least buffer.
+        let unit = segment.min(buffer.size);
+        let bytes = if buffer.waiting <= room { buffer.waiting } else { room / unit * unit };
         buffer.waiting -= bytes;
         let closes = buffer.closes && buffer.waiting == 0;
         self.accept(bytes);

@@ -53,3 +53,18 @@ fn a_write_that_fits_leaves_at_once_and_whole() {
     // 4,500 bytes in all.
     assert_eq!(lengths(&drain(&mut client, at(110))), [1_000, 1_000, 1_000, 200]);
 }
+
+#[test]
+fn a_buffer_below_a_segment_is_filled_when_it_is_empty() {
+    // A compressed header leaves more room for payload than the MSS, which is the least buffer.
+    let mut client = established(Config { send_buffer: Some(Bytes(700)), ..config() });
+    client.write(1_500);
+    client.close();
+    assert_eq!(lengths(&drain(&mut client, at(100))), [700]);
+    client.handle_segment(at(200), &segment(1, 301, 0, Flags::ACK, 600));
+    assert_eq!(lengths(&drain(&mut client, at(200))), [0; 0]);
+    client.handle_segment(at(210), &segment(1, 701, 0, Flags::ACK, 610));
+    assert_eq!(lengths(&drain(&mut client, at(210))), [700]);
+    client.handle_segment(at(300), &segment(1, 1_401, 0, Flags::ACK, 700));
+    assert_eq!(lengths(&drain(&mut client, at(300))), [100]);
+}
