@@ -10,28 +10,28 @@
 //! least one host, and may have no network, in which case device and host exchange packets directly.
 
 mod directory;
+mod error;
 mod handle;
 mod network;
 mod options;
 mod outside;
+mod plan;
 
 pub use directory::Prefix;
-pub use handle::{Event, Handle};
+pub use error::{EmulationError, OptionsError};
+pub use handle::Handle;
 pub use network::NetworkPlan;
-pub use options::{DeviceOptions, EmulationOptions, OptionsError};
+pub use options::{DeviceOptions, EmulationOptions};
 pub use outside::{Devices, Outside};
+pub use plan::{EmulationPlan, End};
 
 use crate::packet::Fault;
-use crate::priority::Priority;
-use crate::serve::{Host, HostPlan};
+use crate::serve::{Event, Host, HostError, HostPlan};
 use crate::statistics::{Direction, HostCounters, LATE, Snapshot, seconds};
-use crate::tun::{LARGEST_PACKET, TunConfig, TunError, Written};
+use crate::tun::{LARGEST_PACKET, Written};
 use directory::{Directory, Edge};
 use lightlag_core::{Duration, Instant};
-use lightlag_host::SocketError;
 use network::{EmulatedNetwork, Losses};
-use std::io;
-use std::net::SocketAddr;
 
 /// Period of publishing statistics and of checking for a request to stop.
 const TICK: Duration = Duration::from_millis(50);
@@ -41,54 +41,6 @@ const BATCH: usize = 256;
 
 /// Time for the last segments of closed connections after the last host has finished.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// A complete description of an emulation.
-#[derive(Clone, Debug)]
-pub struct EmulationPlan {
-    /// Devices to open.
-    pub devices: Vec<TunConfig>,
-    /// Simulated hosts.
-    pub hosts: Vec<HostPlan>,
-    /// Network that joins them. Without it, the only device and the only host exchange packets directly.
-    pub network: Option<NetworkPlan>,
-    /// Scheduling of the loop's thread.
-    pub priority: Priority,
-    /// End, unless it is stopped earlier.
-    pub end: End,
-}
-
-/// The end of an emulation that is not stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// Never.
-    Never,
-    /// After this time.
-    After(Duration),
-    /// When all hosts have finished. A host that listens without a limit of connections never finishes.
-    WithHosts,
-}
-
-/// The reason why an emulation failed.
-#[derive(Debug, thiserror::Error)]
-pub enum EmulationError {
-    /// A device failed.
-    #[error(transparent)]
-    Tun(#[from] TunError),
-    /// A host cannot use its address or port, or its connection failed.
-    #[error("{address}: {error}")]
-    Socket {
-        /// Address at which it was to listen or to which it connected.
-        address: SocketAddr,
-        /// The error.
-        error: SocketError,
-    },
-    /// Packets of hosts cannot find one of several devices.
-    #[error("{0}: has no address, by which packets of hosts find it; give --address ADDRESS/PREFIX ADDRESS/PREFIX")]
-    NoAddress(String),
-    /// A file to be sent cannot be read, or a test of iperf3 failed.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
 
 /// A simulated network between real devices and simulated hosts.
 pub struct Emulation {
@@ -125,7 +77,7 @@ impl Emulation {
         Ok(Self {
             network: plan.network.as_ref().map(EmulatedNetwork::new),
             directory: Directory::new(addresses, &own),
-            hosts: plan.hosts.iter().map(Host::new).collect::<io::Result<_>>()?,
+            hosts: plan.hosts.iter().map(Host::new).collect::<Result<_, HostError>>()?,
             devices: addresses.len(),
             end: plan.end,
             directions: vec![Direction::default(); addresses.len() + own.len()],

@@ -1,34 +1,13 @@
 //! The handle of a running emulation: its owner stops it, and reads statistics and the events of hosts.
 
-use crate::serve::Report;
+use crate::serve::Event;
 use crate::statistics::Snapshot;
-use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of events that wait for the owner; the oldest are dropped first.
 const MAX_EVENTS: usize = 100_000;
-
-/// An event of a host.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case", tag = "event")]
-pub enum Event {
-    /// The host listens or is about to connect.
-    Ready {
-        /// The address at which it listens, or to which it connects.
-        address: String,
-    },
-    /// A connection is open.
-    Opened {
-        /// The host's address.
-        local: String,
-        /// The peer's address.
-        remote: String,
-    },
-    /// A connection is over.
-    Closed(Box<Report>),
-}
 
 /// The handle by which the owner of a running emulation talks to it.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The simulated network of an emulation, with devices and hosts at its nodes.
 
 use super::directory::Edge;
-use super::options::OptionsError;
+use super::error::OptionsError;
 use crate::packet::{self, Fault};
 use crate::statistics::LinkSnapshot;
 use lightlag_core::{Codepoint, Instant};

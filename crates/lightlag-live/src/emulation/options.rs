@@ -1,13 +1,13 @@
 //! The options of `lightlag emulate`, `serve-tcp` and `connect`, and their [`EmulationPlan`].
 
 use super::directory::{Prefix, is_same_network};
-use super::network::Site;
-use super::{EmulationPlan, End, NetworkPlan};
+use super::error::OptionsError;
+use super::network::{NetworkPlan, Site};
+use super::plan::{EmulationPlan, End};
 use crate::priority::Priority;
 use crate::serve::{HostOptions, HostPlan, Naming};
 use crate::tun::TunConfig;
 use lightlag_core::Duration;
-use lightlag_scenario::ScenarioError;
 use serde::Deserialize;
 use std::net::IpAddr;
 
@@ -54,29 +54,6 @@ pub struct DeviceOptions {
     /// Its node. Defaults: the start of the scenario's first flow, and for the second device its end.
     #[serde(default)]
     pub node: Option<String>,
-}
-
-/// The reason why options describe no emulation.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum OptionsError {
-    /// The scenario has these errors.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Scenario(Vec<ScenarioError>),
-    /// One line with the option, its value and a fix.
-    #[error("{0}")]
-    Option(String),
-}
-
-impl From<String> for OptionsError {
-    fn from(message: String) -> Self {
-        Self::Option(message)
-    }
-}
-
-impl From<&str> for OptionsError {
-    fn from(message: &str) -> Self {
-        Self::Option(message.to_owned())
-    }
 }
 
 /// MTU of Ethernet.

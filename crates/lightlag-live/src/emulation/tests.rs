@@ -1,5 +1,6 @@
 use super::*;
 use crate::packet::envelope;
+use crate::tun::TunError;
 use lightlag_core::Codepoint;
 use std::collections::VecDeque;
 

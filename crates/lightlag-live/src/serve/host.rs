@@ -3,8 +3,7 @@
 use super::iperf::{Client, Server};
 use super::report::Report;
 use super::session::{CHUNK, Session};
-use super::{Action, HostPlan, Role};
-use crate::emulation::{EmulationError, Event};
+use super::{Action, Event, HostError, HostPlan, Role};
 use crate::statistics::HostCounters;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, SocketError, SocketId, SocketOption, Stack};
@@ -39,7 +38,7 @@ impl Host {
     ///
     /// # Errors
     /// If a file to be sent cannot be opened.
-    pub(crate) fn new(plan: &HostPlan) -> io::Result<Self> {
+    pub(crate) fn new(plan: &HostPlan) -> Result<Self, HostError> {
         if let Action::Listen { role: Role::Send(source), .. } | Action::Connect { role: Role::Send(source), .. } =
             &plan.action
         {
@@ -63,12 +62,12 @@ impl Host {
     ///
     /// # Errors
     /// If the address or port cannot be used.
-    pub(crate) fn begin(&mut self, now: Instant) -> Result<SocketAddr, EmulationError> {
+    pub(crate) fn begin(&mut self, now: Instant) -> Result<SocketAddr, HostError> {
         match &self.plan.action {
             Action::Listen { port, .. } => {
                 let address = SocketAddr::new(self.plan.address(), *port);
                 let listened = self.stack.listen(address, BACKLOG);
-                self.listener = Some(listened.map_err(|error| EmulationError::Socket { address, error })?);
+                self.listener = Some(listened.map_err(|error| HostError::Socket { address, error })?);
                 Ok(address)
             }
             Action::Connect { remote, start, .. } => {
@@ -94,7 +93,7 @@ impl Host {
     }
 
     /// Opens a connection. A sender whose data may leave with the SYN opens it with its first data.
-    fn connect(&mut self, now: Instant) -> Result<(), EmulationError> {
+    fn connect(&mut self, now: Instant) -> Result<(), HostError> {
         let Action::Connect { remote: address, role, .. } = &self.plan.action else { return Ok(()) };
         let (address, sends, socket) = (*address, matches!(role, Role::Send(_)), self.stack.socket());
         let opened = match self.plan.early {
@@ -105,7 +104,7 @@ impl Host {
             true => self.stack.connect_with(now, socket, Some(address), &[], false).map(|_| ()),
             false => self.stack.connect(now, socket, address),
         };
-        opened.map_err(|error| EmulationError::Socket { address, error })?;
+        opened.map_err(|error| HostError::Socket { address, error })?;
         self.opening = Some(socket);
         Ok(())
     }
@@ -114,7 +113,7 @@ impl Host {
     ///
     /// # Errors
     /// If a connection is refused, a test of iperf3 fails, or a file cannot be read.
-    pub(crate) fn drive(&mut self, now: Instant, report: &mut dyn FnMut(Event)) -> Result<(), EmulationError> {
+    pub(crate) fn drive(&mut self, now: Instant, report: &mut dyn FnMut(Event)) -> Result<(), HostError> {
         let now = now + BEGIN;
         self.stack.handle_timeout(now);
         if self.connects_at.is_some_and(|time| time <= now) {
@@ -138,7 +137,7 @@ impl Host {
     }
 
     /// Lets the applications work. Returns the reports of connections that are over.
-    fn work(&mut self, now: Instant) -> Result<Vec<Report>, EmulationError> {
+    fn work(&mut self, now: Instant) -> Result<Vec<Report>, HostError> {
         let mut reports = self.server.drive(now, &mut self.stack, &mut self.chunk)?;
         if let Some(client) = &mut self.client {
             let report = client.drive(now, &mut self.stack, &mut self.chunk)?;
@@ -180,7 +179,7 @@ impl Host {
     }
 
     /// Connections whose handshake is over.
-    fn newly_open(&mut self) -> Result<Vec<SocketId>, EmulationError> {
+    fn newly_open(&mut self) -> Result<Vec<SocketId>, HostError> {
         let mut open = Vec::new();
         while let Some(Ok(socket)) = self.listener.map(|listener| self.stack.accept(listener)) {
             open.push(socket);
@@ -190,7 +189,7 @@ impl Host {
             if ready.error {
                 let Action::Connect { remote: address, .. } = self.plan.action else { return Ok(open) };
                 let error = self.stack.take_error(socket).ok().flatten().unwrap_or(SocketError::TimedOut);
-                return Err(EmulationError::Socket { address, error });
+                return Err(HostError::Socket { address, error });
             }
             if ready.writable || ready.readable {
                 self.opening = None;

@@ -22,8 +22,46 @@ pub(crate) use host::Host;
 pub(crate) use options::Naming;
 
 use lightlag_core::Duration;
-use lightlag_host::HostConfig;
+use lightlag_host::{HostConfig, SocketError};
+use serde::Serialize;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
+
+/// An event of a host.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The host listens or is about to connect.
+    Ready {
+        /// The address at which it listens, or to which it connects.
+        address: String,
+    },
+    /// A connection is open.
+    Opened {
+        /// The host's address.
+        local: String,
+        /// The peer's address.
+        remote: String,
+    },
+    /// A connection is over.
+    Closed(Box<Report>),
+}
+
+/// The reason why a host failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// It cannot use its address or port, or its connection failed.
+    #[error("{address}: {error}")]
+    Socket {
+        /// Address at which it was to listen or to which it connected.
+        address: SocketAddr,
+        /// The error.
+        error: SocketError,
+    },
+    /// A file to be sent cannot be read, or a test of iperf3 failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
 
 /// The task of the host.
 #[derive(Clone, Debug)]
