@@ -25,8 +25,8 @@ from lightlag.reproduce.fanet.setting import BBR_NS3, CONNECTED, CUBIC, DEFAULT,
 
 CLASSES: tuple[tuple[str, Contender], ...] = (("TcpCubic", CUBIC), ("TcpBbr", BBR_NS3))
 """The classes of ns-3, and ours."""
-SIZES: tuple[tuple[Radio, int, int, int], ...] = ((DEFAULT, 60, 30, 100), (CONNECTED, 60, 30, 30))
-"""Radio, UAVs, flows and simulated seconds: ns-3 takes up to two seconds for each where all are connected."""
+SIZES: tuple[tuple[Radio, int, int, int], ...] = ((DEFAULT, 60, 30, 100), (CONNECTED, 60, 30, 20))
+"""Radio, UAVs, flows and simulated seconds: ns-3 takes up to four seconds for each where all are connected."""
 SEEDS = range(1, 11)
 SPEED = 25
 MUTE_DBM = -60
