@@ -17,7 +17,7 @@ import pytest
 
 from conftest import Lightlag
 from lightlag import _engine
-from lightlag.emulation import ADDRESSES, Device, device, emulate
+from lightlag.emulation import ADDRESSES, Device, Emulation, device, emulate
 from lightlag.errors import InputError
 from lightlag.namespaces import allowed, command, namespaces
 
@@ -95,11 +95,28 @@ for n in range({count}):
         if answer[0] in (0, 129) and answer[4:8] == head[4:8]:
             break
     print(1e3 * (time.monotonic() - sent))
-    time.sleep(0.02)
 """
     done = inside(namespace, sys.executable, "-S", "-c", code)
     assert done.returncode == 0, done.stderr
     return [float(line) for line in done.stdout.split()]
+
+
+def on_their_way(statistics: dict[str, Any]) -> int:
+    """Packets that a device took, and that have neither left at the other one nor been dropped."""
+    ended = ("delivered_packets", "dropped_refused", "dropped_not_ip", "dropped_truncated")
+    count = sum(one["taken_packets"] - sum(one[name] for name in ended) for one in statistics["directions"])
+    dropped = ("dropped_queue", "dropped_aqm", "dropped_error")
+    return int(count - sum(link[name] for link in statistics["links"] for name in dropped))
+
+
+def settled(emulation: Emulation, *, taken_packets: int) -> dict[str, Any]:
+    """Waits until so many packets have entered at the first device and none is on its way, and returns the counts."""
+    while True:
+        assert emulation.is_running
+        statistics = emulation.statistics()
+        if statistics["directions"][0]["taken_packets"] >= taken_packets and on_their_way(statistics) == 0:
+            return statistics
+        time.sleep(0.01)
 
 
 def inject(namespace: str, packets: list[bytes]) -> None:
@@ -120,8 +137,7 @@ for packet in sys.stdin.read().split():
 def test_a_round_trip_takes_the_delay_of_the_path(path_file: Path, pair: list[str]) -> None:
     with emulate(path_file, ends(pair)) as emulation:
         times = ping(pair[0], "10.77.0.2", count=20)
-        time.sleep(0.1)
-        statistics = emulation.statistics()
+        statistics = settled(emulation, taken_packets=20)
     # 2 · 25 ms of propagation, and 4 · 84 B at 50 or 100 Mbit/s; never less, and hardly more when nobody disturbs.
     assert min(times) >= 50.0
     assert min(times) < 60.0, times
@@ -144,17 +160,17 @@ def test_ipv6_crosses_too(path_file: Path) -> None:
 
 @needs_root
 def test_losses_are_those_of_the_scenario_and_nothing_else_is_lost(path_file: Path, pair: list[str]) -> None:
+    # As many as the queue holds.
     sender = """
-import socket, time
+import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for n in range(2000):
-    s.sendto(n.to_bytes(4, "big") + bytes(96), ("10.77.0.2", 9999))
-    time.sleep(0.0002)
+for n in range(100):
+    s.sendto(bytes(100), ("10.77.0.2", 9999))
 """
     with emulate(path_file, ends(pair), sets={"links.1.loss": "0.1", "seed": "3"}) as emulation:
-        inside(pair[0], sys.executable, "-S", "-c", sender)
-        time.sleep(0.2)
-        statistics = emulation.statistics()
+        for burst in range(1, 21):
+            inside(pair[0], sys.executable, "-S", "-c", sender)
+            statistics = settled(emulation, taken_packets=100 * burst)
     there = statistics["directions"][0]
     lossy = statistics["links"][1]
     assert there["taken_packets"] == lossy["offered"] == 2000
@@ -169,8 +185,7 @@ def test_what_is_no_ip_packet_is_counted_and_dropped(path_file: Path, pair: list
     junk = [b"\x15" * 40, b"\x45" * 19, whole[:24], b"\x60" + bytes(38), b"\x45"]
     with emulate(path_file, ends(pair)) as emulation:
         inject(pair[0], [*junk, whole])
-        time.sleep(0.3)
-        there = emulation.statistics()["directions"][0]
+        there = settled(emulation, taken_packets=6)["directions"][0]
     assert there["taken_packets"] == 6
     assert (there["dropped_not_ip"], there["dropped_truncated"]) == (1, 4)
     # The last one is an IP packet to our links, and the kernel's business at the far end.
