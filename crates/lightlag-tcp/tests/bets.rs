@@ -269,13 +269,13 @@ fn the_share_of_holes_is_that_of_segments_lost_each_time() {
         path.transfer(segments * 512);
         path.run();
         ended(&path, segments * 512);
-        let expected = loss.powi(transmissions.into());
+        let expected: f64 = (0..transmissions).map(|_| loss).product();
         let share = path.ends[SERVER].holes().bytes as f64 / (segments as f64 * 512.0);
         let band = 2.576 * (expected * (1.0 - expected) / segments as f64).sqrt();
         assert!((share - expected).abs() < band, "{transmissions}: {share}, {expected} ± {band}");
         let mean = path.data(CLIENT).len() as f64 / segments as f64;
         // 1 + p + p² … copies a segment.
-        let copies: f64 = (0..i32::from(transmissions)).map(|n| loss.powi(n)).sum();
+        let copies = (1.0 - expected) / (1.0 - loss);
         assert!((mean / copies - 1.0).abs() < 0.02, "{transmissions}: {mean} {copies}");
     }
 }

@@ -344,7 +344,7 @@ mod tests {
             let (p_cl, dropped) = rates(base, Codepoint::Ect1);
             assert!((p_cl - 2.0 * base).abs() < 1e-4 && dropped == 0.0, "{base}: {p_cl}");
             let (marked, p_c) = rates(base, Codepoint::NotEct);
-            assert!((p_c - (p_cl / 2.0).powi(2)).abs() < 1e-4 && marked == 0.0, "{base}: {p_c}");
+            assert!((p_c - p_cl * p_cl / 4.0).abs() < 1e-4 && marked == 0.0, "{base}: {p_c}");
             let (marked, dropped) = rates(base, Codepoint::Ect0);
             assert!((marked - p_c).abs() < 1e-4 && dropped == 0.0, "{base}: {marked}");
         }

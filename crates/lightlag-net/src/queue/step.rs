@@ -212,7 +212,7 @@ mod tests {
         assert!(queue.dequeue(Instant::ZERO, &mut verdicts).is_none());
         let before = queue.average;
         queue.enqueue(Instant::from_nanos(4_000_000), packet(0, 500, Codepoint::Ect0), &mut verdicts);
-        let expected = before * 0.75_f64.powi(4) * 0.75 + 0.25;
+        let expected = before * libm::pow(0.75, 4.0) * 0.75 + 0.25;
         assert!((queue.average - expected).abs() < 1e-12, "{} {expected}", queue.average);
     }
 }
