@@ -129,7 +129,9 @@ fn places_do_not_depend_on_threads() {
         }
         let mut rewards = Vec::new();
         for step in 0..10 {
-            batch.step(&[1.0, 1.1, 1.2, 0.9, 0.8].map(|factor| libm::pow(factor, f64::from(step % 3)))).expect("factors");
+            batch
+                .step(&[1.0, 1.1, 1.2, 0.9, 0.8].map(|factor| libm::pow(factor, f64::from(step % 3))))
+                .expect("factors");
             rewards.extend(batch.outcomes());
         }
         rewards

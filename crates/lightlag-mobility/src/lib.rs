@@ -14,21 +14,20 @@
 //! - [`paths`]: files of paths.
 
 pub mod area;
+pub mod model;
 pub mod models;
-pub mod motion;
 pub mod paths;
 pub mod piece;
 pub mod placement;
-pub mod registry;
 pub mod track;
 pub mod vector;
 mod walk;
 
 pub use area::{Area, AreaError};
-pub use motion::Motion;
+pub use model::Refusal;
+pub use models::{Mobility, Motion};
 pub use paths::{Doubt, Path, PathError, Paths};
 pub use piece::Piece;
 pub use placement::Placement;
-pub use registry::{Mobility, Refusal};
 pub use track::{Fix, Track};
 pub use vector::Vector;

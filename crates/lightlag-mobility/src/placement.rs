@@ -1,6 +1,6 @@
 //! Where nodes start.
 
-use crate::registry::{extent, shown};
+use crate::model::{extent, shown};
 use crate::{Area, Vector};
 use lightlag_core::Unit;
 use lightlag_net::setting::{Described, Setting};

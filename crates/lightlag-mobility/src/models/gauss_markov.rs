@@ -11,7 +11,7 @@
 //! and the velocity (v cos θ cos φ, v sin θ cos φ, v sin φ) lasts for Δt. The state starts at the means, and the first step
 //! already has noise. The rules at the walls are those of ns-3's `GaussMarkovMobilityModel`.
 
-use crate::registry::Model;
+use crate::model::Model;
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};

@@ -4,7 +4,7 @@
 //! 1999. A member is at the place of its leader plus an offset, and the offset moves in a ball about the leader: straight
 //! from place to place, each drawn uniformly, at a constant speed. A member that would leave the area slides along its wall.
 
-use crate::registry::{Model, Refusal, in_area};
+use crate::model::{Model, Refusal, in_area};
 use crate::walk::{Start, Walk};
 use crate::{Area, Mobility, Motion, Piece, Vector};
 use lightlag_core::{Instant, RandomStream, Unit};

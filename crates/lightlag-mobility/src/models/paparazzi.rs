@@ -4,8 +4,8 @@
 //! and a height once, then one movement after another with these probabilities: stay-at (a circle) 30 %, oval 30 %, scan
 //! 30 %, eight 5 %, waypoint 5 %. Sizes, places and times of the movements are ours: see `docs/models/mobility.md`.
 
+use crate::model::Model;
 use crate::piece::flight_time;
-use crate::registry::Model;
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};

@@ -9,7 +9,7 @@
 //!   P(pause > p) / E\[P\];
 //! - else it is on a leg whose density grows with its length, uniformly along it, at the speed v₀^(1−u) v₁^u.
 
-use crate::registry::Model;
+use crate::model::Model;
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};

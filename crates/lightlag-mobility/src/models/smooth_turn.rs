@@ -4,7 +4,7 @@
 //! times a node draws a curvature κ ~ N(0, σ²) and circles about the centre at the distance 1/κ to its left, so that its
 //! heading changes by v κ a second. At a wall its path is mirrored.
 
-use crate::registry::Model;
+use crate::model::Model;
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};

@@ -1,7 +1,7 @@
 //! Nodes that stay where they are.
 
 use crate::Piece;
-use crate::registry::Model;
+use crate::model::Model;
 use crate::walk::{Start, Walk};
 use lightlag_core::Instant;
 use lightlag_net::setting::{Described, Setting};

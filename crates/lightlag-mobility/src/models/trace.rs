@@ -1,6 +1,6 @@
 //! Paths from files.
 
-use crate::registry::{Model, Refusal, extent, shown};
+use crate::model::{Model, Refusal, extent, shown};
 use crate::track::{Follower, Track};
 use crate::walk::Start;
 use crate::{Area, Piece, Vector};

@@ -1,7 +1,7 @@
 //! Paths by hand: places with times, or places with the speed to each.
 
+use crate::model::{Model, Refusal, extent, in_area, shown};
 use crate::piece::flight_time;
-use crate::registry::{Model, Refusal, extent, in_area, shown};
 use crate::track::{Fix, Follower, Track};
 use crate::walk::Start;
 use crate::{Area, Piece, Vector};

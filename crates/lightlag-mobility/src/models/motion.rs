@@ -1,6 +1,6 @@
 //! The path of one node.
 
-use crate::registry::{Course, Mobility};
+use crate::models::registry::{Course, Mobility};
 use crate::walk::Start;
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Instant, RandomStream};
