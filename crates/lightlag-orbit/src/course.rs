@@ -190,9 +190,10 @@ pub fn all_pairs(sky: &Arc<Sky>, rules: Rules, router: Option<&Own>, until: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::satellite::Satellite;
     use crate::shell::{Motion, Phasing, Shell};
     use crate::site::Site;
-    use crate::sky::{Satellite, Station, Visibility};
+    use crate::sky::{Station, Visibility};
     use crate::time::Utc;
 
     fn sky(latitude: f64) -> Sky {

@@ -1,7 +1,7 @@
 //! The orbital elements of a satellite, from a file.
 
 use crate::propagate::Propagator;
-use crate::sky::Satellite;
+use crate::satellite::Satellite;
 use crate::time::Utc;
 
 /// More revolutions a day than anything has that stays above the ground.

@@ -13,6 +13,7 @@
 //! - [`cities`]: places of large cities.
 //! - [`shell`]: Walker shells.
 //! - [`grid`]: links between satellites.
+//! - [`satellite`]: a name and an orbit.
 //! - [`sky`]: all together.
 //! - [`connections`]: which stations have a path to each other.
 //! - [`handover`]: what a handover does to packets.
@@ -29,6 +30,7 @@ pub mod handover;
 pub mod omm;
 pub mod plan;
 pub mod propagate;
+pub mod satellite;
 pub mod shell;
 pub mod site;
 pub mod sky;
@@ -38,7 +40,8 @@ pub mod tle;
 pub use handover::{Handover, Waiting};
 pub use plan::own as own_ways;
 pub use plan::{Change, MOST_NODES, Metric, Planner, Rules, Selection};
+pub use satellite::Satellite;
 pub use shell::{Phasing, Shell, ShellError};
 pub use site::Site;
-pub use sky::{Satellite, Sky, Stand, Station, Visibility, Waypoint};
+pub use sky::{Sky, Stand, Station, Visibility, Waypoint};
 pub use time::Utc;

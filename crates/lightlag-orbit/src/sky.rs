@@ -2,7 +2,7 @@
 
 use crate::frames::sidereal;
 use crate::grid::{Isl, sees_above_the_air, sine_of_latitude};
-use crate::propagate::Propagator;
+use crate::satellite::Satellite;
 use crate::site::{Look, Site};
 use crate::time::Utc;
 use lightlag_core::{Duration, Instant};
@@ -15,15 +15,6 @@ pub const LIGHT: f64 = 299_792_458.0;
 
 /// Radians a second by which the Earth turns (the rate of the sidereal time of 1982 at J2000).
 const TURN: f64 = TAU * 1.002_737_909_350_795 / 86_400.0;
-
-/// A satellite.
-#[derive(Clone, Debug)]
-pub struct Satellite {
-    /// Its name.
-    pub name: String,
-    /// Its orbit.
-    pub orbit: Propagator,
-}
 
 /// The satellites that a station may use.
 #[derive(Clone, Copy, PartialEq, Debug)]

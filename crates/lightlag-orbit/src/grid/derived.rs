@@ -11,7 +11,7 @@
 
 use super::{Isl, sees_above_the_air};
 use crate::element_set::ElementSet;
-use crate::sky::Satellite;
+use crate::satellite::Satellite;
 use lightlag_mobility::Vector;
 use std::f64::consts::TAU;
 

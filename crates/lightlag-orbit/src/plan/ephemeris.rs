@@ -65,8 +65,8 @@ impl Ephemeris {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::satellite::Satellite;
     use crate::shell::Shell;
-    use crate::sky::Satellite;
     use crate::time::Utc;
     use lightlag_core::Duration;
 

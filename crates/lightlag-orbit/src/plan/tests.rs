@@ -1,8 +1,9 @@
 use super::*;
 use crate::grid::plus_grid;
+use crate::satellite::Satellite;
 use crate::shell::{Motion, Phasing, Shell};
 use crate::site::Site;
-use crate::sky::{LIGHT, Satellite, Station, Visibility};
+use crate::sky::{LIGHT, Station, Visibility};
 use crate::time::Utc;
 
 /// Places of Hypatia's cities: Manila, Dalian, Istanbul, Nairobi, Paris, Moscow.
