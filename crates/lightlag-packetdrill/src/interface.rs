@@ -6,6 +6,7 @@
 use crate::calls::Peer;
 use crate::errno::{Errno, Outcome};
 use crate::options::TCP_INQ;
+use crate::preload::answer_option;
 use crate::world::World;
 use libc::{
     c_char, c_int, c_longlong, c_uint, c_ulong, c_void, epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t,
@@ -418,32 +419,6 @@ unsafe extern "C" fn close(user: User, fd: c_int) -> c_int {
 unsafe extern "C" fn shutdown(user: User, fd: c_int, how: c_int) -> c_int {
     // SAFETY: the contract of the table.
     done(unsafe { world(user) }.shutdown(fd, how))
-}
-
-/// `getsockopt`, for the table and for the preloaded library.
-///
-/// # Safety
-///
-/// `value` points to `*len` bytes.
-pub(crate) unsafe fn answer_option(
-    world: &World,
-    fd: c_int,
-    level: c_int,
-    name: c_int,
-    value: *mut c_void,
-    len: *mut socklen_t,
-) -> Outcome<()> {
-    if value.is_null() || len.is_null() {
-        return Err(Errno(libc::EFAULT));
-    }
-    let found = world.get_option(fd, level, name)?;
-    // SAFETY: by the contract above.
-    unsafe {
-        let room = (*len as usize).min(found.len());
-        value.cast::<u8>().copy_from_nonoverlapping(found.as_ptr(), room);
-        *len = room as socklen_t;
-    }
-    Ok(())
 }
 
 unsafe extern "C" fn getsockopt(

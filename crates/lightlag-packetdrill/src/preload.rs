@@ -1,7 +1,6 @@
 //! The counterpart of `lightlag-preload`, for calls that the tool makes through libc: options and files.
 
-use crate::errno::Errno;
-use crate::interface::answer_option;
+use crate::errno::{Errno, Outcome};
 use crate::world::World;
 use libc::{c_int, c_void, off_t, size_t, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -40,6 +39,32 @@ fn tell(answer: Option<Answer>, send_file: Option<SendFile>) {
         let register: Register = unsafe { std::mem::transmute(found) };
         register(answer, send_file);
     }
+}
+
+/// `getsockopt`, for the table and for the preloaded library.
+///
+/// # Safety
+///
+/// `value` points to `*len` bytes.
+pub(crate) unsafe fn answer_option(
+    world: &World,
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    len: *mut socklen_t,
+) -> Outcome<()> {
+    if value.is_null() || len.is_null() {
+        return Err(Errno(libc::EFAULT));
+    }
+    let found = world.get_option(fd, level, name)?;
+    // SAFETY: by the contract above.
+    unsafe {
+        let room = (*len as usize).min(found.len());
+        value.cast::<u8>().copy_from_nonoverlapping(found.as_ptr(), room);
+        *len = room as socklen_t;
+    }
+    Ok(())
 }
 
 unsafe extern "C" fn answer(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
