@@ -15,17 +15,19 @@ mod options;
 mod profile;
 mod receive_buffer;
 mod route;
+mod rto;
 mod scps;
 
 pub use fast_open::FastOpen;
 pub use initial_window::InitialWindow;
 pub use lightlag_control::rtt::{Rto, Variance, VarianceGain};
 pub use loss_assumption::{LossAssumption, register_response};
-pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options, RtoOptions};
+pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options};
 pub use profile::Profile;
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;
 pub use receive_buffer::{AutoBuffer, ReceiveBuffer};
 pub use route::{PathParameters, PathWord, Route, RouteOptions, RouteSwitch};
+pub use rto::RtoOptions;
 pub use scps::{
     Bets, BetsOptions, BetsSwitch, RateControl, RateControlOptions, Scps, ScpsOptions, ScpsSwitch, SnackForm,
     TokenRelease,

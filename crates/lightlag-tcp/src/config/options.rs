@@ -3,8 +3,8 @@
 use super::Profile;
 use super::{
     ChallengeAcks, Config, DelayedAck, FastOpen, Growth, IdleRestart, InitialWindow, KeepAlive, LossAssumption,
-    PartialAcks, Probe, RateControlOptions, ReceiveBuffer, Reductions, RouteSwitch, Rto, RttSamples, Scheme,
-    ScpsSwitch, TimerGranularity, Variance, VarianceGain, WindowEdge, WindowRule,
+    PartialAcks, Probe, RateControlOptions, ReceiveBuffer, Reductions, RouteSwitch, RtoOptions, RttSamples, Scheme,
+    ScpsSwitch, TimerGranularity, WindowEdge, WindowRule,
 };
 use crate::ecn::{AccecnOption, Ect, Mode};
 use lightlag_control::congestion::Choice;
@@ -15,12 +15,11 @@ use serde::{Deserialize, Serialize};
 
 mod error;
 mod resolve;
-mod table;
+pub(super) mod table;
 mod words;
 
 pub use error::OptionError;
 pub(super) use error::{between, error, in_range};
-pub(super) use resolve::apply_rto;
 use table::table;
 
 table! {
@@ -214,32 +213,6 @@ table! {
         /// Linux's rules: `segments` counts full ones, quick ACKs return after pauses and duplicates and while the window
         /// grows, and the time adapts to the peer's pace, from `timeout` on.
         adaptive: bool;
-    }
-}
-
-table! {
-    /// Parameters of the retransmission timeout. What is left out comes from the profile.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub struct RtoOptions for Rto {
-        /// Before the first sample.
-        initial: Duration;
-        /// Of the SYN.
-        syn: Duration, apart;
-        /// Lower bound.
-        min: Duration;
-        /// Upper bound, with back-off.
-        max: Duration;
-        /// Lower bound of the variance term.
-        variance_floor: Duration;
-        /// Gain of RTTVAR.
-        variance_gain: VarianceGain;
-        /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
-        variance: Variance;
-        /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in
-        /// flight (RFC 7323 appendix G).
-        scaled_gains: bool;
-        /// Any ACK restarts the timer, a duplicate, too (ns-2).
-        every_ack: bool;
     }
 }
 

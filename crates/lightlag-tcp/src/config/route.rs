@@ -179,7 +179,7 @@ impl Config {
         config.route = Some(route);
         let back = given.rate.is_none().then_some(path.ack_rate);
         apply(&mut config, &given.named, back)?;
-        super::options::apply_rto(given.named.rto, &mut config)?;
+        super::rto::apply_rto(given.named.rto, &mut config)?;
         super::scps::check_interval(&config)?;
         super::scps::check_bucket(&config)?;
         Ok(config)

@@ -22,8 +22,7 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
-pub use news::{News, Report, Rules, Verdict};
-pub use undo::Signs;
+pub use news::{News, Report, Rules, Signs, Verdict};
 
 use crate::config::{Reductions, Scheme};
 use crate::scoreboard::{Delivery, Scoreboard};

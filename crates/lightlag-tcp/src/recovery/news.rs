@@ -1,6 +1,5 @@
 //! The rules of a repair, the news in an ACK, and the resulting verdict.
 
-use super::undo::Signs;
 use crate::config::{Reductions, Scheme};
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
@@ -26,6 +25,17 @@ pub struct Rules {
     pub reductions: Reductions,
     /// The signs that an episode was spurious.
     pub signs: Signs,
+}
+
+/// The signs of a spurious episode that are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// Timestamps older than the first retransmission (RFC 3522).
+    pub eifel: bool,
+    /// D-SACK for every retransmission (RFC 3708).
+    pub dsack: bool,
+    /// Two acknowledgements of data that a timeout did not send again (RFC 5682).
+    pub frto: bool,
 }
 
 /// The news of an ACK.

@@ -9,17 +9,6 @@ use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 
-/// The signs that are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// Timestamps older than the first retransmission (RFC 3522).
-    pub eifel: bool,
-    /// D-SACK for every retransmission (RFC 3708).
-    pub dsack: bool,
-    /// Two acknowledgements of data that a timeout did not send again (RFC 5682).
-    pub frto: bool,
-}
-
 /// The progress of F-RTO (RFC 5682 §2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {

@@ -1,16 +1,11 @@
 //! Options over a profile: the resulting configuration, if they are consistent.
 
-use super::super::{
-    ChallengeAcks, Config, DelayedAck, FastOpen, Growth, RttSamples, Scheme, ScpsSwitch, Variance, route, scps,
-};
-use super::error::{between, error, in_range};
-use super::table::set;
-use super::{DelayedAckSwitch, OptionError, Options, RtoOptions};
+use super::super::rto::apply_rto;
+use super::super::{ChallengeAcks, Config, DelayedAck, FastOpen, Growth, Scheme, ScpsSwitch, route, scps};
+use super::error::{error, in_range};
+use super::{DelayedAckSwitch, OptionError, Options};
 use crate::ecn::Mode;
 use lightlag_core::{Bytes, Duration};
-
-/// The longest timeout in hours: that of six round trips of a day.
-const LONGEST_TIMER: u64 = 144;
 
 /// The largest send buffer in bytes: 1 TB.
 const MAX_SEND_BUFFER: u64 = 1_000_000_000_000;
@@ -210,35 +205,6 @@ fn check_closing(config: &Config) -> Result<(), OptionError> {
         if value < least || value > most {
             return error(key, format!("{value} is not between {least} and 7 days"));
         }
-    }
-    Ok(())
-}
-
-pub(in crate::config) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
-    let rto = &mut config.rto;
-    options.set(rto);
-    set(&mut rto.syn, &options.syn.or(options.initial));
-    if options.scaled_gains == Some(true) && rto.variance == Variance::Peak {
-        return error("rto.scaled_gains", "true needs variance = \"mean\": the gains of \"peak\" are fixed".into());
-    }
-    let one_at_a_time = matches!(config.rtt_samples, RttSamples::OnePerRound | RttSamples::Timed);
-    if options.scaled_gains == Some(true) && one_at_a_time {
-        return error("rto.scaled_gains", "true needs rtt_samples = \"send_time\" or \"timestamp\"".into());
-    }
-    for (key, value) in [("rto.initial", rto.initial), ("rto.syn", rto.syn), ("rto.max", rto.max)] {
-        between(key, value, LONGEST_TIMER)?;
-    }
-    if rto.min > rto.max {
-        return error("rto.min", format!("{} is above rto.max, which is {}: make it smaller", rto.min, rto.max));
-    }
-    if rto.initial > rto.max {
-        return error("rto.max", format!("{} is below rto.initial, which is {}: make it larger", rto.max, rto.initial));
-    }
-    if rto.min.is_zero() && rto.variance_floor.is_zero() {
-        return error(
-            "rto.min",
-            "0 s with rto.variance_floor = 0 s lets the timeout fall to the RTT: raise one".into(),
-        );
     }
     Ok(())
 }

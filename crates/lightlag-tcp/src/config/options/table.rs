@@ -4,19 +4,19 @@
 //! how the options of a flow go over those of the scenario, and how the key goes into the configuration of the same name.
 
 /// The value that is set in `over`, or else in `base`.
-pub(super) fn either<T: Clone>(base: &Option<T>, over: &Option<T>) -> Option<T> {
+pub(in crate::config) fn either<T: Clone>(base: &Option<T>, over: &Option<T>) -> Option<T> {
     over.as_ref().or(base.as_ref()).cloned()
 }
 
 /// The values of a key that is itself a table, joined.
-pub(super) fn both<T: Clone>(base: &Option<T>, over: &Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
+pub(in crate::config) fn both<T: Clone>(base: &Option<T>, over: &Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
     match (base, over) {
         (Some(base), Some(over)) => Some(join(base.clone(), over.clone())),
         _ => either(base, over),
     }
 }
 
-pub(super) fn set<T: Clone>(place: &mut T, value: &Option<T>) {
+pub(in crate::config) fn set<T: Clone>(place: &mut T, value: &Option<T>) {
     if let Some(value) = value {
         place.clone_from(value);
     }
@@ -65,4 +65,4 @@ macro_rules! table {
     (@set $options:ident $config:ident $key:ident [apart $($rest:tt)*]) => {};
 }
 
-pub(super) use table;
+pub(in crate::config) use table;
