@@ -6,8 +6,8 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
     RecordBatchReader, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use lightlag_sim::results::table::{Column, Data, Filled, Kind, MISSING, Names, Recorded, Row, Value};
 use lightlag_sim::results::{QueueSamples, RunResult};
+use lightlag_sim::table::{Column, Data, Filled, Kind, MISSING, Names, Recorded, Row, Value};
 use std::sync::Arc;
 
 /// A table with its name.

@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use lightlag_core::Instant;
 use lightlag_scenario::{FlowSpec, LinkSpec, Written};
-use lightlag_sim::results::table::{Row, Value};
+use lightlag_sim::table::{Row, Value};
 use lightlag_sim::results::{self, Summary, dictionary};
 use lightlag_sim::{Control, Parallel, Progress, RunResult};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};

@@ -2,6 +2,7 @@
 
 use crate::agenda::{Agenda, Due, before};
 use crate::body::UDP_HEADER;
+use crate::border::Whole;
 use crate::clerks::epochs::Departures;
 use crate::clerks::sources::Sources;
 use crate::clerks::stations::Stations;
@@ -16,7 +17,6 @@ use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
 use crate::hosts::{Endpoint, Hosts, Outcomes, Shared, Task};
 use crate::nodes::Nodes;
-use crate::partition::border::Whole;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;

@@ -14,13 +14,16 @@
 //!   - `nodes`: nodes on radio media, with their interfaces and routing agents.
 //!   - `clerks`: crashes of proxies, and stations that tell of outages.
 //!   - `tap`: what is written down of a run, and who watches its packets.
+//! - `border`: what a partition keeps for the others, and which part of the network is where.
 //! - [`partition`]: one run on several cores.
 //! - [`emulator`]: the fabric for packets from outside.
 //! - `body`: what packets carry.
-//! - [`results`]: what a run leaves: summary, columns, hash; tables as descriptions of their columns.
+//! - [`table`]: tables as descriptions of their columns.
+//! - [`results`]: what a run leaves: summary, columns, hash.
 
 mod agenda;
 mod body;
+mod border;
 mod builder;
 mod clerks;
 pub mod emulator;
@@ -31,6 +34,7 @@ mod nodes;
 pub mod partition;
 pub mod results;
 pub mod run;
+pub mod table;
 mod tap;
 mod world;
 

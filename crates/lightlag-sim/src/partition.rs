@@ -10,22 +10,20 @@
 //!
 //! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which goes on alone.
 
-pub(crate) mod border;
 pub(crate) mod critical;
 pub(crate) mod join;
 pub(crate) mod ledger;
-pub(crate) mod mail;
 pub(crate) mod merge;
-pub(crate) mod moment;
 pub(crate) mod pack;
 pub(crate) mod plan;
 pub(crate) mod rounds;
 
+use crate::border::Part;
 use crate::tap::Silent;
 use crate::world::World;
 
 /// The world of a partition.
-pub(crate) type Partition = Box<World<Silent, border::Part>>;
+pub(crate) type Partition = Box<World<Silent, Part>>;
 
 /// Says that there are threads. A module of WebAssembly has none: this type has no value there, and the compiler leaves out
 /// whatever would take one.
@@ -46,5 +44,6 @@ impl Threads {
     }
 }
 
-pub use plan::{Cut, Parallel, Whole};
+pub use crate::border::cut::Cut;
+pub use plan::{Parallel, Whole};
 pub use rounds::Counts;

@@ -8,12 +8,12 @@ pub mod pairs;
 mod proxies;
 mod radios;
 mod signals;
-pub mod table;
 mod traffic;
 
 use crate::agenda::Agenda;
 use crate::hosts::Outcome;
 pub use crate::nodes::Paths;
+use crate::table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
@@ -36,7 +36,6 @@ pub use radios::{ClassSummary, Positions, RadioSummary};
 use radios::{RadioIdentity, positions, radio_summaries};
 use serde::{Serialize, Serializer};
 pub use signals::SignalSummary;
-use table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 pub use traffic::{DatagramSummary, PageSummary, Responses};
 use traffic::{datagrams_of, page_summary};
 

@@ -1,10 +1,11 @@
 //! The event loop.
 
+use crate::border::cut::Cut;
 use crate::builder::build;
 use crate::hosts::{Observed, Outcome};
 use crate::partition::Threads;
 use crate::partition::merge::Tables;
-use crate::partition::plan::{self, Cut, Parallel, Whole};
+use crate::partition::plan::{self, Parallel, Whole};
 use crate::partition::rounds::{Counts, Origin, Rounds, Step};
 use crate::results::Paths;
 use crate::results::{Failed, Parts, Provenance, RunResult};

@@ -2,13 +2,13 @@
 
 use crate::agenda::{Agenda, Due, Parts, before};
 use crate::body::{Body, Other, Packet};
+use crate::border::{Border, Whole};
 use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
 use crate::hosts::ends;
 use crate::hosts::relay::Relay;
 use crate::hosts::{Endpoint, Hosts, Task};
 use crate::nodes::Nodes;
-use crate::partition::border::{Border, Whole};
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;

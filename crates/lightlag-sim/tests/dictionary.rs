@@ -1,7 +1,7 @@
 //! `docs/results.md` lists every column of every table, from the declarations of the columns themselves.
 
 use lightlag_sim::results::dictionary;
-use lightlag_sim::results::table::{About, Kind, Table};
+use lightlag_sim::table::{About, Kind, Table};
 use std::fmt::Write;
 use std::path::Path;
 

@@ -9,7 +9,7 @@
 //!
 //! Numbers are little-endian. Counts are numbers of 64 bits with a fraction, which hold every count below 2^53.
 
-use lightlag_sim::results::table::{Data, Filled, Names, Recorded};
+use lightlag_sim::table::{Data, Filled, Names, Recorded};
 use serde_json::{Map, Value, json};
 
 /// An answer in the making.

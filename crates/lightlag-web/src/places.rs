@@ -8,7 +8,7 @@ use lightlag_mobility::{Motion, Vector};
 use lightlag_orbit::course::courses;
 use lightlag_orbit::{Rules, Sky};
 use lightlag_scenario::{Hop, Network};
-use lightlag_sim::results::table::Data;
+use lightlag_sim::table::Data;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

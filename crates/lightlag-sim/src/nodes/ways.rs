@@ -1,6 +1,6 @@
 //! The ways of flows, as a table.
 
-use crate::results::table::{Names, recorded};
+use crate::table::{Names, recorded};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 

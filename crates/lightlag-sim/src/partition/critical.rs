@@ -1,6 +1,6 @@
 //! The critical path of a run in partitions: events that come one after the other, however fast threads wait for each other.
 
-use crate::partition::plan::Cut;
+use crate::border::cut::Cut;
 
 /// Events of a round one after the other, if each lane has a thread that takes windows in their order. `turns`: of each partition
 /// the events of each window.

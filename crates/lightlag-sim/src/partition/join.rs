@@ -1,14 +1,14 @@
 //! From a world to its partitions, and back.
 
 use crate::agenda::{Agenda, Due};
+use crate::border::cut::Cut;
+use crate::border::mail::Mail;
+use crate::border::{Border, Outlet, Part, Whole};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
 use crate::partition::Partition;
-use crate::partition::border::{Border, Outlet, Part, Whole};
 use crate::partition::ledger::Ledger;
-use crate::partition::mail::Mail;
 use crate::partition::merge::Tables;
-use crate::partition::plan::Cut;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_net::LinkId;

@@ -1,9 +1,9 @@
 //! Ends of the flows of a run in partitions, in the order of the events.
 
+use crate::border::moment::Moment;
+use crate::border::{Happened, What};
 use crate::hosts::{Ending, Hosts, Outcome, Outcomes};
 use crate::partition::Partition;
-use crate::partition::border::{Happened, What};
-use crate::partition::moment::Moment;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 

@@ -1,8 +1,8 @@
 //! The tables of all partitions as one, in the order of the events.
 
+use crate::border::Mark;
+use crate::border::moment::{Moment, Turn};
 use crate::partition::Partition;
-use crate::partition::border::Mark;
-use crate::partition::moment::{Moment, Turn};
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
 

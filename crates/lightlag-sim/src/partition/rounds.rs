@@ -8,17 +8,18 @@
 //! the rest of the run has one thread. A guard that fails in its round (its connection may be given up) is no guard: should all
 //! flows have ended in such a round, everything up to it is run again, and joined there.
 
+use crate::border::Part;
+use crate::border::cut::Cut;
+use crate::border::mail::Mail;
 use crate::builder::build;
 use crate::hosts::Task;
 use crate::hosts::source::Source;
 use crate::partition::Partition;
-use crate::partition::border::Part;
 use crate::partition::critical;
 use crate::partition::join;
 use crate::partition::ledger::Ledger;
-use crate::partition::mail::Mail;
 use crate::partition::merge::Tables;
-use crate::partition::plan::{Cut, Guard};
+use crate::partition::plan::Guard;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_core::{Duration, Instant, Patience, Pool, Wait, evenly};

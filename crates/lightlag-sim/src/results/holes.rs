@@ -1,6 +1,6 @@
 //! Data that a flow with partial reliability did without.
 
-use super::table::rows;
+use crate::table::rows;
 use lightlag_tcp::Connection;
 use lightlag_tcp::segment::Capabilities;
 

@@ -1,8 +1,8 @@
 //! The legs of flows that pass through proxies: each has a sender of its own.
 
 use super::LimitedSeconds;
-use super::table::rows;
 use crate::hosts::ends::Numbers;
+use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Fate of the messages that sinks collect.
 
-use super::table::rows;
 use crate::hosts::collector::Collector;
+use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 

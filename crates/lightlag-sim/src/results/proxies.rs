@@ -1,6 +1,6 @@
 //! Results of each flow at each proxy.
 
-use super::table::rows;
+use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};

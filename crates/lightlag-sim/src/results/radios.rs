@@ -1,7 +1,7 @@
 //! The radios of nodes, and their positions.
 
-use super::table::{Names, recorded, rows};
 use crate::nodes::{Interface, Nodes};
+use crate::table::{Names, recorded, rows};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
 use lightlag_radio::{Class, ClassCounters};

@@ -1,7 +1,7 @@
 //! Fate of the messages of stations and of media with `elfn`.
 
-use super::table::rows;
 use crate::clerks::stations::Counts;
+use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 

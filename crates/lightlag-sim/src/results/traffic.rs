@@ -1,9 +1,9 @@
 //! Results of flows that are more than a transfer: datagrams, responses, pages.
 
 use super::origin::FlowIdentity;
-use super::table::{Names, recorded, rows};
 use super::{FlowSummary, LimitedSeconds};
 use crate::hosts::dialogue::Dialogue;
+use crate::table::{Names, recorded, rows};
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};

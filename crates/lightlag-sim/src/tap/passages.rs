@@ -5,7 +5,7 @@
 
 use crate::body::{Body, Other, Packet};
 use crate::hosts::ends::{self, End, Numbers};
-use crate::results::table::{Names, recorded};
+use crate::table::{Names, recorded};
 use lightlag_core::Instant;
 use lightlag_net::LinkId;
 use lightlag_net::NodeId;

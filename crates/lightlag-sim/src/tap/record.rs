@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
-use crate::results::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
+use crate::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
 use lightlag_control::congestion::{PathState, Phase};
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::LinkId;

@@ -7,8 +7,8 @@
 use super::World;
 use crate::agenda::Due;
 use crate::body::Packet;
+use crate::border::Border;
 use crate::fabric::Hop;
-use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::prefetch;
 use lightlag_net::{Link, LinkId};

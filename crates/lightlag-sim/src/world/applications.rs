@@ -3,11 +3,11 @@
 use super::{Endpoint, Task, World};
 use crate::agenda::Due;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
+use crate::border::Border;
 use crate::fabric::Hop;
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
-use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{Link, PacketFlags};

@@ -3,9 +3,9 @@
 use super::World;
 use crate::agenda::Due;
 use crate::body::Packet;
-use crate::partition::border::Border;
-use crate::partition::mail::{Arrival, Offer};
-use crate::partition::moment::{Moment, Turn};
+use crate::border::Border;
+use crate::border::mail::{Arrival, Offer};
+use crate::border::moment::{Moment, Turn};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;

@@ -1,8 +1,8 @@
 //! The ends of flows. In a partition they are told to all others after the window, because they may concern both ends.
 
 use super::World;
+use crate::border::{Border, What};
 use crate::hosts::Task;
-use crate::partition::border::{Border, What};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_tcp::Failure;

@@ -2,8 +2,8 @@
 
 use super::World;
 use crate::agenda::{Due, before};
+use crate::border::Border;
 use crate::fabric::Turned;
-use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::{DropCause, Dropped};

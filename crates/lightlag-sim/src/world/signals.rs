@@ -3,8 +3,8 @@
 use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
+use crate::border::Border;
 use crate::clerks::stations::Tell;
-use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;

@@ -4,9 +4,9 @@
 
 use super::World;
 use crate::body::Body;
+use crate::border::Border;
 use crate::fabric::Fabric;
 use crate::nodes::{Nodes, Parcel, Way};
-use crate::partition::border::Border;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;

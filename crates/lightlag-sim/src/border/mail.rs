@@ -1,7 +1,7 @@
 //! The mail between partitions while they run: how far each has come, and the packets on their way.
 
 use crate::body::Packet;
-use crate::partition::moment::Moment;
+use crate::border::moment::Moment;
 use lightlag_core::{Duration, Instant, Patience};
 use lightlag_net::LinkId;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -61,7 +61,7 @@ pub(crate) trait Entry: Copy + Send {
 macro_rules! entries {
     ($($type:ty: $kind:ident, |$at:ident| $bits:expr, |$column:ident| $data:expr;)+) => {$(
         impl Entry for $type {
-            const KIND: $crate::results::table::Kind = $crate::results::table::Kind::$kind;
+            const KIND: $crate::table::Kind = $crate::table::Kind::$kind;
 
             fn bits(self) -> u64 {
                 let $at = self;
@@ -146,7 +146,7 @@ impl<T: Entry> Entries for Vec<T> {
     }
 }
 
-impl<T: Packable> Entries for Packed<T> {
+impl<T: Entry + Packable> Entries for Packed<T> {
     const KIND: Kind = T::KIND;
 
     fn count(&self) -> usize {
@@ -237,30 +237,30 @@ macro_rules! recorded {
             /// A copy of these rows.
             #[must_use]
             pub fn part(&self, rows: std::ops::Range<usize>) -> Self {
-                use $crate::results::table::Entries;
+                use $crate::table::Entries;
                 Self { $($column: self.$column.copied(rows.clone())),+ }
             }
 
             /// Appends some rows of another table.
             #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
             pub(crate) fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
-                use $crate::results::table::Entries;
+                use $crate::table::Entries;
                 $(Entries::append(&mut self.$column, &from.$column, rows.clone());)+
             }
 
             /// Forgets all rows.
             #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
             pub(crate) fn clear(&mut self) {
-                use $crate::results::table::Entries;
+                use $crate::table::Entries;
                 $(self.$column.empty();)+
             }
         }
 
-        impl $crate::results::table::Recorded for $table {
-            fn columns() -> Vec<$crate::results::table::About> {
-                use $crate::results::table::{About, Entries, Kind, Names, paragraph};
+        impl $crate::table::Recorded for $table {
+            fn columns() -> Vec<$crate::table::About> {
+                use $crate::table::{About, Entries, Kind, Names, paragraph};
                 vec![$({
-                    let (names, optional) = $crate::results::table::note!($($note $(($names))?)?);
+                    let (names, optional) = $crate::table::note!($($note $(($names))?)?);
                     About {
                         name: stringify!($column).to_owned(),
                         keys: Vec::new(),
@@ -274,14 +274,14 @@ macro_rules! recorded {
             }
 
             fn meaning() -> String {
-                $crate::results::table::paragraph(concat!($($about, "\n"),+))
+                $crate::table::paragraph(concat!($($about, "\n"),+))
             }
 
-            fn filled(self) -> Vec<$crate::results::table::Filled> {
-                use $crate::results::table::{Entries, Filled};
+            fn filled(self) -> Vec<$crate::table::Filled> {
+                use $crate::table::{Entries, Filled};
                 let mut filled = Vec::new();
                 $(
-                    let (names, optional) = $crate::results::table::note!($($note $(($names))?)?);
+                    let (names, optional) = $crate::table::note!($($note $(($names))?)?);
                     if !(optional && self.$column.count() == 0) {
                         let data = Entries::data(self.$column);
                         filled.push(Filled { name: stringify!($column), names, data });
@@ -291,9 +291,9 @@ macro_rules! recorded {
             }
         }
 
-        impl $crate::results::table::HashedColumns for $table {
-            fn hash_into(&self, hash: &mut $crate::results::table::ColumnHash) {
-                use $crate::results::table::Entries;
+        impl $crate::table::HashedColumns for $table {
+            fn hash_into(&self, hash: &mut $crate::table::ColumnHash) {
+                use $crate::table::Entries;
                 const FIRST: &[&str] = &[$($(stringify!($first)),+)?];
                 $($(hash.numbers(Entries::bits(&self.$first));)+)?
                 $(
@@ -304,7 +304,7 @@ macro_rules! recorded {
             }
 
             fn reorder(&mut self, order: &[usize]) {
-                use $crate::results::table::Entries;
+                use $crate::table::Entries;
                 $(
                     if self.$column.count() > 0 {
                         Entries::reorder(&mut self.$column, order);
@@ -317,10 +317,10 @@ macro_rules! recorded {
 
 macro_rules! note {
     () => {
-        ($crate::results::table::Names::None, false)
+        ($crate::table::Names::None, false)
     };
     (optional) => {
-        ($crate::results::table::Names::None, true)
+        ($crate::table::Names::None, true)
     };
     (named($names:expr)) => {
         ($names, false)

@@ -3,7 +3,6 @@
 //! Values stand in blocks of [`BLOCK`]. A block is a list of runs in which each value differs from the one before by the same
 //! step, such as a column of zeros, of one time or of ascending numbers; or its plain values, where these take less memory.
 
-use super::Entry;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -11,7 +10,7 @@ use std::ops::Range;
 const BLOCK: usize = 4_096;
 
 /// An entry that can be packed.
-pub(crate) trait Packable: Entry + Debug {
+pub(crate) trait Packable: Copy + PartialEq + Debug {
     /// The value as 64 bits.
     fn to_lane(self) -> u64;
 

@@ -246,9 +246,9 @@ macro_rules! rows {
             )+
         }
 
-        impl $crate::results::table::Row for $row {
-            fn columns() -> Vec<$crate::results::table::Column<Self>> {
-                use $crate::results::table::{Declared, within};
+        impl $crate::table::Row for $row {
+            fn columns() -> Vec<$crate::table::Column<Self>> {
+                use $crate::table::{Declared, within};
                 let mut columns = Vec::new();
                 $(
                     let declared =
@@ -259,17 +259,17 @@ macro_rules! rows {
             }
 
             fn meaning() -> String {
-                $crate::results::table::paragraph(concat!($($about, "\n"),+))
+                $crate::table::paragraph(concat!($($about, "\n"),+))
             }
         }
 
-        impl $crate::results::table::HashedRow for $row {
-            const PARTS: &'static [$crate::results::table::Part<Self>] = &[$(
-                $crate::results::table::Part {
+        impl $crate::table::HashedRow for $row {
+            const PARTS: &'static [$crate::table::Part<Self>] = &[$(
+                $crate::table::Part {
                     key: stringify!($field),
-                    hashed: $crate::results::table::hashed!($($hashed $($set)?)?),
-                    add: |row, hash| $crate::results::table::Field::add(&row.$field, hash),
-                    is_zero: |row| $crate::results::table::Field::is_zero(&row.$field),
+                    hashed: $crate::table::hashed!($($hashed $($set)?)?),
+                    add: |row, hash| $crate::table::Field::add(&row.$field, hash),
+                    is_zero: |row| $crate::table::Field::is_zero(&row.$field),
                 }
             ),+];
             const FIRST: &'static [&'static str] = &[$($({
@@ -278,27 +278,27 @@ macro_rules! rows {
             }),+)?];
         }
 
-        impl $crate::results::table::Field for $row {
+        impl $crate::table::Field for $row {
             fn columns(
-                declared: $crate::results::table::Declared,
-            ) -> Vec<$crate::results::table::Column<Self>> {
-                $crate::results::table::of_group(declared)
+                declared: $crate::table::Declared,
+            ) -> Vec<$crate::table::Column<Self>> {
+                $crate::table::of_group(declared)
             }
 
-            fn add(&self, hash: &mut $crate::results::table::ColumnHash) {
-                use $crate::results::table::HashedRow;
+            fn add(&self, hash: &mut $crate::table::ColumnHash) {
+                use $crate::table::HashedRow;
                 self.add_in(&Self::in_order(), hash);
             }
         }
 
-        impl $crate::results::table::Field for Option<Box<$row>> {
+        impl $crate::table::Field for Option<Box<$row>> {
             fn columns(
-                declared: $crate::results::table::Declared,
-            ) -> Vec<$crate::results::table::Column<Self>> {
-                $crate::results::table::optional_group(declared)
+                declared: $crate::table::Declared,
+            ) -> Vec<$crate::table::Column<Self>> {
+                $crate::table::optional_group(declared)
             }
 
-            fn add(&self, hash: &mut $crate::results::table::ColumnHash) {
+            fn add(&self, hash: &mut $crate::table::ColumnHash) {
                 if let Some(group) = self {
                     group.add(hash);
                 }
@@ -309,16 +309,16 @@ macro_rules! rows {
 
 macro_rules! hashed {
     () => {
-        $crate::results::table::Hashed::Always
+        $crate::table::Hashed::Always
     };
     (label) => {
-        $crate::results::table::Hashed::Never
+        $crate::table::Hashed::Never
     };
     (unhashed) => {
-        $crate::results::table::Hashed::Never
+        $crate::table::Hashed::Never
     };
     (rare $set:literal) => {
-        $crate::results::table::Hashed::Rare($set)
+        $crate::table::Hashed::Rare($set)
     };
 }
 

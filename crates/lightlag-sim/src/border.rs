@@ -1,15 +1,19 @@
 //! The border of a partition: packets and notes for the others, and the parts of the network inside.
 
+pub(crate) mod cut;
+pub(crate) mod mail;
+pub(crate) mod moment;
+
 use crate::agenda::{Agenda, Due};
 use crate::body::Packet;
 use crate::hosts::{Ending, Hosts};
-use crate::partition::mail::{Arrival, Letters, Mail, Offer};
-use crate::partition::moment::{Moment, Turn};
-use crate::partition::plan::Cut;
 use crate::tap::record::{Progress, Recorder};
+use cut::Cut;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::LinkId;
 use lightlag_tcp::{Failure, Standing};
+use mail::{Arrival, Letters, Mail, Offer};
+use moment::{Moment, Turn};
 use std::sync::Arc;
 
 /// The border of a world. A whole network has none, and its world has no code for one.
