@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pytest
+
+import rust_imports
 
 CRATES = Path(__file__).parents[1] / "crates"
 
@@ -38,12 +40,69 @@ IMPORTS: dict[str, set[str]] = {
 
 CIRCLES = [
     {"control::congestion::cubic", "control::congestion::registry"},
+    {"mobility::models::group", "mobility::models::motion", "mobility::models::registry"},
     {"net::queue::drop_tail", "net::queue::registry"},
-    {"packetdrill::interface", "packetdrill::preload"},
 ]
-"""Files that may import each other: kinds and the registry that lists them, and the callback of a packet script."""
+"""Files that may import each other: a registry, and a kind of it that builds upon another one."""
 
-Module = tuple[str, ...]
+CROSSING = {
+    "siblings": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "use crate::b::B; pub struct A;",
+        "b.rs": "use super::a::A; pub struct B;",
+    },
+    "a group of imports": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "use crate::{b::{B, self}}; pub struct A;",
+        "b.rs": "use crate::{a::A}; pub struct B;",
+    },
+    "a path inside a line": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "fn f() { crate::b::g() }",
+        "b.rs": "pub fn g() { super::a::f() }",
+    },
+    "a child, by its parent's name for it": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "mod inner; use inner::I; pub struct A;",
+        "a/inner.rs": "use crate::b::B; pub struct I;",
+        "b.rs": "use crate::a::A; pub struct B;",
+    },
+    "a name that another file passes on": {
+        "lib.rs": "mod a; mod b; pub use a::A; pub use b::B;",
+        "a.rs": "use crate::B; pub struct A;",
+        "b.rs": "use crate::A; pub struct B;",
+    },
+    "a name under another name": {
+        "lib.rs": "mod a; mod b; pub use b::B as Other;",
+        "a.rs": "use crate::Other; pub struct A;",
+        "b.rs": "use crate::a::A; pub struct B;",
+    },
+}
+"""Crates in which `a` and `b` import each other, in each way in which that may be written."""
+
+PLAIN = {
+    "a re-export alone": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "pub use crate::b::B; pub struct A;",
+        "b.rs": "use crate::a::A; pub struct B;",
+    },
+    "a child that knows its parent": {
+        "lib.rs": "mod a;",
+        "a.rs": "mod inner; use inner::I; pub struct A;",
+        "a/inner.rs": "use super::A; pub struct I;",
+    },
+    "tests": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "pub struct A;\n#[cfg(test)]\nmod tests { use crate::b::B; }",
+        "b.rs": "use crate::a::A; pub struct B;",
+    },
+    "words in comments and texts": {
+        "lib.rs": "mod a; mod b;",
+        "a.rs": "//! Beside [`crate::b::B`].\nconst T: &str = \"crate::b::B\"; pub struct A;",
+        "b.rs": "use crate::a::A; pub struct B;",
+    },
+}
+"""Crates without a circle."""
 
 
 def test_crates_import_only_what_the_picture_shows() -> None:
@@ -61,53 +120,33 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     found = [
         {f"{crate.name.removeprefix('lightlag-')}::{'::'.join(module)}" for module in circle}
         for crate in sorted(CRATES.iterdir())
-        for circle in circles(imports(crate / "src"))
+        for circle in rust_imports.circles(rust_imports.imports(crate / "src"))
     ]
     assert sorted(map(sorted, found)) == sorted(map(sorted, CIRCLES))
 
 
-def imports(source: Path) -> dict[Module, set[Module]]:
-    """The modules of a crate, each with those it imports. A module and those inside it may import each other."""
-    modules = {}
-    for file in source.rglob("*.rs"):
-        parts = file.relative_to(source).with_suffix("").parts
-        if "tests" not in parts:
-            modules[parts[:-1] if parts[-1] in ("lib", "mod") else parts] = file.read_text()
-    return {module: set(imported(module, text, modules)) for module, text in modules.items()}
+@pytest.mark.parametrize("crate", sorted(CRATES.iterdir()), ids=lambda crate: crate.name)
+def test_no_modules_of_a_crate_import_each_other_in_a_circle(crate: Path) -> None:
+    rooms = rust_imports.of_rooms(rust_imports.imports(crate / "src"))
+    assert [sorted("::".join(room) for room in circle) for circle in rust_imports.circles(rooms)] == []
 
 
-def imported(module: Module, text: str, modules: Mapping[Module, str]) -> Iterator[Module]:
-    """The modules that the text of one names, by paths from `crate` or `super`."""
-    text = re.sub(r"//[^\n]*", "", re.split(r"#\[cfg\(test\)\]\s*mod tests", text)[0])
-    for root, steps, group in re.findall(r"\b(crate|super)((?:::\w+)*)(?:::\{([^;]*?)\}\s*;)?", text):
-        base, path = (() if root == "crate" else module[:-1]), tuple(filter(None, steps.split("::")))
-        while path[:1] == ("super",):
-            base, path = base[:-1], path[1:]
-        for item in re.findall(r"\w+(?:::\w+)*", group) or [""]:
-            place = (*base, *path, *filter(None, item.split("::")))
-            while place not in modules:
-                place = place[:-1]
-            if place[: len(module)] != module and module[: len(place)] != place:
-                yield place
+@pytest.mark.parametrize("kind", CROSSING)
+def test_each_kind_of_circle_is_seen(kind: str, tmp_path: Path) -> None:
+    found = list(rust_imports.circles(rust_imports.imports(written(tmp_path, CROSSING[kind]))))
+    assert len(found) == 1
+    assert {module[0] for module in found[0]} == {"a", "b"}
 
 
-def circles(graph: Mapping[Module, set[Module]]) -> Iterator[set[Module]]:
-    """The sets of modules that reach each other."""
-    reached = {module: reach(graph, module) for module in graph}
-    seen: set[Module] = set()
-    for module in graph:
-        circle = {other for other in reached[module] if module in reached[other]}
-        if circle and module not in seen:
-            seen |= circle
-            yield circle
+@pytest.mark.parametrize("kind", PLAIN)
+def test_what_is_no_circle_is_not_seen(kind: str, tmp_path: Path) -> None:
+    assert list(rust_imports.circles(rust_imports.imports(written(tmp_path, PLAIN[kind])))) == []
 
 
-def reach(graph: Mapping[Module, set[Module]], start: Module) -> set[Module]:
-    """The modules to which imports lead from one."""
-    found: set[Module] = set()
-    waiting = [start]
-    while waiting:
-        for module in graph[waiting.pop()] - found:
-            found.add(module)
-            waiting.append(module)
-    return found
+def written(folder: Path, files: dict[str, str]) -> Path:
+    """Writes the files of a crate, and returns its folder of sources."""
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return folder

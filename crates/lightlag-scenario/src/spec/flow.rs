@@ -1,6 +1,6 @@
 //! Flows as asked for: who sends how much to whom, from when on, with which TCP.
 
-use super::{Beside, Reader, Traffic, Transport, Varied};
+use super::{Beside, Reader, Traffic, Transport, Varied, is_empty};
 use crate::read::{
     Errors, FromValue, LARGEST, LONGEST, NodeName, Path, Table, leaf, not_one_of, refusal_of_name, share_part, shown,
 };
@@ -118,10 +118,6 @@ impl Default for FlowTemplate {
             server: Options::default(),
         }
     }
-}
-
-pub(crate) fn is_empty(options: &Options) -> bool {
-    *options == Options::default()
 }
 
 /// `congestion` beside `tcp` is short for `tcp.congestion`.

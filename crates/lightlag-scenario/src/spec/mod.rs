@@ -44,7 +44,6 @@ pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
 pub use fade::{Fade, Rain};
 pub use fec::Fec;
-pub(crate) use flow::is_empty;
 pub use flow::{FlowSpec, FlowTemplate};
 pub use iot::Iot;
 pub use jitter::JitterSpec;
@@ -163,6 +162,11 @@ impl Defaults {
     fn is_empty(&self) -> bool {
         is_empty(&self.tcp) && self.congestion.is_empty()
     }
+}
+
+/// Whether no option is set.
+pub(crate) fn is_empty(options: &Options) -> bool {
+    *options == Options::default()
 }
 
 fn default_name() -> String {
