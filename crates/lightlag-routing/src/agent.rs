@@ -3,8 +3,9 @@
 //! The node asks [`Agent::route`] for each packet, reports frames, and then takes [`Action`]s until there are none. It
 //! calls [`Agent::handle_timeout`] at the instant of [`Agent::poll_timeout`], which it reads again after each call.
 
-use crate::message::Message;
-use crate::{Traffic, gpsr};
+use crate::Traffic;
+use crate::messages::Message;
+use crate::messages::gpsr;
 use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;

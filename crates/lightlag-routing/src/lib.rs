@@ -24,7 +24,7 @@ mod by_node;
 pub mod dsdv;
 pub mod fixed;
 pub mod gpsr;
-pub mod message;
+pub mod messages;
 pub mod model;
 pub mod olsr;
 pub mod oracle;
@@ -37,6 +37,6 @@ mod testbed;
 pub mod traffic;
 
 pub use agent::{Action, Agent, Break, Extra, Fate, Heading, Identity, Receiver, Route, Step, Surroundings, Verdict};
-pub use message::{Kind, Message, OWN_PORT};
+pub use messages::{Kind, Message, OWN_PORT};
 pub use registry::{Protocol, Router, register};
 pub use traffic::Traffic;

@@ -1,6 +1,6 @@
 //! Actions that wait until the node takes them, and messages that wait for their time.
 
-use crate::message::Message;
+use crate::messages::Message;
 use crate::{Action, Receiver, Traffic};
 use lightlag_core::Duration;
 use lightlag_core::{Instant, RandomStream};

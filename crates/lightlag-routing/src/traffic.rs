@@ -1,6 +1,6 @@
 //! Counters of control messages.
 
-use crate::message::{Kind, Message};
+use crate::messages::{Kind, Message};
 
 /// The control messages that an agent sent. OLSR may put several messages in one datagram.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

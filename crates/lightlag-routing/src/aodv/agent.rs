@@ -1,7 +1,8 @@
 //! AODV on a node: data, timers and HELLOs.
 
+mod requests;
+
 use super::known::{RateLimit, Seen, Terms};
-use super::requests::Search;
 use super::table::Table;
 use super::{Config, Hello, LinkBreakOn, Message, Proof, ReleaseOn, Reply, Sequence};
 use crate::agent::earliest;
@@ -12,6 +13,7 @@ use crate::{
 };
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;
+use requests::Search;
 use std::collections::BTreeMap;
 
 /// The longest delay of the first HELLO, as in ns-3.

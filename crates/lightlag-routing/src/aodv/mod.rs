@@ -19,18 +19,12 @@ mod agent;
 mod config;
 mod errors;
 mod known;
-mod message;
 mod replies;
-mod requests;
-mod sequence;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use crate::messages::Sequence;
+pub use crate::messages::aodv::{Error, Message, PORT, Reply, Request};
 pub use agent::Aodv;
 pub use config::{Config, Errors, Hello, LinkBreakOn, Proof, ReleaseOn};
-pub use message::{Error, Message, Reply, Request};
-pub use sequence::Sequence;
-
-/// The UDP port of AODV (RFC 3561 §12).
-pub const PORT: u16 = 654;

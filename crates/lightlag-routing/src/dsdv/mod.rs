@@ -15,12 +15,8 @@
 
 mod agent;
 mod config;
-mod message;
 #[cfg(test)]
 mod tests;
 
+pub use crate::messages::dsdv::{Entry, PORT, Update};
 pub use config::{Advertise, Config};
-pub use message::{Entry, Update};
-
-/// The UDP port of DSDV in ns-3.
-pub const PORT: u16 = 269;

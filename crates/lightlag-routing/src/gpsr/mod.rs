@@ -18,13 +18,9 @@
 
 mod agent;
 mod config;
-mod message;
 mod plane;
 #[cfg(test)]
 mod tests;
 
+pub use crate::messages::gpsr::{Beacon, Header, Mode, PORT, Place};
 pub use config::{Config, Planar, Void};
-pub use message::{Beacon, Header, Mode, Place};
-
-/// The UDP port of beacons; the GPSR of the ns-3 community uses this one, too.
-pub const PORT: u16 = 666;

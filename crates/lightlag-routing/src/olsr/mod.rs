@@ -10,13 +10,11 @@
 
 mod agent;
 mod config;
-mod message;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use crate::messages::olsr::{
+    Body, Hello, LinkCode, LinkType, Message, NeighbourType, PORT, Packet, TopologyControl, Validity,
+};
 pub use config::Config;
-pub use message::{Body, Hello, LinkCode, LinkType, Message, NeighbourType, Packet, TopologyControl, Validity};
-
-/// The UDP port of OLSR (RFC 3626 §3.1).
-pub const PORT: u16 = 698;

@@ -8,6 +8,9 @@
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 
+/// The UDP port of beacons; the GPSR of the ns-3 community uses this one, too.
+pub const PORT: u16 = 666;
+
 /// A position in whole centimetres.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {

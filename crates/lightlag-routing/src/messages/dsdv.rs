@@ -1,7 +1,10 @@
 //! The updates of DSDV, in the form of ns-3: entries of 12 bytes.
 
-use crate::message::Kind;
+use super::Kind;
 use lightlag_net::NodeId;
+
+/// The UDP port of DSDV in ns-3.
+pub const PORT: u16 = 269;
 
 /// An update: entries of a routing table.
 #[derive(Clone, PartialEq, Eq, Debug)]

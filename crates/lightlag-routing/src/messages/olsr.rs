@@ -1,8 +1,11 @@
 //! The packets of OLSR, RFC 3626 §3.3, §6.1 and §9.1.
 
-use crate::message::Kind;
+use super::Kind;
 use lightlag_core::Duration;
 use lightlag_net::NodeId;
+
+/// The UDP port of OLSR (RFC 3626 §3.1).
+pub const PORT: u16 = 698;
 
 /// A packet: one or more messages in a UDP datagram.
 #[derive(Clone, PartialEq, Eq, Debug)]

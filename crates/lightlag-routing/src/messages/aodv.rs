@@ -1,9 +1,12 @@
 //! The messages of AODV, RFC 3561 §5.
 
+use super::Kind;
 use super::Sequence;
-use crate::message::Kind;
 use lightlag_core::Duration;
 use lightlag_net::NodeId;
+
+/// The UDP port of AODV (RFC 3561 §12).
+pub const PORT: u16 = 654;
 
 /// A message of AODV.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,8 @@
 //! Route requests: the search in growing rings (RFC 3561 §6.3, §6.4), and the answer or relay of others' (§6.5).
 
-use super::table::Offer;
-use super::{Aodv, Message, ReleaseOn, Request, Sequence};
+use super::Aodv;
+use crate::aodv::table::Offer;
+use crate::aodv::{Message, ReleaseOn, Request, Sequence};
 use crate::{Heading, Receiver, Verdict};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
@@ -11,7 +12,7 @@ const AFTER_LIMIT: Duration = Duration::from_micros(100);
 
 /// The search for a route.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(in crate::aodv) struct Search {
     /// The time to live of the last request, or of the next one if none was sent.
     ttl: u32,
     /// The requests that went everywhere.
