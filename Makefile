@@ -1,4 +1,4 @@
-# lightlag: build, try, test, measure. `make help` lists what there is.
+# lightlag: build, try, test, measure. `make help` lists the main targets, CONTRIBUTING.md all of them.
 #
 # Needs Rust (cargo), Python 3.11 or newer, a C compiler and make. Python packages go to .venv, builds to target.
 
@@ -50,26 +50,27 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+help:
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@echo "CONTRIBUTING.md lists the other targets."
 
 # --- try it -----------------------------------------------------------------------------------------------------------
 
-demo: $(BIN)/.engine ## build, compare four algorithms over a satellite, print the table and draw the figures
+demo: $(BIN)/.engine ## compare four algorithms over a satellite: a table and figures
 	$(BIN)/lightlag compare scenarios/geo.toml --congestion newreno,cubic,hybla,bbr --replications 10 --figures pdf,svg --out results/demo --force
 	@echo
 	@echo "20 Mbit/s, 595 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
 	@echo "Next: source $(BIN)/activate; lightlag --help"
 
-man: $(BIN)/.engine ## manual pages of every command, in target/man
+man: $(BIN)/.engine
 	$(BIN)/python -m lightlag._man target/man
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
-test: check test-rust test-instructions wheel-test test-python ## check, tests of Rust and Python, instruction count, wheel; test-studio has those of the page
+test: check test-rust test-instructions wheel-test test-python ## run the checks and tests that must pass before a push
 
-check: check-rust check-python ## format, lints, documentation, types
+check: check-rust check-python
 
 # The interpreter of .venv: another one would build the Python binding twice.
 check-rust: $(BIN)/.runtime
@@ -83,7 +84,7 @@ check-python: $(BIN)/.dev $(BIN)/.engine
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
 
-dependencies: $(DENY) ## licences and sources of the crates that we need: deny.toml; tests/test_licences.py has those of Python
+dependencies: $(DENY)
 	$(DENY)/bin/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 
 test-rust: $(BIN)/.runtime
@@ -98,48 +99,48 @@ test-instructions: $(BENCH)
 test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
-presets: $(BIN)/.engine ## write python/lightlag/presets.json anew, of which the command line reads presets
+presets: $(BIN)/.engine
 	$(BIN)/python -m lightlag._presets
 
-figures: $(BIN)/.dev $(BIN)/.engine ## draw docs/figures.md and its pictures anew, which tests compare with; look at each that changes
+figures: $(BIN)/.dev $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -W error -m gallery
 
 # The profile of the tests keeps the assertions of debug builds, and its build is the faster one.
-soak: | tools ## run SOAK_COUNT (20000) random scenarios from SOAK_FIRST (0) on
+soak: | tools
 	SOAK_COUNT=$(SOAK_COUNT) SOAK_FIRST=$(SOAK_FIRST) cargo test -p lightlag-sim --test soak --quiet -- --nocapture
 
 # --- measure ----------------------------------------------------------------------------------------------------------
 
-bench: $(BENCH) $(BIN)/.dev $(BIN)/.engine | valgrind ## what a packet-hop costs, and a study: every bench beside its floor, in CPU time
+bench: $(BENCH) $(BIN)/.dev $(BIN)/.engine | valgrind ## measure the cost of a packet-hop and of a study, beside floors in the same run
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
 	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/own && $(BIN)/python benchmarks/gym && exit $$engine
 
-instructions: $(BENCH) | valgrind ## instructions a packet-hop; fails when 5 % above benchmarks/instructions.txt
+instructions: $(BENCH) | valgrind
 	$(BENCH) instructions
 
-instructions-keep: $(BENCH) | valgrind ## keep the present count: the commit says why it changed
+instructions-keep: $(BENCH) | valgrind
 	$(BENCH) instructions --keep
 
-peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2 ## build programs for ns-3 and ns-2, compare what TCP achieves: docs/peers.md, docs/peers-satellite.md, docs/peers-modules.md
+peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2
 	nice $(BIN)/python benchmarks/peers/compare
 
-peers-air: $(PEERS_AIR) $(BIN)/.engine ## compare with ns-3's Wi-Fi and routing: docs/peers-air.md, or its SECTION (bbr) alone; runs of ns-3 that are not kept yet (swarms: hours)
+peers-air: $(PEERS_AIR) $(BIN)/.engine
 	nice $(BIN)/python benchmarks/peers/air $(if $(SECTION),links page $(SECTION:%=--section %))
 
-packetdrill: $(BIN)/.engine ## play packet scripts on our TCP: packetdrill's (TOOL=folder where it was built), the kernel's (SELFTESTS=folder), FreeBSD's (FREEBSD=folder), gVisor's (GVISOR=folder): PAGES (docs/validation)
+packetdrill: $(BIN)/.engine
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
 	$(BIN)/python benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)") \
 	    $(if $(FREEBSD),--freebsd "$(FREEBSD)") $(if $(GVISOR),--gvisor "$(GVISOR)")
 
-emulate-bench: $(BIN)/.engine | iperf3 ping ## real packets through lightlag emulate: how fast, how late, beside the simulation (root)
+emulate-bench: $(BIN)/.engine | iperf3 ping
 	$(BIN)/python benchmarks/emulate/compare
 
-interop: $(BIN)/.engine ## the kernel's TCP against ours over TUN devices, 64 MB each (root): PAGES (docs/validation)
+interop: $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -m interop $(PAGES:%=--out %)
 
-interop-short: $(BIN)/.engine ## a part of it that takes seconds
+interop-short: $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -m interop --short
 
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
@@ -166,11 +167,11 @@ target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
 
 # --- the page ---------------------------------------------------------------------------------------------------------
 
-studio: page ## build the page of the whole simulator into dist/studio, and open it
+studio: page ## build the web page with the whole simulator, and open it
 	@echo "dist/studio: static files for any server. Here they are served until Ctrl-C:"
 	$(BIN)/lightlag studio
 
-page: $(PAGE)/index.html ## build it without opening it
+page: $(PAGE)/index.html
 
 # The package has a copy, which lightlag studio serves.
 $(PAGE)/index.html: dist/studio/index.html
@@ -207,25 +208,25 @@ $(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.runtime
 	@mkdir -p $(@D)
 	SOAK_WRITE=$(abspath $@) cargo test -p lightlag-sim --test soak --quiet -- are_written > /dev/null
 
-test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium ## the page: types, lints, its engine beside the native one, views in Chromium
+test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
 	cd studio && npm run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) npm run --silent same && npm run --silent e2e
 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
 # Broken links between pages, and to headings, are warnings, and with -W errors.
-docs: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build the site: dist/docs, static files that need no server
+docs: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build the documentation as a site: dist/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
 	@echo "dist/docs/index.html"
 
-gallery: $(BIN)/.dev $(BIN)/.engine ## run the questions of the gallery, or its QUESTION, and write figures and pages again
+gallery: $(BIN)/.dev $(BIN)/.engine
 	PYTHONPATH=scripts $(BIN)/python -m manual.gallery $(QUESTION)
 
-pages-keep: $(BIN)/.dev $(BIN)/.engine ## run the pages and notebooks, and write what their commands print into them
+pages-keep: $(BIN)/.dev $(BIN)/.engine
 	LIGHTLAG_UPDATE_PAGES=1 $(BIN)/python -m pytest -q tests/test_pages.py tests/test_notebooks.py
 
 # --- package ----------------------------------------------------------------------------------------------------------
 
-wheel: $(PAGE)/index.html $(BIN)/.wheel ## build a wheel for every Python from 3.11 on, with the page
+wheel: $(PAGE)/index.html $(BIN)/.wheel
 	@ls $(WHEELS)/*.whl
 
 # With the page if it was built.
@@ -234,7 +235,7 @@ $(BIN)/.wheel: $(BIN)/.engine $(wildcard $(PAGE)/index.html) $(PYTHON_SOURCES) R
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
 
-wheel-test: $(BIN)/.wheel $(BIN)/.dev ## install the wheel in an empty environment of each of WHEEL_PYTHONS (PYTHON), try it there
+wheel-test: $(BIN)/.wheel $(BIN)/.dev
 	$(BIN)/python -m pytest -q tests/test_wheel.py
 	@for python in $(WHEEL_PYTHONS); do \
 	  rm -rf $(TARGET)/wheel-test && $$python -m venv $(TARGET)/wheel-test && \
@@ -243,7 +244,7 @@ wheel-test: $(BIN)/.wheel $(BIN)/.dev ## install the wheel in an empty environme
 	done
 
 # zig brings the symbols of an older glibc, and those of another processor; Rust's targets come from rustup.
-wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build wheels that others can install, for MANYLINUX (2_28) and the processors of WHEEL_TARGETS, into dist
+wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html
 	$(BIN)/pip install --quiet "ziglang>=0.16,<0.18"
 	@for target in $(WHEEL_TARGETS); do \
 	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
@@ -251,7 +252,7 @@ wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build wheels that other
 	done
 	WHEELS=dist $(BIN)/python -m pytest -q tests/test_wheel.py
 
-sdist: $(BIN)/.engine $(PAGE)/index.html ## pack the sources, and build a wheel from them in an empty folder, with the crates that cargo has
+sdist: $(BIN)/.engine $(PAGE)/index.html
 	rm -rf $(TARGET)/sdist && mkdir -p $(TARGET)/sdist
 	$(BIN)/maturin sdist --out $(TARGET)/sdist
 	tar -xzf $(TARGET)/sdist/lightlag-*.tar.gz -C $(TARGET)/sdist
@@ -280,7 +281,7 @@ $(BIN)/.fuzz: $(BIN)/.engine
 	@$(call pip_install,p["optional-dependencies"]["fuzz"] + p["optional-dependencies"]["studio"])
 	@touch $@
 
-fuzz: $(if $(filter $(FUZZ_TARGET),$(FUZZ_RUST)),,$(BIN)/.fuzz) | tools ## fuzz FUZZ_TARGET, or every target one after the other: FUZZ_SECONDS (60) each, or FUZZ_RUNS executions
+fuzz: $(if $(filter $(FUZZ_TARGET),$(FUZZ_RUST)),,$(BIN)/.fuzz) | tools
 ifneq ($(FUZZ_CHOSEN),)
 	cd fuzz && RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -293,7 +294,7 @@ endif
 	  (cd fuzz && $$fuzzer corpus/$$target seeds/$$target $$dictionary -max_len=$$most \
 	    $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) -artifact_prefix=artifacts/$$target/) || exit 1)
 
-fuzz-keep: ## of the inputs that make fuzz found, keep in fuzz/seeds those that reach more than the ones kept before
+fuzz-keep:
 	@$(call fuzz_each,(cd fuzz && $$fuzzer -set_cover_merge=1 -use_counters=0 seeds/$$target corpus/$$target) || exit 1)
 
 # --- environment ------------------------------------------------------------------------------------------------------

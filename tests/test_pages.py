@@ -102,6 +102,25 @@ def test_targets_of_make_are_there() -> None:
     assert not missing
 
 
+def test_each_target_of_make_is_described() -> None:
+    text = (ROOT / "Makefile").read_text()
+    helped = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
+    assert helped == {"demo", "test", "bench", "studio", "docs", "clean"}
+    listed = re.search(
+        r"^## Targets$(.*?)^## ", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert listed is not None
+    described = {
+        name
+        for row in re.findall(r"^\| (`[^|]*) \|", listed[1], re.MULTILINE)
+        for name in re.findall(r"`([a-z-]+)`", row)
+    }
+    # Those behind "environment" only look for programs of the machine.
+    public = text.partition("\n.PHONY: tools ")[0]
+    targets = {name for line in re.findall(r"^\.PHONY: (.*)$", public, re.MULTILINE) for name in line.split()}
+    assert described == targets - helped - {"help"}
+
+
 def test_links_and_images_lead_to_files() -> None:
     missing = []
     for page in [*EVERY, *(ROOT / "docs" / "gallery").glob("*.md")]:
