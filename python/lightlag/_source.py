@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
@@ -211,8 +210,8 @@ class Folder:
     def table(self, name: str) -> pl.DataFrame:
         import polars as pl
 
-        if name not in _columns():
-            raise InputError(f'no table "{printable(name)}"; there are {", ".join(_columns())}')
+        if name not in _dictionary():
+            raise InputError(f'no table "{printable(name)}"; there are {", ".join(_dictionary())}')
         path = self._place / f"{name}.parquet"
         try:
             check_regular(path)
@@ -221,13 +220,14 @@ class Folder:
             table = pl.read_parquet(path if is_utf8 else io.BytesIO(path.read_bytes()))
         except parquet_errors() as error:
             raise InputError(f"{printable(path)}: cannot be read: {parquet_reason(error)}") from None
-        for column, kind in _columns()[name].items():
+        for column, declared in _dictionary()[name].items():
+            wanted, fits = _KINDS[declared["kind"]]
             problem = None
             if column not in table.columns:
-                problem = "is missing"
-            elif table[column].dtype != kind:
-                problem = f"has {table[column].dtype} instead of {kind}"
-            elif kind.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
+                problem = None if declared["optional"] else "is missing"
+            elif not fits(table[column].dtype):
+                problem = f"has {table[column].dtype} instead of {wanted}"
+            elif table[column].dtype.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
                 problem = "holds something that is not a finite number"
             if problem:
                 raise InputError(
@@ -305,33 +305,13 @@ _ABOUT = ("interrupted", "origin", "repeat", "files")
 """Those that say something of the folder, not of the run."""
 
 
-@cache
-def _columns() -> dict[str, dict[str, pl.DataType]]:
-    """The tables of a run with the columns that all of them have, as this version writes them."""
-    import polars as pl
-
-    line = {"rate": "1 Mbit/s", "delay": "1 ms"}
-    plain: dict[str, Any] = {
-        "duration": "1 s",
-        "links": [line | {"between": ["a", "b"]}, line | {"between": ["b", "c"]}],
-        "flows": [{"name": "one way", "from": "a", "to": "c", "transfer": "1 B"}],
-        "record": {"acks": True},
-    }
-    asks = {"from": "a", "to": "c", "traffic": {"kind": "requests", "request": "1 B", "response": "1 B"}}
-    proxy = {"node": "b", "buffer": "1 kB", "flows": ["one way"]}
-    rich = plain | {"flows": [*plain["flows"], asks], "proxies": [proxy]}
-    found: dict[str, dict[str, pl.DataType]] = {}
-    swarm: dict[str, Any] = {
-        "duration": "1 ms",
-        "topology": {"kind": "swarm", "nodes": 2, "area": ["1 m", "1 m", "1 m"], "flows": 1},
-    }
-    for scenario in (plain, rich, swarm):
-        run = _engine.run(_engine.parse(json.dumps(scenario), "json"))
-        for name in get_args(TableName):
-            # Some tables are there only where they have something to say.
-            with suppress(KeyError):
-                found.setdefault(name, dict(pl.DataFrame(run.table(name)).schema))
-    return found
+_KINDS: dict[str, tuple[str, Callable[[pl.DataType], bool]]] = {
+    "text": ("text", lambda kind: str(kind) == "String" or str(kind).startswith("Categorical")),
+    "number": ("numbers", lambda kind: kind.is_float()),
+    "count": ("whole numbers", lambda kind: kind.is_unsigned_integer()),
+    "flag": ("true or false", lambda kind: str(kind) == "Boolean"),
+}
+"""The kinds of columns in the data dictionary, each with its name in a message and a check of its type."""
 
 
 def columns_of(table: str) -> tuple[str, ...]:
