@@ -9,8 +9,10 @@
 //! - [`fade`]: rain, and the rates that it leaves.
 //! - [`setting`]: parameters of models, declared once.
 
+pub mod config;
 pub mod fade;
 pub mod geometry;
+pub mod limit;
 pub mod link;
 pub mod loss;
 pub mod packet;
@@ -18,14 +20,15 @@ pub mod queue;
 pub mod routing;
 pub mod setting;
 
+pub use config::LinkConfig;
 pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};
+pub use limit::QueueLimit;
 pub use link::{
     Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link,
-    LinkConfig, LinkConstants, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation,
-    Reordering, Timetable, Uniform, Unrest, Waits,
+    LinkConstants, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation, Reordering,
+    Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use packet::{NodeId, Packet, PacketFlags, TTL};
-pub use queue::QueueLimit;
 pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};

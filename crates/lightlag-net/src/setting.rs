@@ -3,7 +3,7 @@
 //! A model lists its [`Setting`]s beside its code. Who reads scenarios asks what each may be ([`Range`]) and puts a
 //! [`Value`] in its place; nothing here knows a format.
 
-use crate::queue::limit::Limit;
+use crate::limit::Limit;
 use lightlag_core::{Bytes, Duration, Probability, Unit};
 
 /// The value of a parameter.

@@ -7,7 +7,7 @@
 //! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
 
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
-use crate::queue::{Backlog, QueueLimit};
+use crate::limit::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant, Ring, Spares, prefetch};
 use std::num::NonZeroU64;

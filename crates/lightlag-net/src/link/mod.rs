@@ -29,22 +29,10 @@ pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;
 
 use crate::NodeId;
-use crate::queue::{Backlog, QueueLimit};
+pub use crate::config::LinkConfig;
+use crate::limit::Backlog;
+use lightlag_core::Instant;
 use lightlag_core::own::Fault;
-use lightlag_core::{Duration, Instant, Rate};
-
-/// The constants of a link direction.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LinkConfig {
-    /// How fast bits leave.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// How much may wait.
-    pub queue: QueueLimit,
-    /// Bytes of link-layer header and trailer on every packet: they take time and can be hit by bit errors.
-    pub header: u64,
-}
 
 /// A packet was refused because the queue is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

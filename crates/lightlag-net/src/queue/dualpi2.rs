@@ -15,9 +15,9 @@
 //! The RFC leaves the scheduler open. Here the low-latency queue comes first, and the classic one gets at least its
 //! share of the bytes while both wait.
 
-use super::limit::{FULL_PACKET, LARGEST};
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use crate::limit::{FULL_PACKET, LARGEST};
 use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};

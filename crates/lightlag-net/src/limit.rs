@@ -3,9 +3,9 @@
 use lightlag_core::{Bytes, Duration, Rate};
 
 /// A full packet, the smallest limit given in BDP.
-pub(super) const FULL_PACKET: Bytes = Bytes(1500);
+pub(crate) const FULL_PACKET: Bytes = Bytes(1500);
 /// The largest queue, 1000 TB: exact when printed and read again.
-pub(super) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
+pub(crate) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 
 /// The limit of waiting data. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
