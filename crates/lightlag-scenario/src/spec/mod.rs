@@ -1,6 +1,7 @@
 //! The contents of a scenario, key by key: each file has the types of one table, how it is read, its schema, and the form in
 //! which it is written again.
 
+mod access;
 mod application;
 mod capture;
 mod changes;
@@ -35,6 +36,8 @@ mod traffic;
 mod varied;
 mod written;
 
+pub use access::Access;
+pub(crate) use access::{access, access_at, line_of, many, optional_many};
 pub use application::Reader;
 pub use capture::{IpVersion, Pcap};
 pub use changes::{Change, Changes, OutageRule};
@@ -63,8 +66,8 @@ pub use routing::{FollowLinks, Routing};
 pub use satellite::{GroundLink, Payload, PlainLink, Satellite, Terrestrial};
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
 pub use swarm::Swarm;
-pub use topology::{Access, Chain, Dumbbell, PointToPoint, Star, Topology};
-pub(crate) use topology::{MOST_LINKS, access, access_at, line_of, many, optional_many};
+pub(crate) use topology::MOST_LINKS;
+pub use topology::{Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{LinkTrace, TraceFile, TraceFormat};
 pub(crate) use traffic::Beside;
 pub use traffic::own as own_traffic;
