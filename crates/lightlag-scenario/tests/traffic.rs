@@ -26,7 +26,7 @@ fn network(text: &str) -> Network {
 #[test]
 fn a_flow_is_bulk_by_tcp_unless_it_says_otherwise() {
     let plain = scenario(&text(""));
-    assert_eq!((plain.flows[0].transport, &plain.flows[0].traffic), (Transport::Tcp, &Traffic::Bulk));
+    assert_eq!((plain.flows[0].transport, &*plain.flows[0].traffic), (Transport::Tcp, &Traffic::Bulk));
     let said = scenario(&text("transport = \"tcp\"\ntraffic = { kind = \"bulk\" }"));
     assert_eq!(said, plain);
     let json = plain.to_json();
@@ -35,7 +35,7 @@ fn a_flow_is_bulk_by_tcp_unless_it_says_otherwise() {
 
 #[test]
 fn every_kind_is_read() {
-    let traffic = |keys: &str| scenario(&text(&format!("traffic = {{ {keys} }}"))).flows.remove(0).traffic;
+    let traffic = |keys: &str| Traffic::clone(&scenario(&text(&format!("traffic = {{ {keys} }}"))).flows[0].traffic);
     let Traffic::Constant(constant) = traffic("kind = \"constant\", rate = \"2 Mbit/s\"") else { panic!() };
     assert_eq!((constant.rate.as_bps(), constant.size, constant.stop), (2_000_000, Bytes(1000), None));
     let Traffic::OnOff(on_off) = traffic(
