@@ -3,12 +3,12 @@
 use super::control::Control;
 use super::{
     ACCESS_DENIED, COOKIE, CREATE_STREAMS, DISPLAY_RESULTS, EXCHANGE_RESULTS, IPERF_DONE, Measured, PARAM_EXCHANGE,
-    SERVER_ERROR, SERVER_TERMINATE, TEST_END, TEST_RUNNING, results,
+    SERVER_ERROR, SERVER_TERMINATE, TEST_END, TEST_RUNNING, Test, results,
 };
 use crate::serve::payload::Source;
 use crate::serve::report::Report;
 use crate::serve::session::{Role, Session};
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Instant, RandomStream};
 use lightlag_host::{SocketId, Stack};
 use serde_json::json;
 use std::io;
@@ -21,15 +21,6 @@ const BLOCK: u64 = 131_072;
 
 /// The characters of a cookie.
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-
-/// A test that a client requests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Test {
-    /// Time for which data is sent.
-    pub time: Duration,
-    /// The server sends.
-    pub reverse: bool,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {

@@ -8,10 +8,10 @@ mod control;
 mod server;
 
 pub(super) use client::Client;
-pub use client::Test;
 pub(super) use server::Server;
 
 use super::report::Report;
+use lightlag_core::Duration;
 use serde_json::json;
 
 /// 36 characters and a zero.
@@ -30,6 +30,15 @@ const IPERF_DONE: u8 = 16;
 /// −1 and −2.
 const ACCESS_DENIED: u8 = 0xff;
 const SERVER_ERROR: u8 = 0xfe;
+
+/// A test that a client requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Test {
+    /// Time for which data is sent.
+    pub time: Duration,
+    /// The server sends.
+    pub reverse: bool,
+}
 
 /// The report on a stream, its number, and whether this end sends.
 struct Measured<'a> {
