@@ -256,11 +256,12 @@ fn random_constellations_hold_their_promises() {
 
 /// Scenarios in which something was wrong once. They are kept as text, because a number means another scenario as soon as
 /// more is drawn.
-const FAILED_ONCE: [&str; 4] = [
+const FAILED_ONCE: [&str; 5] = [
     include_str!("failed/tokens-9082.toml"),
     include_str!("failed/tokens-12793.toml"),
     include_str!("failed/tokens-17132.toml"),
     include_str!("failed/compressed-segment.toml"),
+    include_str!("failed/compressed-ack.toml"),
 ];
 
 #[test]

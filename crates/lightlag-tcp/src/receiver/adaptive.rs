@@ -267,6 +267,10 @@ impl Receiver {
             return false;
         }
         let wait = self.adaptive.map_or(self.timeout, |adaptive| adaptive.wait);
+        // An end without delayed ACKs: a compressed one, whose hole was filled while it waited for tokens, is due.
+        if wait == Duration::MAX {
+            return false;
+        }
         (self.deadline, self.is_put_off) = (timer::after(self.deadline, wait), true);
         self.deadline > now
     }
