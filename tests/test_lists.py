@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lightlag as ll
+from lightlag import sky_presets
 from lightlag._lists import Entries, column, texts, whole
 from lightlag._writing import mentions
 
@@ -80,7 +81,7 @@ def test_a_result_knows_its_sky(tmp_path: Path) -> None:
 
 def test_a_command_needs_little_memory_for_many_listed_flows(tmp_path: Path) -> None:
     # 10,000 flows and links by name, at most 10 kB for a flow with its link.
-    (tmp_path / "iot.json").write_text(json.dumps(ll.presets.leo_iot().to_dict()))
+    (tmp_path / "iot.json").write_text(json.dumps(sky_presets.leo_iot().to_dict()))
 
     def peak(*arguments: str) -> int:
         """The most memory of a command in kilobytes."""

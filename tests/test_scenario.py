@@ -499,9 +499,10 @@ def test_links_take_rain_and_requests() -> None:
 
 
 def test_a_link_takes_a_code_for_both_directions_or_for_one() -> None:
-    code = {"data": 10, "repair": 2}
+    code: dict[str, Any] = {"data": 10, "repair": 2}
     both = scenario.Link(between=("a", "b"), rate="2 Mbit/s", delay="1 ms", fec=code)
-    down = scenario.Directions(forward={**code, "flush": "10 ms", "in_order": False}, backward=None)
+    forward = {**code, "flush": "10 ms", "in_order": False}
+    down: scenario.Directions[scenario.Fec | None] = scenario.Directions(forward=forward, backward=None)
     one = scenario.Link(between=("b", "c"), rate="2 Mbit/s", delay="1 ms", fec=down)
     flows = (scenario.Flow(from_="a", to="c"),)
     read = json.loads(load_scenario(scenario.Scenario(name="coded", duration="10 s", links=(both, one), flows=flows)))

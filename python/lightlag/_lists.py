@@ -18,7 +18,7 @@ _PART = 1000
 class Entries(Sequence[dict[str, Any]]):
     """A list of objects of a summary, of which each is read when it is needed."""
 
-    def __init__(self, run: _engine.Run, name: _engine.ListName) -> None:
+    def __init__(self, run: _engine.Run, name: _engine._ListName) -> None:
         self._run, self._name = run, name
         self._count = run.count(name)
 
