@@ -7,9 +7,8 @@
 //! - [`area`]: the box in which nodes move.
 //! - [`placement`]: where nodes start.
 //! - [`piece`]: a part of a path, straight or on an arc.
-//! - [`motion`]: the path of one node.
-//! - [`registry`]: the models by name, with their parameters.
-//! - [`models`]: a file for each model.
+//! - [`model`]: what each model has, and why it may refuse an area or a place.
+//! - [`models`]: a file for each model, their registry, and the path of a node.
 //! - [`track`]: paths through given places.
 //! - [`paths`]: files of paths.
 

@@ -5,7 +5,7 @@
 //! next.
 //!
 //! - [`agent`]: the calls between an agent and its node.
-//! - [`message`]: the control messages of all protocols, with their sizes.
+//! - [`messages`]: the control messages of all protocols, with their sizes.
 //! - [`traffic`]: counters of control messages.
 //! - [`registry`]: the protocols by name, with their parameters.
 //! - [`aodv`]: Ad hoc On-Demand Distance Vector (RFC 3561), and as ns-3 does it.

@@ -28,8 +28,8 @@ fn link(result: &RunResult) -> &LinkSummary {
 #[test]
 fn datagrams_are_lost_as_often_as_blocks_fail_and_repair_packets_take_the_rest_of_the_rate() {
     // p · P(Bin(11, p) ≥ 2), p · P(Bin(11, p) ≥ 1).
-    let none = |p: f64, others: i32| (1.0 - p).powi(others);
-    let one = |p: f64, others: i32| f64::from(others) * p * (1.0 - p).powi(others - 1);
+    let none = |p: f64, others: i32| libm::pow(1.0 - p, f64::from(others));
+    let one = |p: f64, others: i32| f64::from(others) * p * libm::pow(1.0 - p, f64::from(others - 1));
     for p in [0.02, 0.05, 0.1] {
         for (data, repair) in [(10, 2), (11, 1)] {
             let expected = p * (1.0 - none(p, 11) - if repair == 2 { one(p, 11) } else { 0.0 });

@@ -160,7 +160,7 @@ fn residual_losses(code: BlockCode, loss: &Loss, blocks: u32, streams: u64) -> V
 fn mean(samples: &[f64]) -> (f64, f64) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count;
-    let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let variance = samples.iter().map(|sample| libm::pow(sample - mean, 2.0)).sum::<f64>() / (count - 1.0);
     (mean, (variance / count).sqrt())
 }
 
@@ -169,7 +169,7 @@ fn mean(samples: &[f64]) -> (f64, f64) {
 fn independent(code: BlockCode, p: f64) -> f64 {
     let others = code.data + code.repair - 1;
     let choose = |m: u32| (0..m).fold(1.0, |c, i| c * f64::from(others - i) / f64::from(i + 1));
-    let term = |m: u32| choose(m) * p.powi(m as i32) * (1.0 - p).powi((others - m) as i32);
+    let term = |m: u32| choose(m) * libm::pow(p, f64::from(m)) * libm::pow(1.0 - p, f64::from(others - m));
     p * (code.repair..=others).map(term).sum::<f64>()
 }
 
