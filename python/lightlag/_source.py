@@ -200,7 +200,7 @@ class Folder:
     @cached_property
     def _summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in _ABOUT}
-        for name in ("flows", "links", "proxies", "legs", "radios"):
+        for name in _SUMMED:
             # Networks without proxies or radios have no files of them.
             if name in ("flows", "links") or (self._place / f"{name}.parquet").exists():
                 columns = _dictionary()[name]
@@ -221,11 +221,10 @@ class Folder:
         except parquet_errors() as error:
             raise InputError(f"{printable(path)}: cannot be read: {parquet_reason(error)}") from None
         for column, declared in _dictionary()[name].items():
-            wanted, fits = _KINDS[declared["kind"]]
             problem = None
             if column not in table.columns:
                 problem = None if declared["optional"] else "is missing"
-            elif not fits(table[column].dtype):
+            elif wanted := _misfit(declared, table[column].dtype, name):
                 problem = f"has {table[column].dtype} instead of {wanted}"
             elif table[column].dtype.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
                 problem = "holds something that is not a finite number"
@@ -305,13 +304,18 @@ _ABOUT = ("interrupted", "origin", "repeat", "files")
 """Those that say something of the folder, not of the run."""
 
 
-_KINDS: dict[str, tuple[str, Callable[[pl.DataType], bool]]] = {
-    "text": ("text", lambda kind: str(kind) == "String" or str(kind).startswith("Categorical")),
-    "number": ("numbers", lambda kind: kind.is_float()),
-    "count": ("whole numbers", lambda kind: kind.is_unsigned_integer()),
-    "flag": ("true or false", lambda kind: str(kind) == "Boolean"),
-}
-"""The kinds of columns in the data dictionary, each with its name in a message and a check of its type."""
+_SUMMED = ("flows", "links", "proxies", "legs", "radios")
+"""The tables whose rows are objects of the summary."""
+
+
+def _misfit(declared: Mapping[str, Any], found: pl.DataType, table: str) -> str | None:
+    """Returns the type that a column should have, if the one that it has is another."""
+    if declared["kind"] == "count":
+        return None if found.is_unsigned_integer() else "UInt64"
+    # Tables that grow while a run goes on have few different words.
+    text = "String" if table in _SUMMED else "Categorical"
+    wanted = {"text": text, "number": "Float64", "flag": "Boolean"}[declared["kind"]]
+    return None if str(found).startswith(wanted) else wanted
 
 
 def columns_of(table: str) -> tuple[str, ...]:
