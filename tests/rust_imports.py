@@ -27,7 +27,7 @@ _DEEPEST = 12
 
 @dataclass
 class _File:
-    """What a file says of modules and names."""
+    """The modules, names and paths in a file."""
 
     children: set[str] = field(default_factory=set)
     public: dict[str, list[str]] = field(default_factory=dict)

@@ -58,7 +58,7 @@ def layout(found: Mapping[tuple[str, str], Pairs]) -> Layout:
 
 
 def rows(found: Mapping[tuple[str, str], Pairs]) -> list[Row]:
-    """What both deliver in the same swarms, to how many flows, with how many frames sent again, over how many hops."""
+    """Compares data, served flows, frames sent again and hops of the same swarms."""
     return [_row(radio, algorithm, pairs) for (radio, algorithm), pairs in found.items()]
 
 
