@@ -144,6 +144,7 @@ impl Stage {
             destination_sequence: sequence(4),
             origin: NodeId(0),
             lifetime: Duration::from_millis(6_000),
+            ttl: 3,
         };
         self.message(1, Receiver::One(NodeId(0)), Message::Aodv(aodv::Message::Reply(reply)))?;
         self.message(0, Receiver::One(NodeId(1)), Message::Aodv(aodv::Message::ReplyAck))?;

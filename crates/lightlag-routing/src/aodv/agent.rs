@@ -147,6 +147,7 @@ impl Aodv {
             destination_sequence: self.sequence,
             origin: self.node,
             lifetime: self.config.hello_timeout(),
+            ttl: 1,
         };
         let at = self.jittered(now);
         self.outbox.send_at(at, Receiver::All, crate::Message::Aodv(Message::Reply(hello)), 1);

@@ -123,7 +123,8 @@ pub struct Config {
     /// The packets that show that a neighbour is still there.
     pub proof: Proof,
     /// Whether messages to one neighbour need a valid route to it and wait for one as data does, and only HELLOs and requests of a
-    /// neighbour make a route to it valid that is not. As in ns-3.
+    /// neighbour make a route to it valid that is not; a reply travels at most as many hops as its route had at its sender,
+    /// otherwise `net_diameter`. As in ns-3.
     pub route_messages: bool,
     /// The least signal-to-noise ratio of a broadcast that is taken for a sign of a link, in dB.
     pub min_snr: f64,
@@ -288,7 +289,7 @@ impl Described for Config {
                 |c: &Self| c.proof as usize,
                 |c, index| c.proof = [Proof::Acknowledged, Proof::Forwarded][index],
             ).about("The packets that show that a neighbour is still there."),
-            Setting::flag("route_messages", |c: &mut Self| &mut c.route_messages).about("Whether messages to one neighbour need a valid route to it and wait for one as data does, and only HELLOs and requests of a neighbour make a route to it valid that is not. As in ns-3."),
+            Setting::flag("route_messages", |c: &mut Self| &mut c.route_messages).about("Whether messages to one neighbour need a valid route to it and wait for one as data does, and only HELLOs and requests of a neighbour make a route to it valid that is not; a reply travels at most as many hops as its route had at its sender, otherwise net_diameter. As in ns-3."),
             Setting::quantity("min_snr", |c: &mut Self| &mut c.min_snr, Unit::Decibel, -100.0, 100.0).about("The least signal-to-noise ratio of a broadcast that is taken for a sign of a link, in dB."),
         ]
     }

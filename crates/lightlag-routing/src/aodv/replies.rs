@@ -12,7 +12,7 @@ impl Aodv {
             self.sequence = self.sequence.newer(request.destination_sequence);
         }
         let Some(back) = self.way_back(now, request.origin) else { return };
-        let (next_hop, ttl) = (back.next_hop, back.hops);
+        let (next_hop, hops) = (back.next_hop, back.hops);
         let reply = Reply {
             ack_required: false,
             hop_count: 0,
@@ -20,8 +20,9 @@ impl Aodv {
             destination_sequence: self.sequence,
             origin: request.origin,
             lifetime: self.config.my_route_timeout,
+            ttl: self.reply_ttl(hops),
         };
-        self.send_reply(now, next_hop, reply, ttl);
+        self.send_reply(now, next_hop, reply);
     }
 
     /// RFC 3561 §6.6.2 and §6.6.3: the node knows a fresh route, tells the origin, and the destination if that is asked for.
@@ -39,12 +40,13 @@ impl Aodv {
         // works in one direction only.
         let ack_required = self.config.reply_ack && hops == 1;
         let lifetime = expires.since(now);
+        let ttl = self.reply_ttl(back_hops);
         let reply =
-            Reply { ack_required, hop_count: hops, destination, destination_sequence: sequence, origin, lifetime };
+            Reply { ack_required, hop_count: hops, destination, destination_sequence: sequence, origin, lifetime, ttl };
         if ack_required && !self.config.blacklist_timeout.is_zero() {
             self.debtors.extend(back_hop, now + self.config.next_hop_wait);
         }
-        self.send_reply(now, back_hop, reply, back_hops);
+        self.send_reply(now, back_hop, reply);
         if request.gratuitous {
             let reply = Reply {
                 ack_required: false,
@@ -53,8 +55,9 @@ impl Aodv {
                 destination_sequence: back_sequence,
                 origin: destination,
                 lifetime: back_expires.since(now),
+                ttl: self.reply_ttl(hops),
             };
-            self.send_reply(now, next_hop, reply, hops);
+            self.send_reply(now, next_hop, reply);
         }
     }
 
@@ -64,8 +67,14 @@ impl Aodv {
         self.table.entry(now, origin).filter(|entry| entry.is_valid() || is_enough)
     }
 
-    fn send_reply(&mut self, now: Instant, to: NodeId, reply: Reply, ttl: u8) {
-        self.send_to(now, to, Message::Reply(reply), ttl);
+    /// The time to live of a new reply over a route of so many hops. RFC 3561 names none, and no route is longer than
+    /// NET_DIAMETER; ns-3 takes the hops of the route.
+    fn reply_ttl(&self, hops: u8) -> u8 {
+        if self.config.route_messages { hops } else { self.config.net_diameter as u8 }
+    }
+
+    fn send_reply(&mut self, now: Instant, to: NodeId, reply: Reply) {
+        self.send_to(now, to, Message::Reply(reply), reply.ttl);
     }
 
     fn add_precursor(&mut self, now: Instant, destination: NodeId, precursor: NodeId) {
@@ -101,13 +110,15 @@ impl Aodv {
         let Some(next_hop) = self.table.valid(now, reply.destination).map(|entry| entry.next_hop) else { return };
         let lifetime = self.lifetime(now);
         let Some(back) = self.way_back(now, reply.origin) else { return };
-        let (back_hop, ttl) = (back.next_hop, back.hops);
+        let back_hop = back.next_hop;
         back.expires = back.expires.max(lifetime);
         back.precursors.insert(next_hop);
         for (destination, precursor) in [(reply.destination, back_hop), (next_hop, back_hop), (back_hop, next_hop)] {
             self.add_precursor(now, destination, precursor);
         }
-        self.send_reply(now, back_hop, reply, ttl);
+        if reply.ttl > 1 {
+            self.send_reply(now, back_hop, Reply { ttl: reply.ttl - 1, ..reply });
+        }
     }
 
     /// RFC 3561 §6.9.

@@ -239,6 +239,7 @@ fn a_hello_that_brings_the_route_releases_packets_at_once_or_when_the_ring_ends(
             destination_sequence: Sequence(1),
             origin: NodeId(1),
             lifetime: Duration::from_secs(2),
+            ttl: 1,
         };
         let hello = crate::Message::Aodv(Message::Reply(hello));
         agent.hear(at(0.1), NodeId(1), Receiver::All, &hello, 30.0, &mut graph);
@@ -404,6 +405,7 @@ fn sequence_numbers_may_wrap() {
             destination_sequence: Sequence(sequence),
             origin: NodeId(1),
             lifetime: Duration::from_secs(2),
+            ttl: 1,
         };
         crate::Message::Aodv(Message::Reply(reply))
     };
@@ -637,6 +639,7 @@ fn reply(origin: u32, destination: u32, ack_required: bool) -> crate::Message {
         destination_sequence: Sequence(1),
         origin: NodeId(origin),
         lifetime: Duration::from_secs(5),
+        ttl: 1,
     }))
 }
 
@@ -758,5 +761,59 @@ fn a_route_that_breaks_keeps_its_number_if_so_asked() {
         bed.run(at(1.1));
         let (.., crate::Message::Aodv(Message::Request(request))) = &bed.sent[0] else { panic!() };
         assert_eq!(request.destination_sequence, Sequence(u32::from(increment_on_break)));
+    }
+}
+
+/// The times to live of the replies that a node of a ring of three sends, in which each leads the others' requests on.
+fn replies_in_a_loop(config: Config) -> Vec<u8> {
+    let mut agent = alone(config);
+    let mut graph = Graph::new(0);
+    agent.start(at(0.0));
+    for (from, origin) in [(1, 1), (2, 2), (2, 8), (1, 9)] {
+        let crate::Message::Aodv(Message::Request(asked)) = request(1) else { panic!() };
+        let asked = Request { origin: NodeId(origin), destination: NodeId(7), ..asked };
+        let asked = crate::Message::Aodv(Message::Request(asked));
+        agent.hear(at(0.1), NodeId(from), Receiver::All, &asked, 30.0, &mut graph);
+    }
+    while agent.poll_action().is_some() {}
+    let mut left = Vec::new();
+    let crate::Message::Aodv(Message::Reply(first)) = reply(8, 9, false) else { panic!() };
+    let mut next = Some(Reply { ttl: 4, ..first });
+    while let Some(told) = next.take() {
+        let told = crate::Message::Aodv(Message::Reply(told));
+        agent.hear(at(0.2), NodeId(1), Receiver::One(NodeId(0)), &told, 30.0, &mut graph);
+        for action in std::iter::from_fn(|| agent.poll_action()) {
+            if let Action::Send { to: Receiver::One(_), message: crate::Message::Aodv(Message::Reply(passed)), ttl } =
+                action
+            {
+                left.push(ttl);
+                // It returns over the loop.
+                next = (left.len() < 100).then_some(passed);
+            }
+        }
+    }
+    left
+}
+
+#[test]
+fn a_reply_dies_in_a_loop() {
+    assert_eq!(replies_in_a_loop(quiet()), [3, 2, 1]);
+}
+
+#[test]
+fn a_reply_starts_with_the_hops_of_its_route_as_in_ns3_or_with_the_diameter() {
+    for (route_messages, first) in [(false, 35), (true, 3)] {
+        let config = Config { route_messages, ..quiet() };
+        let mut bed = bed(Graph::chain(4), config, 1);
+        let packet = bed.send(0, 3);
+        bed.run(at(4.0));
+        assert!(bed.ends[&packet].is_delivery());
+        let replies: Vec<u8> = (bed.sent.iter())
+            .filter_map(|(.., message)| match message {
+                crate::Message::Aodv(Message::Reply(reply)) => Some(reply.ttl),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(replies, [first, first - 1, first - 2]);
     }
 }

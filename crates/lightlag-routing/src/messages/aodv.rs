@@ -61,6 +61,8 @@ pub struct Reply {
     pub origin: NodeId,
     /// How long the route is good; whole milliseconds on the wire.
     pub lifetime: Duration,
+    /// The time to live of the IP header around it; not a field of the message.
+    pub ttl: u8,
 }
 
 impl Reply {

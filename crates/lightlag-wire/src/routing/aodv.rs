@@ -89,6 +89,7 @@ pub fn decode(mut fields: Fields<'_>, ttl: u8) -> Result<Message, RoutingError> 
             destination_sequence: Sequence(fields.u32()?),
             origin: fields.node()?,
             lifetime: Duration::from_millis(u64::from(fields.u32()?)),
+            ttl,
         }),
         ERROR => {
             let unreachable = (0..count).map(|_| Ok((fields.node()?, Sequence(fields.u32()?))));

@@ -126,7 +126,7 @@ pub fn encode(out: &mut Vec<u8>, datagram: &Datagram) {
 }
 
 /// Reads the packet of a message. Two properties of messages are in no field: whether an update of DSDV holds the whole
-/// table, which is read as false, and the time to live of a route request, which is that of the packet.
+/// table, which is read as false, and the time to live of a route request or reply, which is that of the packet.
 ///
 /// # Errors
 /// If the packet is damaged or cut, or has no message that is read here; see [`RoutingError`].

@@ -67,6 +67,7 @@ fn messages_of_aodv_have_the_form_of_section_5() {
         destination_sequence: Sequence(5),
         origin: NodeId(0),
         lifetime: Duration::from_nanos(11_200_999_999),
+        ttl: 3,
     };
     // 11,200 ms = 0x2bc0.
     let right = [[2, 0x40, 0, 1], [10, 0, 0, 9], [0, 0, 0, 5], [10, 0, 0, 1], [0, 0, 0x2b, 0xc0]];
@@ -222,10 +223,10 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn replies()(ack_required: bool, hop_count: u8, ends in [nodes(), nodes()], sequence: u32, lifetime: u32) -> Reply {
+    fn replies(ttl: u8)(ack_required: bool, hop_count: u8, ends in [nodes(), nodes()], sequence: u32, lifetime: u32) -> Reply {
         let [destination, origin] = ends;
         let lifetime = Duration::from_millis(u64::from(lifetime));
-        Reply { ack_required, hop_count, destination, destination_sequence: Sequence(sequence), origin, lifetime }
+        Reply { ack_required, hop_count, destination, destination_sequence: Sequence(sequence), origin, lifetime, ttl }
     }
 }
 
@@ -233,7 +234,7 @@ fn of_aodv(ttl: u8) -> impl Strategy<Value = Aodv> {
     let lost = prop::collection::vec((nodes(), any::<u32>().prop_map(Sequence)), 0..=255);
     prop_oneof![
         requests(ttl).prop_map(Aodv::Request),
-        replies().prop_map(Aodv::Reply),
+        replies(ttl).prop_map(Aodv::Reply),
         (any::<bool>(), lost).prop_map(|(no_delete, unreachable)| Aodv::Error(Error { no_delete, unreachable })),
         Just(Aodv::ReplyAck),
     ]
