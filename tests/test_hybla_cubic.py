@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from lightlag.reproduce import PAPERS, Verdict
+from lightlag import style
+from lightlag.analyse import Interval
+from lightlag.reproduce import PAPERS, Verdict, drawing
 from lightlag.reproduce.hybla_cubic import comparison, equations, growth, peer, sweeps, unstated
 from lightlag.reproduce.hybla_cubic.comparison import Setting
 from lightlag.reproduce.paper import Effort
@@ -180,3 +182,12 @@ def test_a_reproduction_leaves_the_grid_and_the_figures(tmp_path: Path) -> None:
     with (tmp_path / "out" / "queues.csv").open(encoding="utf-8") as file:
         algorithms = [row["algorithm"] for row in csv.DictReader(file)]
     assert algorithms == [*("Hybla", "Hybla", "CUBIC") * 2, "NewReno"]
+
+
+def test_an_interval_that_reaches_below_zero_fits_a_logarithmic_axis() -> None:
+    # Two seeds give such intervals. A bar without an end took all the room of the figure, which is a warning.
+    figure, axes = style.chart()
+    drawing.intervals(axes, [1.0, 10.0], [Interval(1.0, 20.0, 2), Interval(3.0, 0.1, 2)], 0)
+    axes.set_yscale("log")
+    axes.set_ylim(0.1, 40)
+    assert style.save_as(figure, "png").startswith(b"\x89PNG")

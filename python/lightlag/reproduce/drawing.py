@@ -42,7 +42,8 @@ def intervals(
     look: dict[str, Any] = style.line_style(at) | {"marker": "o", "markersize": 3, "clip_on": False} | options
     axes.plot(x, [point.mean for point in points], label=label or "_", **look)
     half = [0.0 if point.count < 2 else point.half_width for point in points]
-    error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2, "clip_on": False}
+    # An interval that reaches below zero has no end on a logarithmic axis, so bars end at the axes.
+    error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2}
     axes.errorbar(x, [point.mean for point in points], yerr=half, fmt="none", **error)
 
 
