@@ -29,7 +29,7 @@ def main() -> None:
         "--section", action="append", default=[], choices=list(page.SECTIONS), help="write only this one into the page"
     )
     parser.add_argument(
-        "--ours", action="store_true", help="run lightlag anew on the swarms that are kept, and nothing else"
+        "--ours", action="store_true", help="run only lightlag again, on the kept swarms"
     )
     asked = parser.parse_args()
     if asked.ours:

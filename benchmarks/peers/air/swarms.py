@@ -65,7 +65,7 @@ class Exchange:
         return about | {THEIRS: outcome_of(printed).record(), OURS: ours.record()}
 
     def again(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """Kept numbers with our outcome anew; the paths come from ns-3 with radios that reach nobody."""
+        """Returns kept numbers with a new outcome of ours; ns-3 computes the paths, with radios too weak to reach a node."""
         with tempfile.TemporaryDirectory() as folder:
             files = _files(folder)
             self._run({"power": MUTE_DBM, **files}).numbers()
@@ -138,7 +138,7 @@ def runs() -> Iterator[Exchange]:
 
 
 def ours_again() -> None:
-    """Runs lightlag anew on the kept swarms of the plan."""
+    """Runs lightlag again on the kept swarms of the plan."""
     kept = read(KEPT)
     write({run.key: run.again(kept[run.key]) for run in runs() if run.key in kept}, KEPT)
 
