@@ -75,7 +75,7 @@ proptest! {
         loss in 0.0..0.35f64,
         duplicate in 0.0..0.3f64,
         jitter_ms in prop::sample::select(&[0.0, 1.0, 20.0, 200.0][..]),
-        bytes in 0u64..120_000,
+        bytes in 1u64..120_000,
         numbers in (any::<u32>(), any::<u32>()),
     ) {
         let mut path = random_path(config, seed, loss, duplicate, jitter_ms, numbers);
@@ -103,6 +103,16 @@ proptest! {
             prop_assert_eq!(end.state(), State::Closed);
         }
         prop_assert_eq!(path.ends[CLIENT].statistics().failure, None::<Failure>);
+    }
+
+    /// A close before the handshake with nothing to send ends the connection (RFC 9293 §3.10.4).
+    #[test]
+    fn an_end_without_data_that_closes_at_once_sends_nothing(config in configs()) {
+        let mut path = random_path(config, 0, 0.0, 0.0, 0.0, (0, 0));
+        path.transfer(0);
+        prop_assert!(!path.step());
+        prop_assert!(path.log.is_empty());
+        prop_assert_eq!([path.ends[CLIENT].state(), path.ends[SERVER].state()], [State::Closed, State::Listen]);
     }
 
     /// Sequence numbers are a matter of form.
