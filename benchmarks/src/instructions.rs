@@ -1,29 +1,70 @@
 //! Instructions per packet-hop, counted by callgrind: load on the machine cannot change them.
 
 use crate::measure::Sample;
+use std::fmt::Write as _;
 use std::process::{Command, ExitCode};
 
-/// The file with the kept value.
+/// The file with the kept values.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-/// The count may exceed the kept value by this factor.
+/// A count may exceed the kept value by this factor.
 const TOLERANCE: f64 = 1.05;
-/// Two lengths of `dumbbell-8`. Their difference excludes the start-up.
-const LENGTHS: [&str; 2] = ["2 s", "12 s"];
 
-/// Instructions per packet-hop of `dumbbell-8`, if valgrind is installed.
-pub fn count() -> Result<f64, String> {
-    let [short, long] = LENGTHS.map(counted);
-    let ((short, few), (long, many)) = (short?, long?);
-    Ok((long - short) as f64 / (many - few) as f64)
+/// A scenario, run for two lengths. Their difference excludes the start-up.
+pub struct Counted {
+    /// The name of the file in `benchmarks/scenarios`.
+    pub name: &'static str,
+    lengths: [&'static str; 2],
+}
+
+/// TCP over links, datagrams of many sensors, and TCP over a shared medium.
+pub const COUNTED: [Counted; 3] = [
+    Counted { name: "dumbbell-8", lengths: ["2 s", "12 s"] },
+    Counted { name: "iot-10k", lengths: ["20 s", "60 s"] },
+    Counted { name: "swarm", lengths: ["10 s", "30 s"] },
+];
+
+impl Counted {
+    /// Instructions per packet-hop.
+    fn count(&self) -> Result<f64, String> {
+        let [short, long] = self.lengths.map(|duration| run(self.name, duration));
+        let ((short, few), (long, many)) = (short?, long?);
+        Ok((long - short) as f64 / (many - few) as f64)
+    }
+
+    /// The value that the repository keeps, if any.
+    fn kept(&self) -> Option<f64> {
+        let text = std::fs::read_to_string(KEPT).ok()?;
+        let kept = text.lines().find_map(|line| line.strip_prefix(self.name)?.strip_prefix(' '));
+        kept?.trim().parse().ok()
+    }
+
+    /// A line about a count, and whether it is within the tolerance.
+    pub fn judge(&self, now: f64) -> (String, bool) {
+        let name = self.name;
+        match self.kept() {
+            None => (format!("{name}: {KEPT} has no value; `make instructions-keep` writes it"), false),
+            Some(kept) if now > kept * TOLERANCE => (
+                format!(
+                    "{name}: {now:.1} instructions a packet-hop, more than 5 % above the {kept:.1} kept; \
+                     if that is worth it, `make instructions-keep` and say why"
+                ),
+                false,
+            ),
+            Some(kept) => {
+                let change = (now / kept - 1.0) * 100.0;
+                (format!("{name}: {now:.1} instructions a packet-hop, {change:+.1} % against the {kept:.1} kept"), true)
+            }
+        }
+    }
 }
 
 /// Instructions and packet-hops of one run.
-fn counted(duration: &str) -> Result<(u64, u64), String> {
+fn run(name: &str, duration: &str) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
-        .args(["once", "dumbbell-8", &format!("duration={duration}")])
+        .args(["once", name, &format!("duration={duration}")])
         .output()
         .map_err(|error| format!("valgrind does not run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stderr);
@@ -33,41 +74,51 @@ fn counted(duration: &str) -> Result<(u64, u64), String> {
     Ok((instructions.ok_or_else(|| format!("no count in: {report}"))?, sample.packet_hops))
 }
 
-/// The value that the repository keeps, if any.
-pub fn kept() -> Option<f64> {
-    let text = std::fs::read_to_string(KEPT).ok()?;
-    text.lines().find(|line| !line.starts_with('#'))?.trim().parse().ok()
-}
-
-/// Compares the count with the kept value; with `keep`, replaces it.
+/// Compares the counts with the kept values; with `keep`, replaces them.
 pub fn check(keep: bool) -> ExitCode {
-    let now = match count() {
-        Ok(now) => now,
+    match counts().and_then(|counts| if keep { write(&counts).map(|()| true) } else { Ok(within(&counts)) }) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("instructions: {error}");
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
-    };
-    if keep {
-        let text = format!(
-            "# Instructions a packet-hop of dumbbell-8, by callgrind. `make instructions-keep` writes this file; the\n\
-             # commit that does so says why.\n{now:.1}\n"
-        );
-        if let Err(error) = std::fs::write(KEPT, text) {
-            eprintln!("instructions: {KEPT}: {error}");
-            return ExitCode::FAILURE;
-        }
-        println!("{now:.1} instructions a packet-hop, kept");
-        return ExitCode::SUCCESS;
     }
-    let Some(kept) = kept() else {
-        eprintln!("instructions: {KEPT} has no value; `make instructions-keep` writes it");
-        return ExitCode::FAILURE;
-    };
-    println!("{now:.1} instructions a packet-hop, {:+.1} % against the {kept:.1} kept", (now / kept - 1.0) * 100.0);
-    if now > kept * TOLERANCE {
-        eprintln!("instructions: more than 5 % above; if that is worth it, `make instructions-keep` and say why");
-        return ExitCode::FAILURE;
+}
+
+/// The count of each scenario, if valgrind is installed. They run at the same time.
+pub fn counts() -> Result<[f64; COUNTED.len()], String> {
+    let counts = std::thread::scope(|scope| {
+        COUNTED
+            .each_ref()
+            .map(|counted| scope.spawn(|| counted.count()))
+            .map(|thread| thread.join().expect("counting does not panic"))
+    });
+    let [dumbbell, sensors, swarm] = counts;
+    Ok([dumbbell?, sensors?, swarm?])
+}
+
+/// Prints a line for each count. False if one exceeds its tolerance.
+fn within(counts: &[f64; COUNTED.len()]) -> bool {
+    let mut all = true;
+    for (counted, &now) in COUNTED.iter().zip(counts) {
+        let (line, within) = counted.judge(now);
+        println!("{line}");
+        all &= within;
     }
-    ExitCode::SUCCESS
+    all
+}
+
+/// Replaces the kept values.
+fn write(counts: &[f64; COUNTED.len()]) -> Result<(), String> {
+    let mut text = String::from(
+        "# Instructions a packet-hop, by callgrind. `make instructions-keep` writes this file; the commit that does\n\
+         # so says why.\n",
+    );
+    for (counted, now) in COUNTED.iter().zip(counts) {
+        writeln!(text, "{} {now:.1}", counted.name).expect("a string takes every line");
+    }
+    std::fs::write(KEPT, &text).map_err(|error| format!("{KEPT}: {error}"))?;
+    print!("{text}");
+    Ok(())
 }

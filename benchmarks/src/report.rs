@@ -263,13 +263,14 @@ fn comparison(verdicts: &mut Verdicts) {
 }
 
 fn count_instructions(verdicts: &mut Verdicts) {
-    match (instructions::count(), instructions::kept()) {
-        (Ok(now), Some(kept)) => {
-            let text = format!("{now:.0} instructions a packet-hop (kept: {kept:.0}; at most 5 % above)");
-            verdicts.add(now <= kept * 1.05, text);
+    match instructions::counts() {
+        Ok(counts) => {
+            for (counted, now) in instructions::COUNTED.iter().zip(counts) {
+                let (text, within) = counted.judge(now);
+                verdicts.add(within, text);
+            }
         }
-        (Ok(now), None) => println!("\n{now:.0} instructions a packet-hop; no value is kept"),
-        (Err(error), _) => println!("\ninstructions are not counted: {error}"),
+        Err(error) => println!("\ninstructions are not counted: {error}"),
     }
 }
 
