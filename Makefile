@@ -36,9 +36,6 @@ FUZZ_HOST       = $(shell rustc -vV | sed -n 's/^host: //p')
 SOAK_COUNT     ?= 20000
 SOAK_FIRST     ?= 0
 PAGES          ?= docs/validation
-# Rust for WebAssembly, as Debian packs it. rustup's has the standard library of WebAssembly apart.
-WEB_RUST       ?= /usr/bin
-WEB_LINKER     ?= wasm-ld-22
 WEB_FEATURES   := bulk-memory simd nontrapping-float-to-int sign-ext mutable-globals reference-types multivalue
 WEB_MODULE     := $(TARGET)/web/wasm32-unknown-unknown/web/lightlag_web.wasm
 PAGE           := python/lightlag/studio/page
@@ -184,13 +181,8 @@ dist/studio/index.html: studio/public/engine.wasm studio/public/schema.json stud
 studio/public/engine.wasm: $(WEB_MODULE) studio/node_modules/.package-lock.json
 	studio/node_modules/.bin/wasm-opt -O2 --strip-debug --strip-producers --strip-target-features $(WEB_FEATURES:%=--enable-%) $< -o $@
 
-$(WEB_MODULE): $(RUST_SOURCES) | web-rust
-	@echo "building the engine of the page: some minutes the first time"
-	env -u CARGO -u RUSTUP_TOOLCHAIN PATH=$(WEB_RUST):/usr/bin:/bin RUSTC=$(WEB_RUST)/rustc RUSTC_BOOTSTRAP=1 \
-	  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WEB_LINKER) CARGO_TARGET_DIR=$(TARGET)/web \
-	  RUSTFLAGS="-Ctarget-feature=+bulk-memory,+simd128 -Zunstable-options -Cpanic=immediate-abort" \
-	  $(WEB_RUST)/cargo build --quiet --locked --profile web -p lightlag-web --target wasm32-unknown-unknown \
-	  -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size
+$(WEB_MODULE): $(RUST_SOURCES) scripts/web-engine.sh | tools
+	scripts/web-engine.sh $(abspath $(TARGET)/web)
 	@touch $@
 
 studio/public/schema.json: $(BIN)/.engine
@@ -324,7 +316,7 @@ $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))
 	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
 endef
 
-.PHONY: tools node web-rust valgrind chromium ns2 ns3 iperf3 ping
+.PHONY: tools node valgrind chromium ns2 ns3 iperf3 ping
 
 tools:
 	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
@@ -335,9 +327,6 @@ tools:
 
 node:
 	@$(call need,node -e 'process.exit(+(parseInt(process.versions.node) < 20))',Node.js 20.19 or newer is missing: the page is built with it)
-
-web-rust:
-	@$(call debian_package,rustc-web cargo-web rust-web-src lld-22,test -d /usr/lib/rustlib/src/rust/library && command -v $(WEB_LINKER))
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
