@@ -224,6 +224,7 @@ impl Hearing {
         }
     }
 
+    #[inline]
     fn notice(&mut self, record: Record, access: &mut Access, background: &mut Background) {
         let at = record.arrival + CCA_TIME;
         if record.power >= self.thresholds.loud {
@@ -369,6 +370,7 @@ impl Hearing {
 
     /// The fate of a frame on which it was locked, from the interference in each piece of it, if it is not alone.
     #[inline(never)]
+    #[inline]
     fn judge<P>(
         &self,
         (record, is_alone): (Record, bool),
@@ -420,6 +422,7 @@ impl Hearing {
     }
 
     /// Others have reserved the medium from `from` to `until` (§10.3.2.4).
+    #[inline]
     pub(super) fn reserve(&mut self, from: Instant, until: Instant, access: &mut Access) {
         self.reserved_until = self.reserved_until.max(until);
         access.occupy(from.min(access.busy_until), until);

@@ -31,11 +31,13 @@ impl Quantity for Bytes {
     const MOST: Self = LARGEST;
     const LEAST: Self = Self(1);
 
+    #[inline]
     fn number(self) -> f64 {
         self.0 as f64
     }
+    #[inline]
     fn nearest(number: f64) -> Self {
-        Self(libm::round(number) as u64)
+        Self(rounded(number))
     }
 }
 
@@ -45,12 +47,21 @@ impl Quantity for Duration {
     const MOST: Self = LONGEST;
     const LEAST: Self = Self::ZERO;
 
+    #[inline]
     fn number(self) -> f64 {
         self.as_nanos() as f64
     }
+    #[inline]
     fn nearest(number: f64) -> Self {
-        Self::from_nanos(libm::round(number) as u64)
+        Self::from_nanos(rounded(number))
     }
+}
+
+/// The nearest whole number; halves go up, and what is below zero becomes zero.
+#[inline]
+fn rounded(number: f64) -> u64 {
+    // The largest number below a half: with a half, the number before 0.5 would become 1.
+    (number + 0.5_f64.next_down()) as u64
 }
 
 /// A count.
@@ -60,11 +71,13 @@ impl Quantity for u64 {
     const MOST: Self = 1_000_000;
     const LEAST: Self = 1;
 
+    #[inline]
     fn number(self) -> f64 {
         self as f64
     }
+    #[inline]
     fn nearest(number: f64) -> Self {
-        libm::round(number) as u64
+        rounded(number)
     }
 }
 
@@ -517,5 +530,21 @@ impl<Q: Quantity> JsonSchema for Varied<Q> {
                 ),
             ]
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_is_rounded_as_round_does() {
+        for whole in (0_u64..2_000).chain([1 << 51, (1 << 52) - 1, 1 << 53, u64::MAX >> 1]) {
+            let half = whole as f64 + 0.5;
+            for number in [whole as f64, half, half.next_down(), half.next_up()] {
+                assert_eq!(rounded(number), libm::round(number) as u64, "{number}");
+            }
+        }
+        assert_eq!(rounded(-3.0), 0);
     }
 }

@@ -268,6 +268,7 @@ impl Receiver {
     }
 
     /// Room in the buffer.
+    #[inline]
     fn free(&self) -> u64 {
         self.buffer.saturating_sub(self.held())
     }
