@@ -61,7 +61,7 @@ demo: $(BIN)/.engine ## compare four algorithms over a satellite: a table and fi
 	@echo "Next: source $(BIN)/activate; lightlag --help"
 
 man: $(BIN)/.engine
-	$(BIN)/python -m lightlag._man target/man
+	$(BIN)/python -m lightlag.cli.man target/man
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
 presets: $(BIN)/.engine
-	$(BIN)/python -m lightlag._presets
+	$(BIN)/python -m lightlag.scenario.presets
 
 figures: $(BIN)/.dev $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -W error -m gallery

@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from lightlag import looks, style
-from lightlag.looks import PLAIN, Look
-from lightlag.style import Chart
+from lightlag.drawing import looks, style
+from lightlag.drawing.looks import PLAIN, Look
+from lightlag.drawing.style import Chart
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = DOCS / "images" / "figures"
@@ -416,8 +416,8 @@ class Gallery:
         setting = (
             "import lightlag as ll\nfrom lightlag import constellation_plot\nfrom matplotlib.figure import Figure\n"
         )
-        setting += "from lightlag.capture_comparison import CaptureComparison, Side\n"
-        setting += "from lightlag.repetition import repeat\n"
+        setting += "from lightlag.captures.comparison import CaptureComparison, Side\n"
+        setting += "from lightlag.captures.repetition import repeat\n"
         setting += "from lightlag import judge\nfrom lightlag.judge.figures import figures as judge_figures\n"
         exec(setting, self.names)
         self.names |= {"CAPTURE": CAPTURE, "RESULTS": self.results}

@@ -58,7 +58,7 @@ if __name__ == "__main__":
     else:
         sys.addaudithook(on_event)
     try:
-        from lightlag.cli import main
+        from lightlag.cli.app import main
 
         main()
     finally:

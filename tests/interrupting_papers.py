@@ -8,7 +8,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from lightlag import cli
+from lightlag.cli import app as cli
 from lightlag.reproduce.paper import Effort, Paper, Picture, Reproduction
 from lightlag.reproduce.table import Layout, Row, Verdict
 
@@ -17,7 +17,7 @@ NAMES = ("first", "second", "third")
 
 def paper(name: str) -> Paper:
     def work(reproduction: Reproduction, effort: Effort) -> None:
-        from lightlag import style
+        from lightlag.drawing import style
 
         with Path("worked").open("a") as file:
             file.write(f"{name}\n")

@@ -40,8 +40,8 @@ from bad_inputs import (
 )
 from bad_inputs.case import Case
 from conftest import PAIR, pair
-from lightlag._text import printable
-from lightlag.cli import app
+from lightlag.cli.app import app
+from lightlag.text.terminal import printable
 
 MOST_LINES = 51
 REMEDY = re.compile(

@@ -56,8 +56,8 @@ def test_workers_of_a_study_end_with_it(where: list[str], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "start",
     [
-        "from lightlag._drawing import Painter; one = Painter()._process",
-        "from lightlag._children import tied; one = subprocess.Popen(tied(['/bin/sleep', '1d']))",
+        "from lightlag.comparison.painters import Painter; one = Painter()._process",
+        "from lightlag.machine.children import tied; one = subprocess.Popen(tied(['/bin/sleep', '1d']))",
     ],
     ids=["painter", "tied"],
 )
@@ -74,7 +74,7 @@ def test_a_process_that_waits_ends_with_the_one_that_started_it(start: str) -> N
 POOL = """
 import multiprocessing, os, sys, time
 from concurrent.futures import ProcessPoolExecutor
-from lightlag._children import end_with_parent
+from lightlag.machine.children import end_with_parent
 pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), end_with_parent)
 print(pool.submit(os.getpid).result(), flush=True)
 pool.submit(eval, "__import__('ctypes').PyDLL(None).sleep(86400)")
@@ -93,7 +93,7 @@ def test_a_worker_whose_native_code_holds_the_lock_of_python_ends_with_its_paren
 
 
 def test_a_tied_process_whose_parent_has_ended_does_not_start() -> None:
-    from lightlag._children import tied
+    from lightlag.machine.children import tied
 
     # The number of another process stands for a parent that ended before the kernel was asked.
     command = tied([sys.executable, "-c", "print('runs')"])

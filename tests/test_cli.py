@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import lightlag as ll
 from conftest import PAIR, Lightlag
 from lightlag import _engine, presets
-from lightlag.cli import app
+from lightlag.cli.app import app
 from lightlag.scenario import congestion_names, load_scenario
 
 
@@ -76,7 +76,7 @@ def test_a_command_alone_is_imported() -> None:
     )
     shown = "print(*(one for one in sys.modules if one.startswith(('lightlag', 'typer', 'rich'))), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program.format(["--version"]) + shown], capture_output=True, text=True)
-    assert not {"lightlag.cli", "typer", "rich"} & set(done.stderr.split())
+    assert not {"lightlag.cli.app", "typer", "rich"} & set(done.stderr.split())
     assert "lightlag._start" in done.stderr
     done = subprocess.run(
         [sys.executable, "-c", program.format(["list", "queues"]) + shown], capture_output=True, text=True

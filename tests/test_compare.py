@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import lightlag as ll
-from lightlag import _engine, journal, plan
+from lightlag import _engine
 from lightlag.analyse import mean_interval
-from lightlag.comparison import MEASURES, Design
-from lightlag.outcome import Outcome
-from lightlag.variables import Variable, competitors, split, variables
+from lightlag.comparison.comparison import MEASURES, Design
+from lightlag.outcomes import journal, plan
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.variables import Variable, competitors, split, variables
 
 SHORT = {"duration": "20 s", "replications": 2}
 
@@ -302,7 +303,7 @@ def test_flows_of_different_round_trips_are_drawn_against_them() -> None:
 
 
 def test_more_algorithms_than_colours_still_differ() -> None:
-    from lightlag import style
+    from lightlag.drawing import style
 
     looks = {json.dumps(style.line_style(at)) for at in range(20)}
     assert len(looks) == 20

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import lightlag as ll
-from lightlag import _drawing, comparison_report
+from lightlag.comparison import painters
+from lightlag.comparison import saving as comparison_report
 
 
 class Page(html.parser.HTMLParser):
@@ -154,9 +155,9 @@ def test_formats_are_checked(comparison: ll.Comparison, tmp_path: Path) -> None:
 
 
 def test_a_painter_that_ends_leaves_no_gap(comparison: ll.Comparison) -> None:
-    with _drawing.painters(2) as helpers:
+    with painters.painters(2) as helpers:
         helpers[0].end()
-        drawn = _drawing.draw(comparison, ["svg"], helpers)
+        drawn = painters.draw(comparison, ["svg"], helpers)
     assert [kind for kind, _ in drawn] == comparison.figures
     assert all(data.lstrip().startswith(b"<?xml") for data in drawn.values())
     assert helpers[1]._process.poll() is not None

@@ -18,10 +18,13 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import lightlag as ll
-from lightlag import constellation_player, constellation_plot, moving, presets
-from lightlag._rows import way_rows
-from lightlag.cli import app
-from lightlag.constellation import Sky
+from lightlag import presets
+from lightlag.cli.app import app
+from lightlag.constellation import player as constellation_player
+from lightlag.constellation import plot as constellation_plot
+from lightlag.constellation.satellites import Sky
+from lightlag.plot import moving
+from lightlag.records.rows import way_rows
 
 
 @pytest.fixture(scope="module")
@@ -445,19 +448,19 @@ def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
 
 
 def test_tables_that_need_much_memory_are_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lightlag import _memory
+    from lightlag.machine import memory
     from lightlag.scenario import read_scenario
 
     day = read_scenario("iridium", [("duration", "24 h")])
-    monkeypatch.setattr(_memory, "available", lambda: 100e9)
-    ((place, message),) = _memory.check_tables(day)
+    monkeypatch.setattr(memory, "available", lambda: 100e9)
+    ((place, message),) = memory.check_tables(day)
     assert place == "record"
     assert message.startswith("tables over 86400 s may take up to 7.")
-    assert _memory.check_tables(read_scenario("iridium")) == []
+    assert memory.check_tables(read_scenario("iridium")) == []
     many = {
         "duration": "10 s",
         "topology": {"kind": "point-to-point", "rate": "1 Gbit/s", "delay": "10 ms", "flow": {"count": 10_000}},
     }
-    monkeypatch.setattr(_memory, "available", lambda: 50e6)
+    monkeypatch.setattr(memory, "available", lambda: 50e6)
     with pytest.raises(ll.InputError, match=r"10,000 flows, and their samples over 10 s, would take 118\.4 MB"):
-        _memory.check_tables(read_scenario(many))
+        memory.check_tables(read_scenario(many))

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import PAIR, pair
-from lightlag.cli import app
-from lightlag.comparison import Comparison
-from lightlag.pairing import paired
+from lightlag.cli.app import app
+from lightlag.comparison.comparison import Comparison
+from lightlag.outcomes.pairing import paired
 from lightlag.scenario import read_scenario
 from lightlag.scenario.changed import ABSENT, changes
 

@@ -17,9 +17,9 @@ import pytest
 
 from conftest import Lightlag
 from lightlag import _engine
-from lightlag.emulation import ADDRESSES, Device, Emulation, device, emulate
+from lightlag.emulation.emulator import ADDRESSES, Device, Emulation, device, emulate
+from lightlag.emulation.namespaces import allowed, command, namespaces
 from lightlag.errors import InputError
-from lightlag.namespaces import allowed, command, namespaces
 
 REFUSED = allowed()
 needs_root = pytest.mark.skipif(REFUSED is not None, reason=f"{REFUSED}: run the tests as root to try real packets")

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from conftest import Lightlag
-from lightlag.emulation import Device, Emulation, emulate
+from lightlag.emulation.emulator import Device, Emulation, emulate
+from lightlag.emulation.hosts import parse_hosts
+from lightlag.emulation.namespaces import allowed, command, namespaces
 from lightlag.errors import InputError
-from lightlag.hosts import parse_hosts
-from lightlag.namespaces import allowed, command, namespaces
 
 REFUSED = allowed() or (None if shutil.which("iperf3") else "iperf3 is not installed")
 real = pytest.mark.skipif(REFUSED is not None, reason=REFUSED or "")

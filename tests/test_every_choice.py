@@ -15,7 +15,7 @@ import pytest
 
 import lightlag as ll
 from lightlag import _engine
-from lightlag.cli import app
+from lightlag.cli.app import app
 
 Json = dict[str, Any]
 SCHEMA: Json = json.loads(_engine.schema())

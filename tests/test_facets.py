@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import pair
-from lightlag import comparison_kinds, plot
-from lightlag.cli import app
+from lightlag import plot
+from lightlag.cli.app import app
+from lightlag.outcomes import kinds as comparison_kinds
 
 
 @pytest.fixture(scope="module")

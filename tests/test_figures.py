@@ -19,7 +19,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 import gallery
-from lightlag import looks
+from lightlag.drawing import looks
 
 NARROW = [
     name

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lightlag import style
 from lightlag.analyse import Interval
+from lightlag.drawing import style
 from lightlag.reproduce import PAPERS, Verdict, drawing
 from lightlag.reproduce.hybla_cubic import comparison, equations, growth, peer, sweeps, unstated
 from lightlag.reproduce.hybla_cubic.comparison import Setting

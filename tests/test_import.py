@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import lightlag as ll
-from lightlag.cli import app
+from lightlag.cli.app import app
 from lightlag.errors import InputError
 from lightlag.imports import KINDS, Options, kind_of, read, to_scenario
 from lightlag.imports.page import Page

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lightlag.cli import app
+from lightlag.cli.app import app
 from lightlag.errors import InputError
 from lightlag.imports import KINDS, Options, kind_of, texts, to_scenario
 from lightlag.imports.page import Page

@@ -19,7 +19,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag, pair
-from lightlag.captures import connection_rows
+from lightlag.captures.connections import connection_rows
 from test_capture import CASES, Case, scenario
 
 REAL = Path(__file__).parent / "data/captures"

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import PAIR
-from lightlag.cli import app
+from lightlag.cli.app import app
+from lightlag.comparison.comparison import Design
 from lightlag.reproduce import PAPERS, validation
 from lightlag.reproduce.validation import response
 from lightlag.reproduce.validation.findings import Findings
@@ -38,7 +39,7 @@ def test_compare_prints_design_numbers_and_folder(call: CliRunner, tmp_path: Pat
     found = json.loads(done.stdout)
     kept = ll.load_comparison(tmp_path / found["folder"])
     assert found["folder"] == "results/pair-compare"
-    assert ll.comparison.Design.from_json(found["design"]) == kept.design
+    assert Design.from_json(found["design"]) == kept.design
     assert (found["complete"], found["finished"]) == (True, 8)
     rows = kept.summary.to_dicts()
     assert [row["mean"] for row in found["summary"]] == [row["mean"] for row in rows]

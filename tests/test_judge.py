@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import lightlag.judge
 from lightlag import _signals
-from lightlag.cli import app
+from lightlag.cli.app import app
 from lightlag.errors import InputError, Interrupted, ScenarioError
 from lightlag.judge import Judgement, judgement, response
 from lightlag.judge.invariants import broken

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Lightlag
-from lightlag.namespaces import allowed
+from lightlag.emulation.namespaces import allowed
 from lightlag.reproduce.validation.kernel import criteria, families, page, points, runs
 from lightlag.reproduce.validation.kernel.criteria import Cell
 from lightlag.reproduce.validation.kernel.points import PATTERNS, Point

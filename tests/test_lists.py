@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import lightlag as ll
-from lightlag import sky_presets
-from lightlag._lists import Entries, column, texts, whole
-from lightlag._writing import mentions
+from lightlag.files.writing import mentions
+from lightlag.presets import sky as sky_presets
+from lightlag.records.lists import Entries, column, texts, whole
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import pair
-from lightlag import _pgf, constellation_plot, framing, looks, plot, scales, style
-from lightlag.cli import app
+from lightlag import plot
+from lightlag.cli.app import app
+from lightlag.constellation import plot as constellation_plot
+from lightlag.drawing import framing, looks, pgf, scales, style
 
 
 def texts(figure: Figure) -> list[str]:
@@ -113,7 +115,7 @@ def test_texts_of_pgf_are_not_commands() -> None:
     with plot.using("ieee"):
         figure, axes = style.chart()
     axes.set_title(r"50 % of a_b & #1 {x} \input~^ <->")
-    assert r"50 \% of a\_b \& \#1 \{x\} \textbackslash{}input\textasciitilde{}\^{}" in _pgf.commands(figure)
+    assert r"50 \% of a\_b \& \#1 \{x\} \textbackslash{}input\textasciitilde{}\^{}" in pgf.commands(figure)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is missing: apt-get install texlive-pictures")

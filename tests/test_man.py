@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from lightlag import _man
-from lightlag._completion import complete
-from lightlag.cli import app
+from lightlag.cli import man
+from lightlag.cli.app import app
+from lightlag.cli.completion import complete
 
 
 def every_command(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -24,7 +24,7 @@ def every_command(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 
 
 def test_there_is_a_page_for_each_command_with_its_options() -> None:
-    pages = _man.pages()
+    pages = man.pages()
     assert {"lightlag", "lightlag-run", "lightlag-study-add", "lightlag-import"} <= pages.keys()
     assert r"\fB\-\-duration\fR, \fB\-d\fR \fITIME\fR" in pages["lightlag-run"]
     assert all("\b" not in page and "\\b" not in page for page in pages.values())
@@ -32,7 +32,7 @@ def test_there_is_a_page_for_each_command_with_its_options() -> None:
 
 
 def test_every_option_of_every_command_is_on_its_page_and_offered() -> None:
-    pages = _man.pages()
+    pages = man.pages()
     for path, command in every_command(get_command(app)):
         page = pages["-".join(["lightlag", *path])].replace("\\-", "-")
         options = [one for one in command.params if one.param_type_name == "option"]
@@ -46,7 +46,7 @@ def test_every_option_of_every_command_is_on_its_page_and_offered() -> None:
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff")
 def test_groff_has_nothing_to_say(tmp_path: Path) -> None:
-    for path in _man.write(tmp_path):
+    for path in man.write(tmp_path):
         done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", path], capture_output=True, text=True, check=True)
         assert done.stderr == "", path.name
         assert path.stem.split("-")[0] in done.stdout

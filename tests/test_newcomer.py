@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import pair
-from lightlag.cli import app
+from lightlag.cli.app import app
 
 SCENARIO = """\
 name = "mine"

@@ -16,10 +16,11 @@ import pytest
 
 import lightlag as ll
 from conftest import pair
-from lightlag import _notebook, presets
-from lightlag._topology import MOST_NODES, graph, picture
-from lightlag.results import TableName
+from lightlag import presets
+from lightlag.results.result import TableName
 from lightlag.scenario import Dumbbell, Scenario
+from lightlag.text import notebook
+from lightlag.text.topology import MOST_NODES, graph, picture
 from test_study import small
 
 LINES_OF_A_SCREEN = 50
@@ -277,8 +278,8 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
         module = types.ModuleType(name)
         vars(module).update(values)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(_notebook, "_PATIENCE_S", 0.0)
-    monkeypatch.setattr(_notebook, "_INTERVAL_S", 0.0)
+    monkeypatch.setattr(notebook, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(notebook, "_INTERVAL_S", 0.0)
     return found
 
 
@@ -308,6 +309,6 @@ def test_a_bar_can_be_left_out_and_asked_for(cell: Cell, monkeypatch: pytest.Mon
 
 
 def test_short_work_shows_no_bar(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_notebook, "_PATIENCE_S", 1e9)
+    monkeypatch.setattr(notebook, "_PATIENCE_S", 1e9)
     ll.run(pair(), duration="30 s", interval_s=0.0)
     assert cell.shown == []

@@ -14,7 +14,9 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag, pair
-from lightlag import _engine, _origin, comparison_report
+from lightlag import _engine
+from lightlag.comparison import saving as comparison_report
+from lightlag.records import origin as _origin
 from lightlag.scenario import read_scenario
 from test_study import contents, small
 

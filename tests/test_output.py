@@ -205,7 +205,7 @@ def test_the_current_folder_is_not_replaced(lightlag: Lightlag, results: Path) -
 def test_standard_output_and_error_stay_in_order_in_one_pipe(shell: Shell) -> None:
     code = """if True:
         import sys
-        from lightlag._printing import streams
+        from lightlag.cli.printing import streams
         with streams():
             for number in range(6):
                 print(number, file=[sys.stdout, sys.stderr][number % 2])

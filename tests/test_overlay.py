@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import pair
-from lightlag import overlay, plot, style
-from lightlag.cli import app
-from lightlag.comparison import Comparison
+from lightlag import plot
+from lightlag.cli.app import app
+from lightlag.comparison.comparison import Comparison
+from lightlag.drawing import style
+from lightlag.plot import overlay
 
 
 def texts(figure: Figure) -> list[str]:

@@ -468,7 +468,7 @@ def test_paths_start_at_the_folder_of_the_scenario(tmp_path: Path) -> None:
 
 
 def test_the_key_of_a_run_depends_on_the_code_and_on_no_path(tmp_path: Path) -> None:
-    from lightlag.plan import make
+    from lightlag.outcomes.plan import make
 
     def keys(file: Path) -> list[str]:
         plan = make(pair(), [{"python": f"{file}:Cubic"}], (), 2, [])

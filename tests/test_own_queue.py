@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lightlag as ll
-from lightlag.emulation import Device, emulate
+from lightlag.emulation.emulator import Device, emulate
 from lightlag.errors import AlgorithmError, InputError
 
 PROJECT = Path(__file__).parents[1]
@@ -204,7 +204,7 @@ def test_the_scenario_holds_the_digest_of_the_code() -> None:
 
 
 def test_the_key_of_a_run_depends_on_the_code_and_on_no_path(tmp_path: Path) -> None:
-    from lightlag.plan import make
+    from lightlag.outcomes.plan import make
 
     def keys(file: Path) -> list[str]:
         net = ll.Network("one")

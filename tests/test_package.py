@@ -38,7 +38,7 @@ def test_importing_lightlag_imports_nothing_heavy() -> None:
 def test_running_and_writing_imports_no_frames_and_no_figures(pair_file: Path) -> None:
     code = f"import lightlag as ll; ll.run({str(pair_file)!r}).summary"
     assert imported_after(code).isdisjoint(HEAVY)
-    cli = "from lightlag.cli import app\nfrom typer.testing import CliRunner\nimport os\n"
+    cli = "from lightlag.cli.app import app\nfrom typer.testing import CliRunner\nimport os\n"
     cli += f"os.chdir({str(pair_file.parent)!r})"
     run = f"{cli}\nassert CliRunner().invoke(app, ['run', 'pair.toml', '-q']).exit_code == 0"
     assert imported_after(run).isdisjoint({"polars", "matplotlib", "numpy"})
@@ -46,7 +46,7 @@ def test_running_and_writing_imports_no_frames_and_no_figures(pair_file: Path) -
 
 def test_a_preset_alone_imports_no_classes_of_scenarios() -> None:
     imported = imported_after("import lightlag as ll; ll.run('geo', duration='1 s').summary")
-    assert "lightlag._presets" in imported
+    assert "lightlag.scenario.presets" in imported
     assert not [name for name in imported if name == "lightlag.presets" or name.startswith("lightlag.scenario.t")]
 
 

@@ -13,8 +13,8 @@ import typer
 import lightlag as ll
 import manual.pages
 import pages
-from lightlag._explain import presets
-from lightlag.cli import app
+from lightlag.cli.app import app
+from lightlag.words.explain import presets
 
 ROOT = pages.ROOT
 DOCS = sorted(

@@ -8,7 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import comparison_over_time, curves, plot, scales, style
+from lightlag import plot
+from lightlag.comparison import over_time as comparison_over_time
+from lightlag.drawing import curves, scales, style
 
 UNITS = {
     "cwnd": "(segments)",

@@ -14,10 +14,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import lightlag as ll
-from lightlag import cli
-from lightlag.capture_comparison import Side
+from lightlag.captures.comparison import Side
+from lightlag.captures.repetition import Sending, _receive_buffer, repeat, scenario_of
+from lightlag.cli import app as cli
 from lightlag.errors import InputError
-from lightlag.repetition import Sending, _receive_buffer, repeat, scenario_of
 from lightlag.scenario import checked
 from test_framing import carried
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 import lightlag as ll
-from lightlag import comparison_report
 from lightlag.analyse import student_t
-from lightlag.comparison import Comparison, Design
-from lightlag.outcome import Flows, Outcome
+from lightlag.comparison import saving as comparison_report
+from lightlag.comparison.comparison import Comparison, Design
+from lightlag.outcomes.outcome import Flows, Outcome
+from lightlag.outcomes.variables import Variable, competitors
 from lightlag.report.answer import Answer, answer
 from lightlag.report.charts import usual_top
 from lightlag.report.ranking import Rival, gap, ranked
 from lightlag.report.slow import account
-from lightlag.variables import Variable, competitors
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
@@ -311,7 +311,7 @@ def test_a_comparison_and_its_report_need_neither_matplotlib_nor_numpy(tmp_path:
     arguments = ["compare", str(pair_file), "-c", "cubic,hybla", "-n", "2", "-q", "-o", str(tmp_path / "out")]
     code = (
         f"import sys; sys.argv = ['lightlag', *{arguments!r}]\n"
-        "from lightlag.cli import main\n"
+        "from lightlag.cli.app import main\n"
         "try: main()\n"
         "except SystemExit as end: assert not end.code, end\n"
         "print([name for name in ('matplotlib', 'numpy', 'scipy') if name in sys.modules])\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lightlag import cli
+from lightlag.cli import app as cli
 from lightlag.reproduce import PAPERS, Effort, Paper, Reproduction, Row, Verdict, reproduce_all
 from lightlag.reproduce.paper import Picture
 from lightlag.reproduce.table import Layout
@@ -24,7 +24,7 @@ ROWS = (
 
 
 def work(reproduction: Reproduction, effort: Effort) -> None:
-    from lightlag import style
+    from lightlag.drawing import style
 
     effort.progress("drawing")
     figure, axes = style.chart()

@@ -17,7 +17,9 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
-from lightlag import _engine, _rows, results
+from lightlag import _engine
+from lightlag.records import rows
+from lightlag.results import result as results
 
 TABLES: tuple[results.TableName, ...] = ("flows", "links", "trace", "queue", "drops")
 
@@ -165,8 +167,8 @@ def test_results_show_themselves(four_flows: ll.Result) -> None:
 
 def test_people_read_at_most_twenty_flows_and_eight_links() -> None:
     many = ll.run(ll.presets.dumbbell(pairs=30, stagger="0 s", duration="1 s"), seed=1)
-    assert len(_rows.flow_rows(many.summary)) == 20
-    links = _rows.link_rows(many.summary)
+    assert len(rows.flow_rows(many.summary)) == 20
+    links = rows.link_rows(many.summary)
     assert len(links) == 8
     assert "router-left->router-right" in [link["link"] for link in links]
 
@@ -185,21 +187,21 @@ def summary_of(*delivered: int) -> dict[str, Any]:
 
 def test_people_read_flows_that_delivered_data_before_those_that_did_not() -> None:
     few = summary_of(0, 0, 5)
-    assert [row["flow"] for row in _rows.flow_rows(few)] == ["f0", "f1", "f2"]
-    assert _rows.other_flows(few) == ""
+    assert [row["flow"] for row in rows.flow_rows(few)] == ["f0", "f1", "f2"]
+    assert rows.other_flows(few) == ""
     many = summary_of(*[0] * 20, 7, *[0] * 3, 8)
-    assert [row["flow"] for row in _rows.flow_rows(many)] == ["f20", "f24"]
-    assert _rows.other_flows(many) == "and 23 more flows, without delivered data"
+    assert [row["flow"] for row in rows.flow_rows(many)] == ["f20", "f24"]
+    assert rows.other_flows(many) == "and 23 more flows, without delivered data"
     mixed = summary_of(*[0] * 3, *[9] * 22)
-    assert [row["flow"] for row in _rows.flow_rows(mixed)] == [f"f{at}" for at in range(3, 23)]
-    assert _rows.other_flows(mixed) == "and 5 more flows, 3 of them without delivered data"
-    assert _rows.other_flows(summary_of(*[9] * 21)) == "and 1 more flow"
+    assert [row["flow"] for row in rows.flow_rows(mixed)] == [f"f{at}" for at in range(3, 23)]
+    assert rows.other_flows(mixed) == "and 5 more flows, 3 of them without delivered data"
+    assert rows.other_flows(summary_of(*[9] * 21)) == "and 1 more flow"
 
 
 def test_people_read_the_first_flows_where_none_delivered_data() -> None:
     silent = summary_of(*[0] * 22)
-    assert [row["flow"] for row in _rows.flow_rows(silent)] == [f"f{at}" for at in range(20)]
-    assert _rows.other_flows(silent) == "and 2 more flows, without delivered data"
+    assert [row["flow"] for row in rows.flow_rows(silent)] == [f"f{at}" for at in range(20)]
+    assert rows.other_flows(silent) == "and 2 more flows, without delivered data"
 
 
 LARGE = {"record.interval": "1 s", "topology.sinks": "20", "topology.sensors": "500"}
@@ -232,8 +234,8 @@ def test_a_table_of_queues_in_several_batches_has_all_rows(tmp_path: Path) -> No
 
 
 def test_limits_are_shown_with_their_shares() -> None:
-    assert _rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
-    assert _rows.limited_by({"cwnd": 0.0}) == "–"
+    assert rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
+    assert rows.limited_by({"cwnd": 0.0}) == "–"
 
 
 def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:
@@ -378,7 +380,7 @@ def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) ->
         assert result.paths["node"].to_list() == ["n0", "n1", "n2"]
         places = result.positions.filter(node="n2").select("x_m", "z_m").unique().rows()
         assert places == [(80.0, 10.0)]
-        [medium] = _rows.medium_rows(result.summary)
+        [medium] = rows.medium_rows(result.summary)
         sent, retries = (int(result.radios[key].sum()) for key in ("sent_frames", "retries"))
         assert (medium["medium"], medium["radios"], medium["frames"]) == ("air", "3", str(sent))
         assert medium["retries"] == f"{retries / sent:.0%}" if retries else "0%"
@@ -386,7 +388,7 @@ def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) ->
         radio = result.radios.row(0, named=True)
         assert 0.0 < radio["mean_queue_packets"] < radio["max_queue_packets"]
         assert radio["mpdus_per_aggregate"] is None, "frames at 24 Mbit/s leave alone"
-        assert "mean queue" in _rows.radio_rows(result.summary)[0]
+        assert "mean queue" in rows.radio_rows(result.summary)[0]
         assert "n1@air" in result._repr_html_()
 
 
@@ -410,14 +412,14 @@ def test_a_way_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
     result = ll.run(net, duration="30 s")
     [flow] = result.summary["flows"]
     assert flow["delivered_bytes"] == 200_000
-    assert [(row["medium"], row["radios"]) for row in _rows.medium_rows(result.summary)] == [
+    assert [(row["medium"], row["radios"]) for row in rows.medium_rows(result.summary)] == [
         ("low", "2"),
         ("high", "2"),
     ]
     names = ["scout@low", "bridge@low", "bridge@high", "gateway@high"]
     assert result.radios["name"].to_list() == names
     busy = result.radios.sort("utilisation", descending=True)["name"].to_list()
-    assert [row["radio"] for row in _rows.radio_rows(result.summary)] == busy
+    assert [row["radio"] for row in rows.radio_rows(result.summary)] == busy
 
 
 def test_a_swarm_without_flows_has_radios_and_nothing_to_compare(tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import PAIR
-from lightlag import _engine, _memory, _writing
-from lightlag.cli import app
+from lightlag import _engine
+from lightlag.cli.app import app
 from lightlag.errors import FolderError
+from lightlag.files import writing
+from lightlag.machine import memory
 from lightlag.scenario import read_scenario
 
 # 20 s of 80 Mbit/s: 200 MB of payload at each of two ends.
@@ -37,7 +39,7 @@ def test_results_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: Cli
         result = ll.run("pair.toml", sets=sets, spool=tmp_path)  # type: ignore[arg-type]
         folder = result.save(tmp_path / "out", force=True)
         written = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        said = read_scenario("pair.toml", sets).results_size() + _writing.SPARE_BYTES  # type: ignore[arg-type]
+        said = read_scenario("pair.toml", sets).results_size() + writing.SPARE_BYTES  # type: ignore[arg-type]
         assert written <= said, more
     # With captures it is little more.
     assert said < 2 * written
@@ -109,7 +111,7 @@ def test_a_run_ends_with_a_message_before_the_memory_does(call: CliRunner, monke
     for command in (["run", *long], ["compare", *long, "-c", "cubic", "-n", "2", "-j", "1"]):
         left = iter([1e9] * 6)
         with monkeypatch.context() as little:
-            little.setattr(_memory, "available", lambda left=left: next(left, 1e6))
+            little.setattr(memory, "available", lambda left=left: next(left, 1e6))
             done = call.invoke(app, command)
         assert (done.exit_code, done.stdout) == (1, ""), done.output
         *warnings, error = done.stderr.splitlines()
@@ -124,16 +126,17 @@ def test_a_run_ends_with_a_message_before_the_memory_does(call: CliRunner, monke
 LIMITED = """
 import re, resource, shutil, sys
 from pathlib import Path
-from lightlag import _memory, cli
+from lightlag.cli import app
+from lightlag.machine import memory
 megabytes, blind = int(sys.argv[1]), sys.argv[2] == "blind"
 taken = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 resource.setrlimit(resource.RLIMIT_AS, (taken + megabytes * 1_000_000,) * 2)
 space = shutil.disk_usage(".")._replace(free=10**18)
 shutil.disk_usage = lambda _: space
 if blind:
-    _memory.available = lambda: float("inf")
+    memory.available = lambda: float("inf")
 sys.argv = ["lightlag", *sys.argv[3:]]
-cli.main()
+app.main()
 """
 
 
@@ -185,7 +188,7 @@ def test_runs_at_the_same_time_are_refused_together(
     Path("study.toml").write_text('scenarios = ["many.toml"]\ncongestion = ["cubic", "reno"]\nreplications = 2\n')
     # One fits, and two do not.
     network = read_scenario("many.toml").counts()[2]
-    monkeypatch.setattr(_memory, "available", lambda: 1.5 * network)
+    monkeypatch.setattr(memory, "available", lambda: 1.5 * network)
     before = sorted(Path().iterdir())
     done = call.invoke(app, command)
     assert done.exit_code == 2, done.output
@@ -194,23 +197,23 @@ def test_runs_at_the_same_time_are_refused_together(
 
 
 def test_the_largest_runs_of_a_plan_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lightlag.plan import make
+    from lightlag.outcomes.plan import make
 
     net = {"duration": "1 s", "topology": {"kind": "point-to-point", "rate": "1 Gbit/s", "delay": "10 ms"}}
     plan = make(net, ["cubic"], {"topology.flow.count": [10, 20_000]}, 2, [])
-    monkeypatch.setattr(_memory, "available", lambda: 100e6)
+    monkeypatch.setattr(memory, "available", lambda: 100e6)
     with pytest.raises(
         ll.InputError, match=r"20,000 flows, .* in the largest of 4 runs at the same time; they would take 110"
     ):
-        _memory.check_plan(plan, 8)
+        memory.check_plan(plan, 8)
 
 
 def test_tables_of_several_runs_are_warned_of_together(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lightlag.plan import make
+    from lightlag.outcomes.plan import make
 
-    monkeypatch.setattr(_memory, "available", lambda: 100e9)
+    monkeypatch.setattr(memory, "available", lambda: 100e9)
     plan = make("iridium", ["cubic"], {}, 4, [("duration", "3 h")])
-    assert _memory.check_plan(plan, 1) == []
-    ((place, message),) = _memory.check_plan(plan, 4)
+    assert memory.check_plan(plan, 1) == []
+    ((place, message),) = memory.check_plan(plan, 4)
     assert place == "record"
     assert "in each of 4 runs at the same time may take up to 3.8" in message

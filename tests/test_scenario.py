@@ -16,8 +16,9 @@ import pytest
 
 import lightlag as ll
 from conftest import PAIR, pair
-from lightlag import _engine, _presets, presets, scenario
+from lightlag import _engine, presets, scenario
 from lightlag.scenario import check, load_scenario
+from lightlag.scenario import presets as _presets
 
 SCHEMA: dict[str, Any] = json.loads(_engine.schema())
 

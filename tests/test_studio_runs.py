@@ -19,9 +19,9 @@ import pytest
 
 import lightlag as ll
 from conftest import PAIR, Lightlag, pair
-from lightlag import _writing
-from lightlag._writing import reserved
 from lightlag.errors import FolderError
+from lightlag.files import writing
+from lightlag.files.writing import reserved
 from lightlag.studio import worker
 from studio import (
     ENDLESS,
@@ -161,7 +161,7 @@ def test_a_folder_that_another_command_removes_again_is_made_again(
 ) -> None:
     results = tmp_path / "results"
     results.mkdir()
-    made = _writing._make_parents
+    made = writing._make_parents
 
     def emptied(wanted: Path) -> list[Path]:
         found = made(wanted)
@@ -169,7 +169,7 @@ def test_a_folder_that_another_command_removes_again_is_made_again(
         results.rmdir()
         return found
 
-    monkeypatch.setattr(_writing, "_make_parents", emptied)
+    monkeypatch.setattr(writing, "_make_parents", emptied)
     with reserved(results / "pair"):
         assert [one.name for one in results.iterdir()] == [".pair.lock"]
 

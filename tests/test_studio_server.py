@@ -612,7 +612,7 @@ def test_a_folder_that_is_none_is_an_error(lightlag: Lightlag) -> None:
 def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['uvicorn'] = None; sys.argv = ['lightlag', 'studio']\n"
-        "from lightlag.cli import main; main()"
+        "from lightlag.cli.app import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 2

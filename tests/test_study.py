@@ -479,9 +479,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_bad_studies_get_one_clear_error(name: str, tmp_path: Path) -> None:
     table, message = BAD[name]
     file = tmp_path / "bad.toml"
-    from lightlag import _toml
+    from lightlag.text import toml
 
-    file.write_text(_toml.document({"scenarios": ["geo"], "congestion": ["cubic"]} | table))
+    file.write_text(toml.document({"scenarios": ["geo"], "congestion": ["cubic"]} | table))
     with pytest.raises((InputError, ll.ScenarioError), match=message) as caught:
         ll.Study.read(file).plan()
     assert "Traceback" not in str(caught.value)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import lightlag as ll
 from conftest import PAIR
-from lightlag.cli import app
+from lightlag.cli.app import app
 
 STUDY = """\
 scenarios = ["pair.toml"]

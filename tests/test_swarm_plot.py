@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lightlag import framing, style, swarm_player, swarm_plot
+from lightlag.drawing import framing, style
+from lightlag.drawing.style import Chart
 from lightlag.errors import InputError
-from lightlag.style import Chart
-from lightlag.swarm_paths import Radio, Swarm, flows_of, way
+from lightlag.swarm import player as swarm_player
+from lightlag.swarm import plot as swarm_plot
+from lightlag.swarm.paths import Radio, Swarm, flows_of, way
 
 # Three nodes 40 m apart; the third flies away along x with 10 m/s.
 POSITIONS = pl.DataFrame(

@@ -13,10 +13,11 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag, pair
-from lightlag import analyse, style
-from lightlag._rows import flow_rows, link_rows
-from lightlag._summary import capacity
-from lightlag.variables import variables
+from lightlag import analyse
+from lightlag.drawing import style
+from lightlag.outcomes.variables import variables
+from lightlag.records.rows import flow_rows, link_rows
+from lightlag.records.summary import capacity
 from test_capture import TSHARK, needs_tshark
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
-from lightlag._rows import flow_rows
 from lightlag.errors import InputError
+from lightlag.records.rows import flow_rows
 
 TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")

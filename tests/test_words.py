@@ -7,10 +7,12 @@ import json
 import pytest
 
 import lightlag as ll
-from lightlag import _engine, _glossary, _rows, _schema, _words
-from lightlag._explain import explain
-from lightlag.comparison import MEASURES
+from lightlag import _engine
+from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
+from lightlag.records import rows as _rows
+from lightlag.words import glossary, schema, words
+from lightlag.words.explain import explain
 
 
 def flat(text: str) -> str:
@@ -19,19 +21,19 @@ def flat(text: str) -> str:
 
 
 def test_every_key_is_explained_by_its_name_and_at_its_place() -> None:
-    keys = _schema.all_keys()
+    keys = schema.all_keys()
     assert len(keys) > 1000
     assert [key.place for key in keys if not key.about] == []
     for name in {key.name for key in keys}:
         assert explain(name), name
     for key in (key for key in keys[::7] if "const" not in key.schema):
-        text = _words.explanation(key.place)
+        text = words.explanation(key.place)
         assert text is not None, key.place
         assert flat(key.about) in flat(text), key.place
 
 
 def test_every_value_that_is_a_word_is_explained() -> None:
-    for word in _schema.word_places():
+    for word in schema.word_places():
         assert explain(word), word
 
 
@@ -40,7 +42,7 @@ def test_every_column_is_explained_with_its_meaning() -> None:
     assert len(tables) > 8
     for table in tables:
         for column in table["columns"]:
-            text = _words.explanation(column["name"])
+            text = words.explanation(column["name"])
             assert text is not None, column["name"]
             assert flat(column["meaning"]) in flat(text), column["name"]
 
@@ -120,13 +122,13 @@ def test_words_are_searched_whole() -> None:
 
 
 def test_every_column_that_a_term_names_exists() -> None:
-    for term in _glossary.terms():
+    for term in glossary.terms():
         for name in term.columns:
-            assert _words.explanation(name), f"{term.name}: {name}"
+            assert words.explanation(name), f"{term.name}: {name}"
 
 
 def test_no_two_terms_have_one_spelling() -> None:
-    spellings = [spelling.lower() for term in _glossary.terms() for spelling in (term.name, *term.also)]
+    spellings = [spelling.lower() for term in glossary.terms() for spelling in (term.name, *term.also)]
     assert len(spellings) == len(set(spellings))
 
 

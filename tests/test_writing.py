@@ -13,9 +13,12 @@ from typer.testing import CliRunner
 
 import lightlag as ll
 from conftest import PAIR
-from lightlag import _engine, _memory, _writing, journal
-from lightlag._text import printable
-from lightlag.cli import app
+from lightlag import _engine
+from lightlag.cli.app import app
+from lightlag.files import writing
+from lightlag.machine import memory
+from lightlag.outcomes import journal
+from lightlag.text.terminal import printable
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def test_what_a_killed_process_left_is_put_in_order(result: ll.Result, tmp_path:
     for left in (".pair.77.partial", ".pair.123-1.partial", ".pair.more.5-0.partial"):
         (results / left).mkdir()
     (results / ".pair.lock").write_text("123")
-    with _writing.reserved(folder):
+    with writing.reserved(folder):
         assert ll.load(folder).seed == 3
         assert names(results) == [".pair.lock", ".pair.more.5-0.partial", "pair"]
     assert names(results) == [".pair.more.5-0.partial", "pair"]
@@ -159,7 +162,7 @@ def test_too_many_runs_and_too_large_networks_are_refused_with_their_memory(
     assert "of memory or more, and there are" in done.stderr
     large = "duration = '1 s'\n[topology]\nkind = 'dumbbell'\npairs = 50000\nrate = '1 Gbit/s'\ndelay = '1 ms'\n"
     Path("large.toml").write_text(large)
-    monkeypatch.setattr(_memory, "available", lambda: 1e8)
+    monkeypatch.setattr(memory, "available", lambda: 1e8)
     for command in (["run", "large.toml"], ["compare", "large.toml", "-c", "cubic", "-n", "2", "--jobs", "2"]):
         done = call.invoke(app, command)
         assert (done.exit_code, done.stdout) == (2, ""), done.output

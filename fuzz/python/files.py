@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lightlag._text import printable
+from lightlag.text.terminal import printable
 
 __all__ = ["SEPARATOR", "message_of", "put"]
 

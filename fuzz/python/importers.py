@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from files import message_of, put
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports import KINDS, Options, to_scenario
+from lightlag.text.terminal import printable
 
 __all__ = ["TARGETS"]
 

@@ -12,13 +12,11 @@ import atheris
 from mutation import mutated
 
 INSTRUMENTED = (
-    "_source",
     "captures",
     "comparison",
     "imports",
-    "journal",
-    "outcome",
-    "repetition",
+    "outcomes",
+    "records",
     "results",
     "studio.messages",
     "study",

@@ -76,8 +76,11 @@ if TYPE_CHECKING:
         Result,
     )
     from lightlag.running import (
+        Batch,
+        Stream,
         compare,
         run,
+        stream,
     )
     from lightlag.scenario import (
         Bets,
@@ -118,11 +121,6 @@ if TYPE_CHECKING:
         Swarm,
         Tcp,
         Terrestrial,
-    )
-    from lightlag.streaming import (
-        Batch,
-        Stream,
-        stream,
     )
     from lightlag.study import (
         Study,
@@ -220,7 +218,17 @@ __all__ = [
 
 assert _signals, "used by being imported"
 
-_MODULES = ("analyse", "libm", "plot", "presets")
+_MODULES = {
+    **{name: name for name in ("analyse", "libm", "plot", "presets")},
+    "constellation_plot": "constellation.plot",
+    "repetition": "captures.repetition",
+    "sky_presets": "presets.sky",
+    "streaming": "running.streaming",
+    "swarm_paths": "swarm.paths",
+    "swarm_player": "swarm.player",
+    "swarm_plot": "swarm.plot",
+}
+"""The modules of the package that are attributes of it, by the names of these."""
 _FROM = {
     "CONGESTION": "own",
     "CORRUPTION": "own",
@@ -238,14 +246,14 @@ _FROM = {
     "PASS": "own",
     "REPEATED_TIMEOUT": "own",
     "TIMEOUT": "own",
-    "Batch": "streaming",
+    "Batch": "running",
     "Capture": "captures",
     "Comparison": "comparison",
     "CongestionControl": "own",
     "QueueDiscipline": "own",
     "Difference": "difference",
     "Result": "results",
-    "Stream": "streaming",
+    "Stream": "running",
     "Study": "study",
     "compare": "running",
     "compiled": "own",
@@ -259,17 +267,17 @@ _FROM = {
     "run": "running",
     "sky": "constellation",
     "state": "own",
-    "stream": "streaming",
+    "stream": "running",
     "uniform": "own",
 }
 """The modules of public names that are not in `scenario`. Each is imported when one of its names is first used."""
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"lightlag.{_MODULES[name]}")
     if name not in __all__:
         raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
-    if name in _MODULES:
-        return importlib.import_module(f"lightlag.{name}")
     value = getattr(importlib.import_module(f"lightlag.{_FROM.get(name, 'scenario')}"), name)
     globals()[name] = value
     return value

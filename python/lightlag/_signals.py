@@ -4,7 +4,7 @@ The command has one handler. By default it says that nothing was written and end
 nothing to keep, and nothing needs to be put in order. Within :class:`held` it takes note only: loops look at
 :func:`asked`, and its records are kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
 device to remove. The second signal ends the process in any case; files are still whole or not there, because they take
-their names at the end. :mod:`lightlag._watchdog` handles signals while a custom algorithm does not return.
+their names at the end. :mod:`lightlag.machine.watchdog` handles signals while a custom algorithm does not return.
 
 A program that imports lightlag keeps the handlers that it has: there :func:`asked` is never true.
 """

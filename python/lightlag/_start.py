@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from lightlag import _printing
+from lightlag.cli import printing
 
 __all__ = ["main"]
 
@@ -22,7 +22,7 @@ def main() -> None:
     # The date of a figure, which ours do not have; matplotlib also fails if it is not a number.
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     try:
-        with _printing.streams():
+        with printing.streams():
             _check_environment()
             _main()
     except SystemExit as end:
@@ -32,7 +32,7 @@ def main() -> None:
 
 def _end_without_threads(end: SystemExit) -> None:
     """Ends the process at once if it would wait for a thread whose algorithm does not return."""
-    watchdog = sys.modules.get("lightlag._watchdog")
+    watchdog = sys.modules.get("lightlag.machine.watchdog")
     if watchdog is not None and watchdog.has_left_threads():
         sys.stderr.flush()
         os._exit(end.code if isinstance(end.code, int) else 0)
@@ -53,10 +53,10 @@ def _main() -> None:
         print(f"lightlag {_engine.__version__}")
         return
     if shell := os.environ.get(COMPLETING):
-        from lightlag._completion import answer
+        from lightlag.cli.completion import answer
 
         answer(shell)
         return
-    from lightlag.cli import main
+    from lightlag.cli.app import main
 
     main()

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lightlag._lists import column
 from lightlag.errors import InputError
+from lightlag.records.lists import column
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lightlag._engine import ScenarioError
-from lightlag._text import printable
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
-    from lightlag.captures import Capture
-    from lightlag.comparison import Comparison
+    from lightlag.captures.connections import Capture
+    from lightlag.comparison.comparison import Comparison
     from lightlag.judge import Judgement
-    from lightlag.results import Result
+    from lightlag.results.result import Result
 
 __all__ = [
     "AlgorithmError",

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lightlag.comparison import load_comparison
-from lightlag.results import load as load_run
+from lightlag.comparison.comparison import load_comparison
+from lightlag.results.result import load as load_run
 
 __all__ = ["load"]
 

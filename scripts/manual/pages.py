@@ -9,10 +9,10 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
-from lightlag import _glossary
-from lightlag.cli import app
-from lightlag.comparison import MEASURES
+from lightlag.cli.app import app
+from lightlag.comparison.comparison import MEASURES
 from lightlag.study.tables import DICTIONARY
+from lightlag.words import glossary as _glossary
 from manual import keys, objects
 
 ROOT = Path(__file__).resolve().parents[2]

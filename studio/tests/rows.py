@@ -7,7 +7,7 @@ import sys
 import tomllib
 
 import lightlag as ll
-from lightlag import _rows
+from lightlag.records import rows as _rows
 
 TITLES = {
     "Flows": _rows.flow_rows,

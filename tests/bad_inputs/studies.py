@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import lightlag as ll
 from bad_inputs.case import Case
-from lightlag import _toml
+from lightlag.text import toml
 
 GOOD = {"scenarios": ["pair.toml"], "congestion": ["cubic"], "replications": 2}
 SOBOL = {"design": "sobol", "count": 4, "ranges": {"links.0.loss": [0, 0.1]}}
@@ -63,13 +63,13 @@ def studies() -> Iterator[Case]:
 
 def _case(name: str, changes: dict[str, object], *parts: str) -> Case:
     table = {key: value for key, value in (GOOD | changes).items() if value is not None}
-    files = (("study.toml", _toml.document(table)),)
+    files = (("study.toml", toml.document(table)),)
     # Mistakes in a scenario and in a point of it are named by these.
     return Case(name, ("study", "run", "study.toml", "-q"), files=files, parts=parts)
 
 
 def _commands() -> Iterator[Case]:
-    good = (("study.toml", _toml.document(GOOD)),)
+    good = (("study.toml", toml.document(GOOD)),)
 
     def case(*arguments: str, parts: tuple[str, ...] = (), usage: bool = False) -> Case:
         arguments = (*arguments, "-q") if arguments[0] in ("run", "resume") else arguments

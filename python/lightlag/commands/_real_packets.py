@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lightlag._text import plain, printable
+from lightlag.text.terminal import plain, printable
 
 __all__ = ["noted_signals", "print_event"]
 

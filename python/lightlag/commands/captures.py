@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightlag._commands import Command
+from lightlag.commands.application import Command
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
     from lightlag import _engine
-    from lightlag.results import Result
+    from lightlag.results.result import Result
 
 __all__ = [
     "Acks",
@@ -167,17 +167,17 @@ def check_acks(path: Path, force: bool, inputs: Sequence[Path]) -> None:
     Raises
     ------
     FileExistsError, FolderError
-        As :func:`lightlag._output.check_file`.
+        As :func:`lightlag.files.output.check_file`.
     """
-    from lightlag._output import check_file
-    from lightlag._source import columns_of
+    from lightlag.files.output import check_file
+    from lightlag.records.source import columns_of
 
     check_file(path, force=force, inputs=inputs, header=",".join(columns_of("acks")))
 
 
 def write_acks(result: Result, path: Path) -> None:
     """Writes the ACKs of a run as CSV."""
-    from lightlag._output import new_file
+    from lightlag.files.output import new_file
 
     with new_file(path) as partial:
         result.acks.write_csv(partial)

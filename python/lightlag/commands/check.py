@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightlag._text import plain, say
 from lightlag.commands.changes import changes
 from lightlag.errors import ScenarioError
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
     from lightlag import _engine
@@ -31,7 +31,7 @@ def check(
     ] = False,
 ) -> None:
     """Check a scenario: report all errors and warnings, and the routes that change, without running it."""
-    from lightlag.constellation import Sky
+    from lightlag.constellation.satellites import Sky
     from lightlag.scenario import checked
 
     try:

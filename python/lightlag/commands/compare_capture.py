@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from lightlag import _signals
-from lightlag._text import plain, say
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
+from lightlag.text.terminal import plain, say
 
 
 def compare_capture(
@@ -49,10 +49,10 @@ def compare_capture(
     The figure shows sequence, bytes in flight (for a results folder also the congestion window) and goodput over time,
     from the first packet of each connection on. Without --flow it is the connection with the most data.
     """
-    from lightlag import looks
-    from lightlag._output import check_file
-    from lightlag._table import print_rows
-    from lightlag.capture_comparison import CaptureComparison, Side
+    from lightlag.captures.comparison import CaptureComparison, Side
+    from lightlag.drawing import looks
+    from lightlag.files.output import check_file
+    from lightlag.text.table import print_rows
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     target = figures.path(out, format, look)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightlag._input import read_results
-from lightlag._output import new_file
-from lightlag._writing import check_folder
 from lightlag.errors import InputError, Interrupted
+from lightlag.files.input import read_results
+from lightlag.files.output import new_file
+from lightlag.files.writing import check_folder
 
 if TYPE_CHECKING:
-    from lightlag._drawing import Painter
-    from lightlag.comparison import Comparison
-    from lightlag.plan import Cell, Plan
+    from lightlag.comparison.comparison import Comparison
+    from lightlag.comparison.painters import Painter
+    from lightlag.outcomes.plan import Cell, Plan
 
 __all__ = [
     "Congestion",
@@ -80,7 +80,7 @@ def formats(text: str | None) -> tuple[str, ...]:
     """The formats of figures that ``--figures`` names; without it there are none."""
     if text is None:
         return ()
-    from lightlag.comparison_report import FORMATS
+    from lightlag.comparison.saving import FORMATS
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if names in ((), ("none",)):
@@ -107,9 +107,9 @@ def plan(
     files: list[str], congestion: str | None, vary: list[str], replications: int, changes: list[tuple[str, str]]
 ) -> Plan:
     """The runs to be made."""
-    from lightlag.plan import make
+    from lightlag.outcomes.plan import make
+    from lightlag.outcomes.variables import split
     from lightlag.scenario import congestion_names
-    from lightlag.variables import split
 
     for file in files:
         if not Path(file).exists() and {*file.split(",")} <= {*congestion_names()}:
@@ -128,8 +128,8 @@ def study(
     folder: Path,
 ) -> str:
     """The same runs as a ``study.toml`` in this folder: for more seeds, a target, or a cluster."""
-    from lightlag import _toml
-    from lightlag.variables import split
+    from lightlag.outcomes.variables import split
+    from lightlag.text import toml
 
     sets = dict(changes)
     first = sets.pop("seed", None)
@@ -144,11 +144,11 @@ def study(
         table["seed"] = int(first)
     table |= {"replications": replications, "curves": True}
     varied = dict(_axis(text) for text in vary)
-    return _toml.document(table | {key: value for key, value in (("vary", varied), ("set", sets)) if value}) + "\n"
+    return toml.document(table | {key: value for key, value in (("vary", varied), ("set", sets)) if value}) + "\n"
 
 
 def _axis(text: str) -> tuple[str, list[str]]:
-    from lightlag.variables import split
+    from lightlag.outcomes.variables import split
 
     name, _, values = text.partition("=")
     return name.strip(), [value for value in split(values, ",", "--vary") if value]
@@ -187,7 +187,7 @@ def journal(folder: Path, *, goes_on: bool) -> Path:
 
 def is_continued(of: Plan, folder: Path) -> bool:
     """Returns True if the folder holds an interrupted comparison all of whose runs this one needs."""
-    from lightlag import journal
+    from lightlag.outcomes import journal
 
     try:
         if json.loads(read_results(folder / "run.json"))["complete"]:
@@ -277,8 +277,8 @@ def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractCon
     if not formats:
         return nullcontext([])
     from lightlag import _engine
-    from lightlag._drawing import painters
-    from lightlag.running import processors
+    from lightlag.comparison.painters import painters
+    from lightlag.running.running import processors
 
     simulated_s = sum(_engine.seconds(str(json.loads(cell.text)["duration"])) for cell in of.cells)
     is_short = simulated_s * of.design.replications < SHORT_S
@@ -293,8 +293,8 @@ def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) 
     fresh
         Everything is run again. What the journal holds stays until the first run has finished.
     """
-    from lightlag import _progress
-    from lightlag.running import carry_out, processors
+    from lightlag.running.running import carry_out, processors
+    from lightlag.text import progress as _progress
 
     name = str(of.design.scenario["name"])
     try:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lightlag._writing import is_locked
+from lightlag.files.writing import is_locked
 
 __all__ = ["unused"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import plain, say
+from lightlag.text.terminal import plain, say
 
 DIFFERENT = 1
 """The exit code of ``--exit-code`` where something differs."""
@@ -33,8 +33,8 @@ def diff(
     The difference of two comparisons is the mean over the pairs, B less A, with its 95 % interval (Student t). d_z is
     that mean by the standard deviation of the differences.
     """
-    from lightlag._table import print_rows
-    from lightlag.difference import diff as compared
+    from lightlag.difference.difference import diff as compared
+    from lightlag.text.table import print_rows
 
     found = compared(a, b)
     if as_json:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightlag._text import plain, say
 from lightlag.commands._real_packets import noted_signals, print_event
 from lightlag.commands.changes import changes
 from lightlag.errors import InputError
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-    from lightlag.emulation import Emulation
+    from lightlag.emulation.emulator import Emulation
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")]
 Pair = tuple[str, str]
@@ -86,8 +86,8 @@ def emulate(
       lightlag emulate star.toml --between ns:left ns:right --hosts hosts.toml
     """
     from lightlag import _engine
-    from lightlag.emulation import ADDRESSES, device
-    from lightlag.emulation import emulate as start
+    from lightlag.emulation.emulator import ADDRESSES, device
+    from lightlag.emulation.emulator import emulate as start
 
     in_namespaces = all(name.startswith("ns:") for name in between)
     if address is not None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
-    from lightlag.looks import Look
+    from lightlag.drawing.looks import Look
 
 __all__ = ["Font", "Force", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix", "with_suffix"]
 
@@ -55,7 +55,7 @@ def path(out: Path | None, format: str | None, look: Look) -> Path | None:
     check(out, format, look)
     if out is None:
         return None
-    from lightlag.style import format_of
+    from lightlag.drawing.style import format_of
 
     target = with_suffix(out, format)
     format_of(target)
@@ -64,7 +64,7 @@ def path(out: Path | None, format: str | None, look: Look) -> Path | None:
 
 def with_suffix(out: Path, format: str | None) -> Path:
     """The file of a figure, with the suffix of the format if that is named and the file has none."""
-    from lightlag._output import is_stream
+    from lightlag.files.output import is_stream
 
     ending = suffix(format, out)
     if is_stream(out):
@@ -74,7 +74,7 @@ def with_suffix(out: Path, format: str | None) -> Path:
 
 def check(out: Path | None, format: str | None, look: Look) -> None:
     """Fails if there are options of figures, and no place to write one to."""
-    from lightlag.looks import PLAIN
+    from lightlag.drawing.looks import PLAIN
 
     if out is None and (format is not None or look != PLAIN):
         raise InputError("--style, --width, --height, --font, --titles and --format are those of figures; add --out")
@@ -90,7 +90,7 @@ def suffix(format: str | None, out: Path | None = None) -> str | None:
     """
     if format is None:
         return None
-    from lightlag.style import SUFFIXES
+    from lightlag.drawing.style import SUFFIXES
 
     found = f".{format.lower().removeprefix('.')}"
     if found not in SUFFIXES:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 SCHEMA = "lightlag.schema.json"
 """The schema beside a scenario, by which editors complete and check it."""
@@ -31,7 +31,7 @@ def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) 
         If several files are to go to one pipe or device.
     """
     from lightlag import _engine
-    from lightlag._output import check_file, is_stream, new_file
+    from lightlag.files.output import check_file, is_stream, new_file
 
     for path in files:
         if is_stream(path) and len(files) > 1:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import printable, say
 from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable, say
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="A measurement: a trace, the output of a tool, a table, a capture.")
@@ -74,8 +74,8 @@ def import_(
     lightlag import real.pcapng                     the path of its largest connection
     """
     from lightlag import imports
-    from lightlag._output import is_stream, say_written
     from lightlag.commands.files import put
+    from lightlag.files.output import is_stream, say_written
 
     if out is not None and out.suffix.lower() == ".json":
         raise InputError(

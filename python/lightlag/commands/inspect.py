@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from lightlag import _signals
-from lightlag._text import plain, say
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import Interrupted
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
-    from lightlag.captures import Capture, Connection
+    from lightlag.captures.connections import Capture, Connection
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap, of tcpdump or of a run.")]
 Flow = Annotated[
@@ -57,8 +57,8 @@ def inspect(
 
     A truncated or damaged capture is read as far as possible. Ctrl-C prints the part read so far.
     """
-    from lightlag import looks
-    from lightlag._output import check_file
+    from lightlag.drawing import looks
+    from lightlag.files.output import check_file
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     target = figures.path(out, format, look)
@@ -86,8 +86,8 @@ def inspect(
 
 def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
     """Reads a capture with a progress bar. Whether Ctrl-C ended that early."""
-    from lightlag import _progress
-    from lightlag.captures import inspect
+    from lightlag.captures.connections import inspect
+    from lightlag.text import progress as _progress
 
     try:
         with _signals.raising(), _progress.of_capture(file.name, shown=not quiet) as progress:
@@ -97,8 +97,8 @@ def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
 
 
 def _print(capture: Capture, selected: list[Connection], flow: str | None) -> None:
-    from lightlag._table import print_rows
-    from lightlag.captures import connection_rows, detail_rows, milliseconds
+    from lightlag.captures.connections import connection_rows, detail_rows, milliseconds
+    from lightlag.text.table import print_rows
 
     print_rows(connection_rows(selected), capture.path.name)
     if (more := len(selected) - 20) > 0:

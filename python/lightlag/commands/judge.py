@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lightlag import _progress, _signals
-from lightlag._table import print_rows
-from lightlag._text import plain, say
-from lightlag._writing import check_folder, reserved
+from lightlag import _signals
 from lightlag.errors import CommandError, InputError, Interrupted
+from lightlag.files.writing import check_folder, reserved
+from lightlag.text import progress as _progress
+from lightlag.text.table import print_rows
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
     from lightlag.judge import Judgement

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import meant, plain
 from lightlag.errors import InputError
+from lightlag.text.terminal import meant, plain
 
 LISTS = ("congestion", "queues", "profiles", "scenarios", "papers")
 SYNONYMS = {
@@ -43,13 +43,13 @@ def list_(
 
 def entries(what: str) -> dict[str, str]:
     """The names of a list with a sentence each."""
-    from lightlag import _explain
+    from lightlag.words import explain
 
     named: dict[str, Callable[[], dict[str, str]]] = {
-        "congestion": lambda: _explain.first_sentences(_explain.algorithms()),
-        "queues": lambda: _explain.first_sentences(_explain.queues()),
-        "profiles": lambda: _explain.first_sentences(_explain.profiles()),
-        "scenarios": lambda: _explain.first_sentences(_explain.presets()),
+        "congestion": lambda: explain.first_sentences(explain.algorithms()),
+        "queues": lambda: explain.first_sentences(explain.queues()),
+        "profiles": lambda: explain.first_sentences(explain.profiles()),
+        "scenarios": lambda: explain.first_sentences(explain.presets()),
         "papers": _papers,
     }
     return named[what]()

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lightlag._text import say
 from lightlag.errors import InputError
+from lightlag.text.terminal import say
 
 
 def scenario(
@@ -35,9 +35,9 @@ def scenario(
     lightlag new scenario mine                                  asks four questions
     lightlag new scenario mine --path leo --rate "50 Mbit/s" --rtt "60 ms" -c bbr
     """
-    from lightlag._output import is_stream, say_written
     from lightlag.commands import questions
     from lightlag.commands.files import put
+    from lightlag.files.output import is_stream, say_written
 
     answers = questions.answers(path=path, rate=rate, rtt=rtt, congestion=congestion)
     place = out or Path(f"{questions.named(name)}.toml")

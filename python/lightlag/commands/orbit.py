@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lightlag._text import plain, say
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag._table import Row
-    from lightlag.constellation import Sky
+    from lightlag.constellation.satellites import Sky
+    from lightlag.text.table import Row
 
 Pair = Annotated[
     str | None,
@@ -70,9 +70,9 @@ def orbit(
     lightlag orbit iridium -o iridium-sky                    globe (also as a page that plays), map, sky, timeline
     lightlag orbit iridium -o iridium-sky --style ieee --format pgf
     """
-    from lightlag import looks
-    from lightlag._writing import check_folder, new_folder
-    from lightlag.constellation import sky as sky_of
+    from lightlag.constellation.satellites import sky as sky_of
+    from lightlag.drawing import looks
+    from lightlag.files.writing import check_folder, new_folder
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     suffix = figures.suffix(format) or ".pdf"
@@ -135,7 +135,7 @@ def _number(value: float | None) -> str:
 
 
 def _print(sky: Sky, summary: dict[str, object], station: str | None, passes: pl.DataFrame | None) -> None:
-    from lightlag._table import print_rows
+    from lightlag.text.table import print_rows
 
     rtt, hops = summary["rtt_ms"], summary["hops"]
     assert isinstance(rtt, dict)
@@ -183,7 +183,7 @@ def _write(
     way: pl.DataFrame,
     passes: pl.DataFrame | None,
 ) -> None:
-    from lightlag import constellation_plot
+    from lightlag.constellation import plot as constellation_plot
 
     way.write_parquet(out / "way.parquet")
     constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / f"timeline{suffix}")

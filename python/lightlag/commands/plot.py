@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from lightlag._text import printable
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from lightlag.comparison import Comparison
-    from lightlag.results import Result
+    from lightlag.comparison.comparison import Comparison
+    from lightlag.results.result import Result
 
 
 def plot(
@@ -71,10 +71,11 @@ def plot(
     lightlag plot results/old-compare results/new-compare --apart       a panel for each, with the same scales
     lightlag plot results/geo-compare -m goodput,completion,cwnd        several figures of a comparison
     """
-    from lightlag import looks, overlay
-    from lightlag.comparison import Comparison
-    from lightlag.difference import check_store, read_result
-    from lightlag.results import Result
+    from lightlag.comparison.comparison import Comparison
+    from lightlag.difference.difference import check_store, read_result
+    from lightlag.drawing import looks
+    from lightlag.plot import overlay
+    from lightlag.results.result import Result
     from lightlag.study import StudyResults
 
     metrics = None if not metric else _metrics(",".join(metric))
@@ -96,7 +97,7 @@ def _metrics(metric: str) -> list[str]:
 
 def _check_folders(folders: list[Path], metrics: list[str]) -> None:
     """Fails if a folder is the name of a figure, which stands behind the option without a comma."""
-    from lightlag.results import Metric
+    from lightlag.results.result import Metric
 
     for folder in folders:
         if str(folder) in get_args(Metric) and not folder.exists():
@@ -120,9 +121,9 @@ class _Target:
         FileExistsError
             If it must not be replaced.
         """
-        from lightlag import moving
-        from lightlag._output import check_file, is_stream
-        from lightlag.style import format_of
+        from lightlag.drawing.style import format_of
+        from lightlag.files.output import check_file, is_stream
+        from lightlag.plot import moving
 
         path = self._path(metric)
         if not is_stream(path):
@@ -140,16 +141,15 @@ class _Target:
 
     def save(self, figure: Figure, path: Path) -> None:
         """Writes a figure; without a suffix, as those of a pipe, in the format of ``--format``."""
-        from lightlag.style import format_of, save
+        from lightlag.drawing.style import format_of, save
 
         named = (figures.suffix(self.format) or "")[1:]
         save(figure, path, format_of(path) if path.suffix or not named else named)
 
 
 def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apart: bool, target: _Target) -> None:
-    from lightlag import overlay
-    from lightlag._output import say_written
-    from lightlag.plot import facets
+    from lightlag.files.output import say_written
+    from lightlag.plot import facets, overlay
 
     if metrics is None:
         metrics = [next(iter(found.values())).figures[0]]
@@ -162,9 +162,9 @@ def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apa
 
 
 def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: _Target) -> None:
-    from lightlag import _progress, moving
-    from lightlag._output import say_written
-    from lightlag.plot import FIGURES, facets
+    from lightlag.files.output import say_written
+    from lightlag.plot import FIGURES, facets, moving
+    from lightlag.text import progress as _progress
 
     metric = ",".join(metrics)
     if len(metrics) == 1 and metric not in {*FIGURES, *moving.PICTURES}:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import typer
 
-from lightlag import _engine, _toml
-from lightlag._text import meant, printable
+from lightlag import _engine
 from lightlag.errors import InputError
-from lightlag.variables import quantity
+from lightlag.outcomes.variables import quantity
+from lightlag.text import toml
+from lightlag.text.terminal import meant, printable
 
 __all__ = ["PATHS", "Answers", "answers", "named", "text"]
 
@@ -106,7 +107,7 @@ delay = "{access}"
 # The link that decides.
 [[links]]
 between = ["gateway", "server"]
-rate = {_toml.one_line(of.rate)}
+rate = {toml.one_line(of.rate)}
 delay = "{delay}"  # one way: half of the round trip, without the part of the other link
 queue = "{queue}"  # at most; "64 kB" and "1 bdp", a bandwidth-delay product, are limits, too
 loss = {kind.loss}  # of each packet; {{ mean = 0.01, burst = 5 }} loses them in bursts

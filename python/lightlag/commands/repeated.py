@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag._text import printable
 from lightlag.errors import CommandError, InputError
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
-    from lightlag.comparison import Comparison
-    from lightlag.plan import Plan
-    from lightlag.results import Result
+    from lightlag.comparison.comparison import Comparison
+    from lightlag.outcomes.plan import Plan
+    from lightlag.results.result import Result
 
 __all__ = ["beside", "comparison", "plan", "run", "same_comparison", "same_run"]
 
@@ -22,7 +22,7 @@ FAILED = 1
 
 def run(file: str) -> Result | None:
     """The run whose results folder is named instead of a scenario; None for every other scenario."""
-    from lightlag.results import load
+    from lightlag.results.result import load
     from lightlag.scenario.reading import is_results
 
     return load(file) if is_results(file) else None
@@ -41,7 +41,7 @@ def comparison(files: list[str], *given: object) -> Comparison | None:
     InputError
         If there are such.
     """
-    from lightlag.comparison import load_comparison
+    from lightlag.comparison.comparison import load_comparison
 
     found = [file for file in files if (Path(file) / "curves.jsonl").is_file()]
     if not found:
@@ -62,7 +62,7 @@ def comparison(files: list[str], *given: object) -> Comparison | None:
 
 def plan(earlier: Comparison) -> Plan:
     """The runs of a comparison, to be made again."""
-    from lightlag.plan import Plan, cells_of
+    from lightlag.outcomes.plan import Plan, cells_of
 
     return Plan(earlier.design, tuple(cells_of(earlier.design, earlier.design.scenarios)))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag import _signals
-from lightlag._text import plain, say
-from lightlag._writing import check_folder, reserved
 from lightlag.commands import destinations, figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.files.writing import check_folder, reserved
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
-    from lightlag.repetition import Repetition
+    from lightlag.captures.repetition import Repetition
 
 
 def replay(
@@ -62,8 +62,8 @@ def replay(
     bottleneck, the packets that were lost (by number), the transfer, the options, the initial window and the
     receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf, or sequence.FORMAT.
     """
-    from lightlag import looks
-    from lightlag.repetition import repeat
+    from lightlag.captures.repetition import repeat
+    from lightlag.drawing import looks
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     suffix = figures.suffix(format) or ".pdf"
@@ -91,7 +91,7 @@ def replay(
 
 
 def _print(found: Repetition, capture: Path, *, as_json: bool, quiet: bool) -> None:
-    from lightlag._table import print_rows
+    from lightlag.text.table import print_rows
 
     real = found.real.summary
     if not quiet:

@@ -27,10 +27,10 @@ def report(
     Of a run: why it was as fast as it was, and windows, round trips, goodput, queues and losses over time.
     Of a comparison or a study: which algorithm is best and by how much, charts and tables.
     """
-    from lightlag import comparison_report
-    from lightlag._output import check_file, is_stream, new_file, say_written
-    from lightlag.difference import check_store, read_result
-    from lightlag.results import Result
+    from lightlag.comparison import saving as comparison_report
+    from lightlag.difference.difference import check_store, read_result
+    from lightlag.files.output import check_file, is_stream, new_file, say_written
+    from lightlag.results.result import Result
     from lightlag.study import StudyResults
 
     result = read_result(folder)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lightlag._text import plain
 from lightlag.commands._real_packets import noted_signals, print_event
 from lightlag.errors import InputError
+from lightlag.text.terminal import plain
 
 Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
 Namespace = Annotated[str | None, typer.Option(metavar="NAME", help="Network namespace of the device (ip netns).")]
@@ -130,7 +130,7 @@ def serve_tcp(
     if hosts is not None:
         if address is not None or port is not None or roles or sets or congestion or profile:
             raise InputError("--hosts: the file describes the hosts; leave out --address, --port and what they do")
-        from lightlag.hosts import read_hosts
+        from lightlag.emulation.hosts import read_hosts
 
         _run(options | {"hosts": read_hosts(hosts)}, as_json)
         return
@@ -265,7 +265,7 @@ def _path(
 
 
 def _run(options: dict[str, Any], as_json: bool) -> None:
-    from lightlag.emulation import Emulation, start_emulation
+    from lightlag.emulation.emulator import Emulation, start_emulation
 
     def show(emulation: Emulation) -> None:
         for event in emulation.events():

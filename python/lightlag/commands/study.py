@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lightlag import _signals
-from lightlag._commands import MAX_JOBS
-from lightlag._table import print_rows
-from lightlag._text import plain, printable, say
-from lightlag._writing import check_folder, reserved
+from lightlag.commands.application import MAX_JOBS
 from lightlag.errors import CommandError, InputError
+from lightlag.files.writing import check_folder, reserved
+from lightlag.text.table import print_rows
+from lightlag.text.terminal import plain, printable, say
 
 if TYPE_CHECKING:
-    from lightlag._table import Row
-    from lightlag.plan import Run
+    from lightlag.outcomes.plan import Run
     from lightlag.study.campaign import Campaign
     from lightlag.study.design import Study
     from lightlag.study.schedule import Schedule
     from lightlag.study.store import Store
     from lightlag.study.tables import Tables
+    from lightlag.text.table import Row
 
 __all__ = ["add", "export", "merge", "repeat", "resume", "run", "status"]
 
@@ -209,7 +209,7 @@ def add(
     ] = None,
 ) -> None:
     """Add seeds, algorithms, values or scenarios to a study. Its file changes; finished runs stay finished."""
-    from lightlag._output import new_file
+    from lightlag.files.output import new_file
     from lightlag.study.changes import added
 
     text, study = added(file, replications, congestion or [], vary or [], scenario or [])
@@ -289,7 +289,7 @@ def repeat(
     store: Place = None,
 ) -> None:
     """Make one run of a study again, and write its results as "lightlag run" does, with every record."""
-    from lightlag.running import run_read
+    from lightlag.running.running import run_read
     from lightlag.study import Study
     from lightlag.study.campaign import find, named
 
@@ -345,7 +345,7 @@ def _counts(found: Campaign) -> dict[str, Any]:
 
 def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
     from lightlag.analyse import Interval
-    from lightlag.comparison import MEASURES
+    from lightlag.comparison.comparison import MEASURES
 
     names = [one.label for one in study.plan().design.variables]
     rows: dict[tuple[Any, ...], Row] = {}

@@ -7,11 +7,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from lightlag._source import Live
 from lightlag.errors import InputError
 from lightlag.gym import links
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factor_of
-from lightlag.results import Result
+from lightlag.records.source import Live
+from lightlag.results.result import Result
 
 __all__ = ["Env"]
 

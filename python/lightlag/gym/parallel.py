@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from gymnasium.utils import seeding
 
-from lightlag._source import Live
 from lightlag.errors import InputError
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factor_of
-from lightlag.results import Result
+from lightlag.records.source import Live
+from lightlag.results.result import Result
 
 try:
     from pettingzoo import ParallelEnv as Base

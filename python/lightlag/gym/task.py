@@ -11,11 +11,11 @@ import numpy as np
 from gymnasium import spaces
 
 from lightlag import _engine
-from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
+from lightlag.outcomes.variables import text_of
 from lightlag.scenario import ScenarioLike, read_scenario
 from lightlag.study.sampling import Range
-from lightlag.variables import text_of
+from lightlag.text.terminal import printable
 
 __all__ = ["FEATURES", "REWARDS", "Intervals", "Reward", "Task"]
 

@@ -10,12 +10,12 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector import VectorEnv as Base
 from gymnasium.vector.utils import batch_space
 
-from lightlag._source import Live
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.gym import links
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factors_of
-from lightlag.results import Result
+from lightlag.records.source import Live
+from lightlag.results.result import Result
+from lightlag.text.terminal import printable
 
 __all__ = ["VectorEnv"]
 

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports.found import Found, Options
 from lightlag.imports.page import Page, write
 from lightlag.imports.sample import Sample
+from lightlag.text.terminal import printable
 
 __all__ = ["KINDS", "Found", "Options", "Page", "kind_of", "read", "to_scenario"]
 

@@ -25,7 +25,7 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path, options: Options) -> Found:
     """Round trip, rate and losses of the largest connection."""
-    from lightlag.captures import inspect
+    from lightlag.captures.connections import inspect
 
     capture = inspect(path)
     if not capture.connections:
@@ -54,7 +54,7 @@ def read(path: Path, options: Options) -> Found:
 
 def _rate(path: Path, number: int, side: dict[str, Any]) -> Measured | None:
     """The rate at which segments came through; what the connection got on average only where nothing else shows."""
-    from lightlag.repetition import Sending
+    from lightlag.captures.repetition import Sending
 
     try:
         known = Sending(path, number).summary["path"]["rate_bps"]

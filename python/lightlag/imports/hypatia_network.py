@@ -16,10 +16,10 @@ import datetime
 from collections.abc import Iterator
 from pathlib import Path
 
-from lightlag import _toml
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Options, Written
 from lightlag.imports.sample import Sample
+from lightlag.text import toml
 
 __all__ = ["ABOUT", "folder_of", "is_network", "read", "recognises"]
 
@@ -74,17 +74,17 @@ def read(path: Path, options: Options) -> Found:
     found.notes.append("Rates, queues and the flow are those of Hypatia's examples: these files do not have them.")
     file = f"{folder.resolve().name}-{ELEMENTS}"
     rate = options.rate or RATE
-    line = f'{{ rate = {_toml.one_line(rate)}, queue = "{QUEUE}" }}'
+    line = f'{{ rate = {toml.one_line(rate)}, queue = "{QUEUE}" }}'
     lines = [
         "[constellation]",
         f'start = "{_epoch(folder / ELEMENTS)}"  # the epoch of the elements',
-        f"file = {_toml.one_line(file)}",
+        f"file = {toml.one_line(file)}",
     ]
     if slant is None:
         lines.append('elevation = "25 deg"  # not in these files')
     else:
         lines.append(f'visibility = {{ slant = "{slant / 1e3:.10g} km" }}  # max_gsl_length_m')
-    lines.append(f"isls = {_toml.one_line([list(pair) for pair in pairs]) if pairs else _toml.one_line('none')}")
+    lines.append(f"isls = {toml.one_line([list(pair) for pair in pairs]) if pairs else toml.one_line('none')}")
     lines.append(f"isl = {line}")
     lines.append(f"uplink = {line}")
     shared = "" if not _has_interface_for_each(folder, len(names), len(stations)) else ", shared = false"
@@ -95,7 +95,7 @@ def read(path: Path, options: Options) -> Found:
         lines += [
             "",
             "[[stations]]",
-            f"name = {_toml.one_line(name)}",
+            f"name = {toml.one_line(name)}",
             f'latitude = "{latitude:.10g} deg"',
             f'longitude = "{longitude:.10g} deg"',
             *([f'height = "{height:.10g} m"'] if height else []),
@@ -103,7 +103,7 @@ def read(path: Path, options: Options) -> Found:
         if not pairs:
             lines.append("relay = true  # without links between satellites, stations pass packets on")
     first, second = stations[0][0], stations[1][0]
-    lines += ["", "[[flows]]", f"from = {_toml.one_line(first)}", f"to = {_toml.one_line(second)}"]
+    lines += ["", "[[flows]]", f"from = {toml.one_line(first)}", f"to = {toml.one_line(second)}"]
     found.written = Written(tuple(lines), {file: elements.replace("\r\n", "\n")})
     return found
 

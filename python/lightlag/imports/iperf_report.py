@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lightlag._quantities import rate as shown
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Measured, Options, Row, Side
-from lightlag.variables import quantity
+from lightlag.outcomes.variables import quantity
+from lightlag.text.quantities import rate as shown
 
 __all__ = ["Direction", "Interval", "Report", "path_of"]
 

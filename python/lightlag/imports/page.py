@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lightlag import _toml
-from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Measured, Motion, Options, Row, Side
-from lightlag.variables import quantity
+from lightlag.outcomes.variables import quantity
+from lightlag.text import toml
+from lightlag.text.terminal import printable
 
 __all__ = ["Page", "write"]
 
@@ -84,7 +84,7 @@ def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
         *(line for note in found.notes for line in _comment(note)),
         "",
     ]
-    lines += [f"name = {_toml.one_line(name)}", f'duration = "{_seconds(found.duration_s)}"', ""]
+    lines += [f"name = {toml.one_line(name)}", f'duration = "{_seconds(found.duration_s)}"', ""]
     files: dict[str, str] = {}
     if found.written is not None:
         lines += found.written.lines
@@ -123,7 +123,7 @@ def _wired(path: Path, name: str, found: Found, options: Options, files: dict[st
     traces = {one.side: _trace(name, one, rate[0], files) for one in directions if _changes(one)}
     if traces:
         both = traces.get(None)
-        yield f"trace = {_toml.one_line(traces if both is None else both)}"
+        yield f"trace = {toml.one_line(traces if both is None else both)}"
     yield from _losses(found)
     for one in directions:
         if not one.has_flow:
@@ -144,7 +144,7 @@ def _rates(found: Found, rate: tuple[str, str], options: Options) -> Iterator[st
     sides = {found.side or "forward": found, found.other.side or "backward": found.other}
     value = {side: _bits(one.rate.value) for side, one in sorted(sides.items(), reverse=True) if one.rate is not None}
     origins = "; ".join(dict.fromkeys(one.rate.origin for one in sides.values() if one.rate is not None))
-    yield f"rate = {_toml.one_line(value)}  # {printable(origins)}"
+    yield f"rate = {toml.one_line(value)}  # {printable(origins)}"
 
 
 def _changes(found: Found) -> bool:
@@ -174,7 +174,7 @@ def _application(found: Found) -> Iterator[str]:
 
 def _said(key: str, value: tuple[str, str]) -> Iterator[str]:
     text, origin = value
-    yield f"{key} = {_toml.one_line(text)}" + (f"  # {printable(origin)}" if origin else "")
+    yield f"{key} = {toml.one_line(text)}" + (f"  # {printable(origin)}" if origin else "")
 
 
 def _rate(path: Path, found: Found, options: Options) -> tuple[str, str]:
@@ -203,7 +203,7 @@ def _losses(found: Found) -> Iterator[str]:
     origins = "; ".join(dict.fromkeys(measured.origin for measured in losses.values() if measured.value > 0))
     if sides:
         both = len(set(sides.values())) == 1 and len(sides) == 2
-        value = _toml.one_line(next(iter(sides.values())) if both else sides)
+        value = toml.one_line(next(iter(sides.values())) if both else sides)
         yield f"loss = {value}  # {printable(origins)}"
 
 
@@ -255,12 +255,12 @@ def _moving(name: str, motion: Motion, files: dict[str, str]) -> Iterator[str]:
         mobility = {"model": "trace", "file": file, "format": motion.format, "node": node}
         yield ""
         yield "[[nodes]]"
-        yield f"name = {_toml.one_line(_node(node))}"
-        yield f"mobility = {_toml.one_line(mobility)}"
+        yield f"name = {toml.one_line(_node(node))}"
+        yield f"mobility = {toml.one_line(mobility)}"
     yield ""
     yield "[[flows]]"
-    yield f"from = {_toml.one_line(_node(motion.nodes[0]))}"
-    yield f"to = {_toml.one_line(_node(motion.nodes[-1]))}"
+    yield f"from = {toml.one_line(_node(motion.nodes[0]))}"
+    yield f"to = {toml.one_line(_node(motion.nodes[-1]))}"
 
 
 def _node(name: str) -> str:

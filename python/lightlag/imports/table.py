@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.imports import ping, texts, times
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Measured, Options, Row
 from lightlag.imports.sample import Sample
+from lightlag.text.terminal import printable
 
 __all__ = ["ABOUT", "read", "recognises"]
 

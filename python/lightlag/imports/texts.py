@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from lightlag._input import check_regular
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.files.input import check_regular
 from lightlag.imports.found import LONGEST_S
+from lightlag.text.terminal import printable
 
 __all__ = [
     *("fail", "head", "lines", "member", "number", "parsed", "round_trip", "short_lines", "start", "text", "tree"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lightlag import framing, scales, style
-from lightlag.style import Chart
+from lightlag.drawing import framing, scales, style
+from lightlag.drawing.style import Chart
 
 if TYPE_CHECKING:
     from lightlag.judge.judgement import Judgement

@@ -9,7 +9,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lightlag.results import Result
+    from lightlag.results.result import Result
 
 __all__ = ["broken"]
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _origin
-from lightlag._text import printable
+from lightlag import _engine
 from lightlag.errors import InputError, Interrupted
 from lightlag.judge import queueing, scenes, sharing
 from lightlag.judge import response as losses
 from lightlag.judge.response import Response
 from lightlag.judge.section import Section
 from lightlag.judge.tasks import Choice, Measured, Setup, Stopped, Task, measure_all, read_choice
+from lightlag.records import origin
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,13 +76,13 @@ class Judgement:
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False, command: str = "") -> Path:
         """Writes ``judgement.json``, ``page.md`` and the figures as SVG and PDF to a folder."""
-        from lightlag._writing import MARK, new_folder
+        from lightlag.files.writing import MARK, new_folder
         from lightlag.judge.figures import figures
         from lightlag.judge.page import page
 
         drawn = figures(self)
         with new_folder(folder, force=force) as work:
-            about = {"judge": self.congestion, "complete": self.is_complete, "origin": _origin.origin(command or None)}
+            about = {"judge": self.congestion, "complete": self.is_complete, "origin": origin.origin(command or None)}
             (work / MARK).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (work / "judgement.json").write_text(json.dumps(self.record(), indent=1, allow_nan=False) + "\n", "utf-8")
             (work / "page.md").write_text(page(self, list(drawn), command), "utf-8")
@@ -136,7 +137,7 @@ def congestion(
     >>> found.tables["rtt"]["rtt_ratio"].to_list()
     [2, 6]
     """
-    from lightlag.running import processors
+    from lightlag.running.running import processors
 
     setup = Setup(read_choice(value), _count(replications, "replications"), _seed(seed), _scale(scale))
     threads = processors() if jobs is None else _count(jobs, "jobs")

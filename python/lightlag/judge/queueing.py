@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lightlag.judge.section import Section, columns, groups
 from lightlag.judge.sharing import RATE, RTT_S
 from lightlag.judge.tasks import Measured, Setup, Task, dumbbell
-from lightlag.results import Result
+from lightlag.results.result import Result
 
 __all__ = ["section", "tasks"]
 

@@ -13,7 +13,7 @@ from lightlag.analyse import mean_interval
 from lightlag.judge.section import Section, columns, groups
 from lightlag.judge.tasks import PAYLOAD, TCP, Measured, Setup, Task, record
 from lightlag.reproduce.validation import theory
-from lightlag.results import Result
+from lightlag.results.result import Result
 
 __all__ = ["Response", "section", "tasks"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lightlag.judge.section import Section, columns, groups
 from lightlag.judge.tasks import Measured, Setup, Task, label_of
-from lightlag.results import Result
+from lightlag.results.result import Result
 
 __all__ = ["section", "tasks"]
 

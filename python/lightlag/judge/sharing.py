@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lightlag.analyse import goodput, jain
 from lightlag.judge.section import Section, columns, groups
 from lightlag.judge.tasks import Measured, Setup, Task, dumbbell
-from lightlag.results import Result
+from lightlag.results.result import Result
 
 __all__ = ["rtt_section", "rtt_tasks", "self_section", "self_tasks", "versus_section", "versus_tasks"]
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from lightlag import _engine, _signals
-from lightlag._text import printable
-from lightlag._watchdog import Watchdog, await_stopped, threads
 from lightlag.errors import InputError
 from lightlag.judge.invariants import broken
-from lightlag.results import Result
-from lightlag.running import LOOK_S, run_read
+from lightlag.machine.watchdog import Watchdog, await_stopped, threads
+from lightlag.outcomes.variables import file_of, name_of
+from lightlag.results.result import Result
+from lightlag.running.running import LOOK_S, run_read
 from lightlag.scenario.plain import plain as in_scenario
-from lightlag.variables import file_of, name_of
+from lightlag.text.terminal import printable
 
 __all__ = ["Choice", "Measured", "Setup", "Stopped", "Task", "dumbbell", "label_of", "measure_all", "read_choice"]
 

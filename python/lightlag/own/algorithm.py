@@ -8,7 +8,6 @@ import weakref
 from typing import Any
 
 from lightlag import _engine
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.own.base import (
     COMPILED,
@@ -27,6 +26,7 @@ from lightlag.own.base import (
 )
 from lightlag.own.files import code_of
 from lightlag.own.hooks import check_hooks
+from lightlag.text.terminal import printable
 
 OwnClass = (
     type[CongestionControl]

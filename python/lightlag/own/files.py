@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine
-from lightlag._input import read_bytes
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.files.input import read_bytes
+from lightlag.text.terminal import printable
 
 
 def load(place: str) -> _engine.Algorithm:

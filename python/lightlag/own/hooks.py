@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 __all__ = ["check_hooks", "place_of"]
 

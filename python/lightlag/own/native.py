@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.errors import InputError
 from lightlag.own import base
 from lightlag.own.hooks import place_of
 from lightlag.own.lines import with_lines
+from lightlag.text.terminal import printable
 
 CONTROL = {
     **dict.fromkeys(("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh"), "f8"),

@@ -7,9 +7,9 @@ from importlib import resources
 from pathlib import Path
 
 from lightlag import _engine
-from lightlag._text import printable
-from lightlag._writing import new_folder
 from lightlag.errors import InputError
+from lightlag.files.writing import new_folder
+from lightlag.text.terminal import printable
 
 LANGUAGES = ("python", "numba", "rust", "c")
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lightlag._quantities import number
 from lightlag.analyse import Interval
-from lightlag.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.outcome import UDP, Outcome
-from lightlag.pairing import CONFIDENCE
+from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
+from lightlag.outcomes.outcome import UDP, Outcome
+from lightlag.outcomes.pairing import CONFIDENCE
 from lightlag.report.ranking import Gap, Ranking, Rival, confidence_of_each, gap, ranked
+from lightlag.text.quantities import number
 
 __all__ = ["Answer", "AtPoint", "answer", "by_how_much", "listed", "percent"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lightlag._quantities import scaled
+from lightlag.text.quantities import scaled
 
 __all__ = ["Bar", "Bars", "Chart", "Line", "Lines", "States", "rounded", "unit_of", "usual_top"]
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lightlag import _engine, _origin
-from lightlag.comparison import MEASURES, Comparison
+from lightlag import _engine
+from lightlag.comparison.comparison import MEASURES, Comparison
 from lightlag.errors import InputError, ScenarioError
+from lightlag.records import origin
 from lightlag.report.answer import Answer, answer, by_how_much, listed
 from lightlag.report.comparison_charts import charts
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
@@ -149,7 +150,7 @@ def _tag(comparison: Comparison, label: str) -> str:
 
 
 def _algorithms(comparison: Comparison) -> str:
-    from lightlag._explain import PROVENANCE
+    from lightlag.words.explain import PROVENANCE
 
     catalog = _catalog()
     named = dict.fromkeys(name for one in comparison.design.competitors for name in one.algorithms)
@@ -179,7 +180,8 @@ def _sky(comparison: Comparison) -> list[str]:
     """The globe of a scenario with a constellation, with the ways of its first pairs."""
     if not comparison.scenario.get("constellation"):
         return []
-    from lightlag import constellation, constellation_player
+    from lightlag.constellation import player as constellation_player
+    from lightlag.constellation import satellites as constellation
 
     try:
         sky = constellation.sky(comparison.scenario)
@@ -204,7 +206,7 @@ def _repetition(comparison: Comparison, command: str) -> str:
     last = design.seed + design.replications - 1
     about = {"version": comparison.version} | comparison.origin | ({"command": command} if command else {})
     facts = [("in this folder", comparison.repeat)] if comparison.repeat is not None else []
-    facts += [*_origin.facts(about), ("seeds", f"{design.seed} to {last}" if last > design.seed else str(last))]
+    facts += [*origin.facts(about), ("seeds", f"{design.seed} to {last}" if last > design.seed else str(last))]
     facts += [
         (variable.label, f"{'+'.join(variable.keys) or 'scenario'} = {', '.join(variable.values)}")
         for variable in design.variables
@@ -236,8 +238,9 @@ def _swarm(comparison: Comparison) -> list[str]:
     swarm = scenario.get("topology") or {}
     if not (swarm.get("kind") == "swarm" or scenario.get("media")):
         return []
-    from lightlag import swarm_paths, swarm_player
-    from lightlag.running import run
+    from lightlag.running.running import run
+    from lightlag.swarm import paths as swarm_paths
+    from lightlag.swarm import player as swarm_player
 
     heading = "<h2>Swarm</h2>"
     count = swarm.get("nodes", 0) + len(scenario.get("nodes", []))

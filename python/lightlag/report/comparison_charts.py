@@ -1,6 +1,6 @@
 """The charts of a comparison: the figures that it has, as data for a page.
 
-They show what :mod:`lightlag.comparison_plot` draws for paper.
+They show what :mod:`lightlag.comparison.plot` draws for paper.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lightlag import analyse
-from lightlag._quantities import number
 from lightlag.analyse import Interval, mean_interval
-from lightlag.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.comparison_kinds import AGAINST, caption, chosen, completions, goodput_by_rtt, kind_against, kinds
-from lightlag.outcome import Outcome
+from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
+from lightlag.outcomes.kinds import AGAINST, caption, chosen, completions, goodput_by_rtt, kind_against, kinds
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.variables import Variable
 from lightlag.report.answer import listed
 from lightlag.report.charts import Bar, Bars, Chart, Line, Lines, rounded, unit_of, usual_top
-from lightlag.variables import Variable
+from lightlag.text.quantities import number
 
 __all__ = ["charts"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
-from lightlag._output import GENERATOR
+from lightlag.files.output import GENERATOR
 from lightlag.report.charts import Chart
 
 ZOOMING = (

@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lightlag import _origin
-from lightlag._rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows
+from lightlag.records import origin
+from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 from lightlag.report.slow import Account, account
 from lightlag.report.timeline import timeline
 
 if TYPE_CHECKING:
-    from lightlag._table import Row
-    from lightlag.results import Result
+    from lightlag.results.result import Result
+    from lightlag.text.table import Row
 
 __all__ = ["FILES", "run_page"]
 
@@ -108,7 +108,7 @@ def _table(rows: list[Row]) -> str:
 def _repetition(result: Result) -> str:
     again = result.repeat
     facts = [("in this folder", again)] if again is not None else []
-    facts += _origin.facts({"version": result.version} | result.origin)
+    facts += origin.facts({"version": result.version} | result.origin)
     facts += [("seed", str(result.seed)), ("hash", result.result_hash)]
     listed = "".join(f"<dt>{text(name)}</dt><dd><code>{text(value)}</code></dd>" for name, value in facts)
     scenario = json.dumps(result.scenario, indent=2, ensure_ascii=False)

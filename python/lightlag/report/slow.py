@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lightlag._quantities import milliseconds, number, rate, size
-from lightlag._summary import leg_name, legs_of, longest_leg
-from lightlag.outcome import UDP
+from lightlag.outcomes.outcome import UDP
+from lightlag.records.summary import leg_name, legs_of, longest_leg
 from lightlag.report.answer import listed
+from lightlag.text.quantities import milliseconds, number, rate, size
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results import Result
+    from lightlag.results.result import Result
 
 __all__ = ["Account", "account"]
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightlag import analyse
-from lightlag._quantities import number
-from lightlag._summary import legs_of, longest_leg
-from lightlag.outcome import UDP
+from lightlag.outcomes.outcome import UDP
+from lightlag.records.summary import legs_of, longest_leg
 from lightlag.report.answer import listed
 from lightlag.report.charts import Chart, Line, Lines, States, unit_of, usual_top
+from lightlag.text.quantities import number
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results import Result
+    from lightlag.results.result import Result
 
 __all__ = ["timeline"]
 

@@ -14,13 +14,14 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _origin, _signals
-from lightlag._output import GENERATOR
-from lightlag._text import say
-from lightlag._writing import check_folder
+from lightlag import _engine, _signals
+from lightlag.files.output import GENERATOR
+from lightlag.files.writing import check_folder
+from lightlag.records import origin
 from lightlag.reproduce.paper import Effort, Paper, Picture, Progress, Reproduction, status
 from lightlag.reproduce.shelf import Shelf
 from lightlag.reproduce.table import COLOURS, COLUMNS, Layout, Row, Tally, to_csv
+from lightlag.text.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,13 +87,13 @@ class Collection:
         force
             Replace the folder if it exists.
         """
-        from lightlag._writing import new_folder
+        from lightlag.files.writing import new_folder
 
         with new_folder(folder, force=force) as partial:
             for one in self.found:
                 one.save(partial / one.paper.name)
             about: dict[str, Any] = {"reproduction": "all", "version": _engine.__version__}
-            about |= {"summary": self.tally.text, "origin": _origin.installation()}
+            about |= {"summary": self.tally.text, "origin": origin.installation()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             rows = ((one.paper.name, *row.cells()) for one in self.found for row in one.rows)
             (partial / "verdicts.csv").write_text(to_csv(("paper", *COLUMNS), rows), "utf-8")

@@ -11,9 +11,9 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import style
 from lightlag.analyse import Interval
-from lightlag.looks import current, within
+from lightlag.drawing import style
+from lightlag.drawing.looks import current, within
 
 P = ParamSpec("P")
 

@@ -14,7 +14,7 @@ class KeptRuns:
     """The finished runs of an earlier, interrupted reproduction, to which those of this one are added.
 
     A run is a plain value for JSON under a key that stands for all that the run depends on, such as that of
-    :func:`lightlag.journal.key_of`. Truncated lines are left out.
+    :func:`lightlag.outcomes.journal.key_of`. Truncated lines are left out.
     """
 
     def __init__(self, path: Path) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lightlag import _engine, _origin, _signals
+from lightlag import _engine, _signals
+from lightlag.records import origin
 from lightlag.reproduce import table
 from lightlag.reproduce.kept import KeptRuns
 from lightlag.reproduce.readings import NAME as READINGS
@@ -225,14 +226,14 @@ class Reproduction:
         force
             Replace the folder if it exists.
         """
-        from lightlag._writing import new_folder
+        from lightlag.files.writing import new_folder
 
         with new_folder(folder, force=force) as partial:
             if self.kept is not None:
                 shutil.copytree(self.kept, partial, dirs_exist_ok=True)
                 return Path(folder)
             about: dict[str, Any] = {"reproduction": self.paper.name, "version": _engine.__version__}
-            about |= {"summary": self.summary(), "origin": _origin.installation()}
+            about |= {"summary": self.summary(), "origin": origin.installation()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
             (partial / "table.csv").write_text(table.to_csv(table.COLUMNS, map(Row.cells, self.rows)), "utf-8")
             for layout in self.layouts:
@@ -297,7 +298,7 @@ class Paper:
         quiet
             Print nothing; otherwise the table to stdout, and the next step to stderr.
         """
-        from lightlag._writing import check_folder
+        from lightlag.files.writing import check_folder
 
         if out is not None:
             check_folder(out, force)

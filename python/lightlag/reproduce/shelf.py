@@ -16,12 +16,12 @@ from typing import Any
 
 import lightlag
 from lightlag import _signals
-from lightlag._output import new_file
-from lightlag._text import printable
-from lightlag._writing import reserved
-from lightlag.journal import key_of
+from lightlag.files.output import new_file
+from lightlag.files.writing import reserved
+from lightlag.outcomes.journal import key_of
 from lightlag.reproduce.kept import KeptRuns
 from lightlag.reproduce.paper import Paper, Reproduction
+from lightlag.text.terminal import printable
 
 __all__ = ["Shelf"]
 

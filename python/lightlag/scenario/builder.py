@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lightlag._text import printable
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
@@ -38,6 +37,7 @@ from lightlag.scenario.values import (
     Trace,
     Traffic,
 )
+from lightlag.text.terminal import printable
 
 
 @dataclass
@@ -234,11 +234,11 @@ class Network:
         )
 
     def __repr__(self) -> str:
-        from lightlag import _overview
+        from lightlag.text import overview
 
-        return _overview.line(self)
+        return overview.line(self)
 
     def _repr_html_(self) -> str:
-        from lightlag import _overview
+        from lightlag.text import overview
 
-        return _overview.page(self)
+        return overview.page(self)

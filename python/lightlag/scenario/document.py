@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag import _toml
 from lightlag.scenario.flows import Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
@@ -14,6 +13,7 @@ from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.values import Routing, Time
+from lightlag.text import toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Scenario:
         from = "a"
         to = "b"
         """
-        return _toml.document(self.to_dict())
+        return toml.document(self.to_dict())
 
     def check(self) -> list[tuple[str, str]]:
         """Warnings, each a place and its effect on the result.
@@ -93,11 +93,11 @@ class Scenario:
         return check(self)[1]
 
     def __repr__(self) -> str:
-        from lightlag import _overview
+        from lightlag.text import overview
 
-        return _overview.line(self)
+        return overview.line(self)
 
     def _repr_html_(self) -> str:
-        from lightlag import _overview
+        from lightlag.text import overview
 
-        return _overview.page(self)
+        return overview.page(self)

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from lightlag import _engine, _toml
-from lightlag._text import printable
+from lightlag import _engine
 from lightlag.errors import InputError
+from lightlag.text import toml
+from lightlag.text.terminal import printable
 
 _ENGINE = (
     _engine.CongestionControl,
@@ -89,4 +90,4 @@ def toml_value(value: object) -> str:
     >>> toml_value(Directions("2.9 s", ["1 s"]))
     '{ forward = "2.9 s", backward = ["1 s"] }'
     """
-    return _toml.one_line(plain(value))
+    return toml.one_line(plain(value))

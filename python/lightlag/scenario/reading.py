@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lightlag import _engine, _presets
-from lightlag._input import read_text
-from lightlag._text import meant, printable
-from lightlag._writing import MARK
+from lightlag import _engine
 from lightlag.errors import InputError, ScenarioError, scenario_error
+from lightlag.files.input import read_text
+from lightlag.files.writing import MARK
+from lightlag.scenario import presets as _presets
+from lightlag.text.terminal import meant, printable
 
 if TYPE_CHECKING:
     from lightlag.scenario.builder import Network
@@ -86,7 +87,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
     if is_preset(scenario):
         return json.dumps(_presets.scenario(str(scenario))), "json", str(scenario)
     if is_results(scenario):
-        from lightlag._source import Folder
+        from lightlag.records.source import Folder
 
         return json.dumps(Folder(path).scenario()), "json", str(path)
     return _read(path), "json" if path.suffix == ".json" else "toml", str(path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lightlag._quantities import number, rate, size
 from lightlag.errors import InputError
 from lightlag.scenario.values import Directions
+from lightlag.text.quantities import number, rate, size
 
 __all__ = ["check_units"]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lightlag._input import read_bytes, read_results
+from lightlag.files.input import read_bytes, read_results
 from lightlag.studio.places import Places
 
 __all__ = ["Listing"]

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 __all__ = ["check_types", "parsed_message"]
 

@@ -7,17 +7,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag._input import read_results
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.files.input import read_results
 from lightlag.studio.columns import packed
 from lightlag.studio.places import Places
 from lightlag.studio.studies import read, store_of
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.comparison import Comparison
+    from lightlag.comparison.comparison import Comparison
 
 __all__ = ["MOST_ROWS", "folder_of", "report", "summary", "table"]
 
@@ -35,7 +35,7 @@ def summary(places: Places, name: object) -> dict[str, Any]:
     InputError
         If the place holds no results.
     """
-    from lightlag.results import load
+    from lightlag.results.result import load
 
     folder = folder_of(places, name)
     if (folder / "runs").is_dir() or (folder / "curves.jsonl").exists():
@@ -67,8 +67,8 @@ def report(places: Places, name: object) -> str:
     InputError
         If the place holds no results that have a report.
     """
-    from lightlag import comparison_report
-    from lightlag.results import load
+    from lightlag.comparison import saving as comparison_report
+    from lightlag.results.result import load
 
     folder = folder_of(places, name)
     if "reproduction" in _head(folder):
@@ -82,7 +82,7 @@ def report(places: Places, name: object) -> str:
 
 
 def _table(folder: Path, of: str, places: Places) -> pl.DataFrame:
-    from lightlag._source import Folder
+    from lightlag.records.source import Folder
     from lightlag.study.folder import open_study
 
     if (folder / "runs").is_dir():
@@ -101,7 +101,7 @@ def _table(folder: Path, of: str, places: Places) -> pl.DataFrame:
 
 def _comparison(folder: Path, places: Places) -> Comparison | None:
     """The comparison in a folder, or that of its study; None of a run."""
-    from lightlag.comparison import load_comparison
+    from lightlag.comparison.comparison import load_comparison
 
     if (folder / "curves.jsonl").exists():
         return load_comparison(folder)

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lightlag._input import read_bytes, read_results, read_text
-from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError, scenario_error
+from lightlag.files.input import read_bytes, read_results, read_text
 from lightlag.studio.places import Places
+from lightlag.text.terminal import printable
 
 __all__ = [
     "Sent",
@@ -130,7 +130,7 @@ def check_competitors(congestion: Any) -> None:
     InputError
         If one is, or is none at all.
     """
-    from lightlag.variables import competitors
+    from lightlag.outcomes.variables import competitors
 
     if congestion is None:
         return
@@ -349,7 +349,7 @@ def _kept(places: Places, name: str, content: bytes) -> Path:
     InputError
         If a link leads out of the folders.
     """
-    from lightlag._output import new_file
+    from lightlag.files.output import new_file
 
     folder = places.results / "files"
     if folder.is_symlink():

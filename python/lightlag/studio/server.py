@@ -21,7 +21,6 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
 from lightlag import _engine
-from lightlag._text import say
 from lightlag.errors import InputError
 from lightlag.studio.api import Api
 from lightlag.studio.connections import BACKLOG, HttpConnection, SocketConnection
@@ -33,6 +32,7 @@ from lightlag.studio.scenarios import opened
 from lightlag.studio.sockets import MOST_MESSAGE, Asked, Sockets
 from lightlag.studio.tasks import Tasks
 from lightlag.studio.visitors import Visitors, allow_files
+from lightlag.text.terminal import say
 
 __all__ = ["application", "serve"]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag._input import read_results, read_text
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.files.input import read_results, read_text
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import Sent, check_competitors, check_texts, parsed, without_code
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     from lightlag.study import Study

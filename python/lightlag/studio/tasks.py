@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import lightlag
-from lightlag._text import printable
 from lightlag.errors import InputError
-from lightlag.running import MOST_THREADS, processors
+from lightlag.running.running import MOST_THREADS, processors
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import Sent, check_competitors, check_sets, parsed, without_code
 from lightlag.studio.studies import looked_through, place_of_store
+from lightlag.text.terminal import printable
 
 __all__ = ["Task", "Tasks", "prepared"]
 

@@ -29,11 +29,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lightlag import _engine, _memory, _signals
-from lightlag._input import read_results
-from lightlag._text import plain
-from lightlag._writing import check_folder, reserved
+from lightlag import _engine, _signals
 from lightlag.errors import AlgorithmError, BusyError, FolderError, InputError, Interrupted, ScenarioError
+from lightlag.files.input import read_results
+from lightlag.files.writing import check_folder, reserved
+from lightlag.machine import memory
+from lightlag.text.terminal import plain
 
 __all__ = ["main"]
 
@@ -89,15 +90,15 @@ def _tell(event: str, **values: Any) -> None:
 
 def _run(task: dict[str, Any]) -> None:
     """Runs a scenario with each seed; writes a results folder for each, as ``lightlag run --out``."""
-    from lightlag.running import changes_of
+    from lightlag.running.running import changes_of
     from lightlag.scenario import read_scenario
 
     changes = changes_of(task["sets"], duration=task["duration"])
     first = read_scenario(task["scenario"], changes)
     seeds: list[int | None] = task["seeds"] or [None]
     jobs = min(task["jobs"], len(seeds))
-    _memory.check_network(first, jobs)
-    warnings = [*first.warnings(), *_memory.check_tables(first, at_once=jobs)]
+    memory.check_network(first, jobs)
+    warnings = [*first.warnings(), *memory.check_tables(first, at_once=jobs)]
     _tell("start", name=first.name, total=len(seeds), warnings=[list(one) for one in warnings])
 
     def one(seed: int | None) -> None:
@@ -113,7 +114,7 @@ def _run(task: dict[str, Any]) -> None:
 
 
 def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int) -> None:
-    from lightlag.running import run_read
+    from lightlag.running.running import run_read
 
     check_folder(folder, space=scenario.results_size())
     seed = json.loads(scenario.json())["seed"]
@@ -138,14 +139,14 @@ def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int)
 def _compare(task: dict[str, Any]) -> None:
     """Compares as ``lightlag compare``; a comparison that was interrupted goes on where it stopped."""
     from lightlag.commands import compared
-    from lightlag.plan import make
-    from lightlag.running import carry_out, changes_of
+    from lightlag.outcomes.plan import make
+    from lightlag.running.running import carry_out, changes_of
 
     changes = changes_of(task["sets"], duration=task["duration"], seed=task["seed"])
     plan = make(task["scenarios"], task["congestion"], task["vary"], task["replications"], changes)
     name = _folder_name(compared.folder(plan).name)
     notes = [["", line] for line in compared.before(plan)]
-    notes += [list(one) for one in _memory.check_plan(plan, task["jobs"])]
+    notes += [list(one) for one in memory.check_plan(plan, task["jobs"])]
     _tell("start", name=name, total=plan.run_count, warnings=notes)
 
     def progress(finished: int, total: int) -> None:
@@ -180,7 +181,7 @@ def _study(task: dict[str, Any]) -> None:
 
     study = Study.of(task["table"], task["folder"], task["name"])
     store = open_store(Path(task["store"]))
-    warnings = [list(one) for one in _memory.check_plan(study.plan(), task["jobs"])]
+    warnings = [list(one) for one in memory.check_plan(study.plan(), task["jobs"])]
     _tell("start", name=study.name, total=study.most_runs, warnings=warnings)
     last = 0.0
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.outcomes.variables import Variable, text_of, variables
 from lightlag.study.sampling import DESIGNS, Range, sampled
-from lightlag.variables import Variable, text_of, variables
+from lightlag.text.terminal import printable
 
 __all__ = ["Axis", "Row", "axes_of", "points_of", "variables_of"]
 

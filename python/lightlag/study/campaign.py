@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lightlag import _memory, _signals
-from lightlag._text import printable, say
+from lightlag import _signals
 from lightlag.errors import InputError
-from lightlag.plan import Run
-from lightlag.running import processors
+from lightlag.machine import memory
+from lightlag.outcomes.plan import Run
+from lightlag.running.running import processors
 from lightlag.study.design import Study
 from lightlag.study.schedule import Schedule, Shard
 from lightlag.study.store import Store
 from lightlag.study.watch import Watch
 from lightlag.study.work import Done
+from lightlag.text.terminal import printable, say
 
 if TYPE_CHECKING:
     from lightlag.study.executors import Executor
@@ -150,7 +151,7 @@ def carry_out(
     where = Where() if where is None else where
     with where.executor(store) as executor:
         if where.is_here:
-            for place, message in _memory.check_plan(plan, executor.workers):
+            for place, message in memory.check_plan(plan, executor.workers):
                 if style == "text":
                     say(f"warning: {place}: {message}", file=sys.stderr)
         schedule = Schedule(study, store, shard)

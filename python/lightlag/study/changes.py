@@ -9,11 +9,11 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from lightlag._input import read_text
-from lightlag._text import printable
 from lightlag.errors import InputError, ScenarioError
+from lightlag.files.input import read_text
+from lightlag.outcomes.variables import split, text_of
 from lightlag.study.design import Study
-from lightlag.variables import split, text_of
+from lightlag.text.terminal import printable
 
 __all__ = ["added"]
 

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _presets, _toml
-from lightlag._input import read_text
-from lightlag._overview import counted, frame, tables
-from lightlag._text import printable
-from lightlag.comparison import MEASURES
+from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
-from lightlag.plan import Cell, Plan, cells_of, design_of, read_bases
-from lightlag.scenario import load_scenario
+from lightlag.files.input import read_text
+from lightlag.outcomes.plan import Cell, Plan, cells_of, design_of, read_bases
+from lightlag.outcomes.variables import Competitors, Variable, quantity, split_parameters, text_of
+from lightlag.scenario import load_scenario, presets
 from lightlag.scenario.plain import plain
 from lightlag.scenario.reading import is_results
 from lightlag.study.axes import Axis, axes_of, points_of, variables_of
 from lightlag.study.exclusion import left_of, rules_of
 from lightlag.study.target import Target
-from lightlag.variables import Competitors, Variable, quantity, split_parameters, text_of
+from lightlag.text import toml
+from lightlag.text.overview import counted, frame, tables
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     from lightlag.study.folder import StudyResults
@@ -295,7 +295,7 @@ class Study:
                     for own, one in zip(self._scenarios, placed, strict=True)
                 ]
             }
-        return _toml.document(table) + "\n"
+        return toml.document(table) + "\n"
 
     def __repr__(self) -> str:
         name = f" {printable(self._name)!r}" if self._name is not None else ""
@@ -402,7 +402,7 @@ class Study:
 
 
 def _is_scenario(name: object) -> bool:
-    return str(name) in _presets.names()
+    return str(name) in presets.names()
 
 
 def _plain(scenario: Any) -> str | dict[str, Any]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.comparison import MEASURES
-from lightlag.outcome import Outcome
-from lightlag.plan import Cell
+from lightlag.comparison.comparison import MEASURES
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.plan import Cell
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightlag._text import printable
-from lightlag.comparison import Design, Point
+from lightlag.comparison.comparison import Design, Point
 from lightlag.errors import InputError
-from lightlag.variables import text_of
+from lightlag.outcomes.variables import text_of
+from lightlag.text.terminal import printable
 
 __all__ = ["Rule", "left_of", "rules_of"]
 

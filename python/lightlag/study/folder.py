@@ -10,23 +10,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lightlag import _engine, _origin
-from lightlag._input import check_regular, parquet_errors, parquet_reason, read_results
-from lightlag._overview import frame, tables
-from lightlag._text import printable
-from lightlag._writing import check_folder, new_folder
-from lightlag.comparison import TABLES
+from lightlag import _engine
+from lightlag.comparison.comparison import TABLES
 from lightlag.errors import InputError
+from lightlag.files.input import check_regular, parquet_errors, parquet_reason, read_results
+from lightlag.files.writing import check_folder, new_folder
+from lightlag.records import origin as _origin
 from lightlag.scenario import congestion_names
 from lightlag.study.design import Study
 from lightlag.study.store import Store, open_store
 from lightlag.study.tables import DICTIONARY, Tables, comparison
+from lightlag.text.overview import frame, tables
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from lightlag.comparison import Comparison
+    from lightlag.comparison.comparison import Comparison
 
 __all__ = ["StudyResults", "check_place", "export", "open_study"]
 
@@ -189,7 +190,7 @@ class StudyResults:
         InputError
             If there is no such table, or pandas or pyarrow is missing.
         """
-        from lightlag._pandas import to_pandas
+        from lightlag.records.pandas import to_pandas
 
         if name not in TABLES:
             raise InputError(f'no table "{printable(name)}"; there are {", ".join(TABLES)}')

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.text.terminal import printable
 
 __all__ = ["DESIGNS", "Range", "sampled"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lightlag import _engine
 from lightlag.errors import InputError
-from lightlag.plan import Cell, Plan, Run, files_of
+from lightlag.outcomes.plan import Cell, Plan, Run, files_of
 from lightlag.study.design import Budget, Study
 from lightlag.study.store import Store
 from lightlag.study.target import Verdict

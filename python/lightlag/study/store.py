@@ -28,11 +28,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
-from lightlag._input import check_regular, parquet_errors, parquet_reason
-from lightlag._text import printable
 from lightlag.errors import InputError
+from lightlag.files.input import check_regular, parquet_errors, parquet_reason
 from lightlag.study import entry as entries
 from lightlag.study.entry import Entry
+from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lightlag.analyse import student_t
-from lightlag.comparison import MEASURES, Comparison, Values, columns_of
-from lightlag.outcome import Outcome
-from lightlag.plan import Plan, Run
+from lightlag.comparison.comparison import MEASURES, Comparison, Values, columns_of
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.plan import Plan, Run
 from lightlag.study import entry as entries
 from lightlag.study.store import Store
 from lightlag.study.target import Target

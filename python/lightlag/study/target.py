@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lightlag._text import printable
 from lightlag.analyse import Interval, student_t
-from lightlag.comparison import MEASURES
+from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
-from lightlag.variables import quantity
+from lightlag.outcomes.variables import quantity
+from lightlag.text.terminal import printable
 
 __all__ = ["Target", "Verdict"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lightlag._notebook import Bar, is_notebook
-from lightlag._text import plain, say
 from lightlag.study.schedule import Schedule
+from lightlag.text.notebook import Bar, is_notebook
+from lightlag.text.terminal import plain, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -11,12 +11,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lightlag import _engine, _memory
-from lightlag._source import Live
-from lightlag._watchdog import GRACE_S, in_engine, interrupt_callbacks, is_interrupt
+from lightlag import _engine
 from lightlag.errors import AlgorithmError, InputError, ScenarioError
-from lightlag.outcome import Outcome
-from lightlag.results import Result
+from lightlag.machine import memory
+from lightlag.machine.watchdog import GRACE_S, in_engine, interrupt_callbacks, is_interrupt
+from lightlag.outcomes.outcome import Outcome
+from lightlag.records.source import Live
+from lightlag.results.result import Result
 from lightlag.study.entry import Entry
 from lightlag.study.store import CLAIMS, Writer, open_store
 
@@ -129,7 +130,7 @@ def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | No
 
 @functools.cache
 def _watch() -> Callable[[], None]:
-    return _memory.watch()
+    return memory.watch()
 
 
 def work(batch: Batch) -> list[Done]:

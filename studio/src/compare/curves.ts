@@ -1,4 +1,4 @@
-/** The curves of a run that a comparison keeps, as `lightlag.outcome` does. */
+/** The curves of a run that a comparison keeps, as `lightlag.outcomes.outcome` does. */
 
 import type { Table, Tables } from "../engine/protocol.ts";
 import { thinnedRows } from "../save/report/charts.ts";

@@ -96,10 +96,10 @@ test("the one run of a variant without chance pairs with every run of another", 
 /** The same outcomes through lightlag.report: its words and its table. */
 const SCRIPT = `
 import json, sys
-from lightlag.comparison import MEASURES, Comparison, Design
-from lightlag.outcome import Flows, Outcome
+from lightlag.comparison.comparison import MEASURES, Comparison, Design
+from lightlag.outcomes.outcome import Flows, Outcome
 from lightlag.report.answer import answer
-from lightlag.variables import Competitor
+from lightlag.outcomes.variables import Competitor
 told = []
 for contenders in json.load(sys.stdin):
     runs = [

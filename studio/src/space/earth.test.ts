@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import land from "../../../python/lightlag/land.json";
+import land from "../../../python/lightlag/constellation/land.json";
 import { closed, placeInWords, placeOf } from "./earth.ts";
 
 test("an outline goes on over the edge of the map, and one around a pole is closed there", () => {

@@ -1,7 +1,7 @@
 /** The Earth with its land: Natural Earth 1:110m, public domain. Its radius is 1. */
 
 import { CanvasTexture, Mesh, MeshBasicMaterial, SphereGeometry, SRGBColorSpace } from "three";
-import land from "../../../python/lightlag/land.json";
+import land from "../../../python/lightlag/constellation/land.json";
 import { colour } from "../app/theme.ts";
 import { isSlow } from "./stage.ts";
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import framing, style
+from lightlag.drawing import framing, style
 from lightlag.reproduce.cubic_inet import equations
 from lightlag.reproduce.cubic_inet.dumbbell import LOSS, PATH
 from lightlag.reproduce.cubic_inet.growth import Growth

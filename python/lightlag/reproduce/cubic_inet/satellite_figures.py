@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lightlag as ll
-from lightlag import framing, style
+from lightlag.drawing import framing, style
 from lightlag.reproduce.cubic_inet import satellite
 from lightlag.reproduce.cubic_inet.rtt_sweep import RTTS_S, Sweep
 from lightlag.reproduce.cubic_inet.satellite import ALGORITHMS, FLOWS, PRINTED_WINDOW

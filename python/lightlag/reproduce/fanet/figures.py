@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import framing, style
+from lightlag.drawing import framing, style
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.fanet.claims import ALGORITHMS, AXES, PAPER
 from lightlag.reproduce.fanet.readings import Curve, Evidence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lightlag as ll
-from lightlag.journal import key_of
+from lightlag.outcomes.journal import key_of
 from lightlag.reproduce.fanet.model import ALPHA, BOX_M, DIRECTION_VARIANCE, MEAN_PITCH, PITCH_VARIANCE, STEP_S
 from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
 from lightlag.reproduce.fanet.setting import SECONDS, Access, Routing, Setting

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import framing, style
 from lightlag.analyse import mean_interval
+from lightlag.drawing import framing, style
 from lightlag.reproduce.cubic_inet import equations as cubic_equations
 from lightlag.reproduce.cubic_inet.growth import Growth
 from lightlag.reproduce.drawing import intervals, labels, steps, styled

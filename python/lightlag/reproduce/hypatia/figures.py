@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 import lightlag as ll
-from lightlag import style
+from lightlag.drawing import style
+from lightlag.drawing.style import Chart
 from lightlag.reproduce.hypatia.setting import DURATION_S, FLEETS, PAIRS, pairs_of
 from lightlag.reproduce.hypatia.transport import PATH, Flow
 from lightlag.reproduce.hypatia.ways import Spread
-from lightlag.style import Chart
 
 
 @style.styled

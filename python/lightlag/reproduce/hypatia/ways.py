@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import lightlag as ll
-from lightlag.constellation import Sky
+from lightlag.constellation.satellites import Sky
 from lightlag.reproduce.hypatia.setting import DURATION_S, FLEETS, PAIRS, Fleet, all_cities, pairs_of
 from lightlag.reproduce.table import BEFOREHAND, Layout, Row, Verdict
 

@@ -8,8 +8,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lightlag import framing, style
-from lightlag.looks import current
+from lightlag.drawing import framing, style
+from lightlag.drawing.looks import current
 from lightlag.reproduce.inet_tcp.bit_errors import (
     PAPER,
     PLAIN,

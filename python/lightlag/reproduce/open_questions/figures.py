@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from lightlag import style
+from lightlag.drawing import style
 from lightlag.reproduce.drawing import styled
 from lightlag.reproduce.open_questions.contenders import algorithms, alone
 from lightlag.reproduce.open_questions.fairness import QUEUES, TRIPS, Pairs, RoundTrips

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from lightlag import framing, style
+from lightlag.drawing import framing, style
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.scps_ns3 import ack_intervals, compression, outages, repairs, satellite
 from lightlag.reproduce.scps_ns3.figures import MODEL_LINE, THROUGHPUT

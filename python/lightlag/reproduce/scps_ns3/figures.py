@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from lightlag import framing, style
+from lightlag.drawing import framing, style
 from lightlag.reproduce.drawing import intervals, labels, styled
 from lightlag.reproduce.scps_ns3 import corruption, peer
 from lightlag.reproduce.scps_ns3.algorithms import ALGORITHMS, Algorithms

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lightlag import _engine
-from lightlag._output import new_file
 from lightlag.errors import InputError
+from lightlag.files.output import new_file
 from lightlag.reproduce.table import markdown_table
 
 FOLDER = Path("docs/validation")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lightlag import _engine
-from lightlag._watchdog import STOP_S
-from lightlag.plan import Run
+from lightlag.machine.watchdog import STOP_S
+from lightlag.outcomes.plan import Run
 from lightlag.study.schedule import Schedule, batches
 from lightlag.study.store import Store
 from lightlag.study.work import Batch, Done, Task

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine, _signals
-from lightlag._input import read_text
-from lightlag._text import printable, say
 from lightlag.errors import InputError
-from lightlag.running import processors
+from lightlag.files.input import read_text
+from lightlag.running.running import processors
 from lightlag.study import work
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import CLAIMS, Store
 from lightlag.study.work import Batch, Done
+from lightlag.text.terminal import printable, say
 
 __all__ = ["cluster"]
 

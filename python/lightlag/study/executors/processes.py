@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 
-from lightlag._children import end_with_parent
-from lightlag._watchdog import STOP_S, handle_nudges
 from lightlag.errors import InputError
+from lightlag.machine.children import end_with_parent
+from lightlag.machine.watchdog import STOP_S, handle_nudges
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import Store
 from lightlag.study.work import Batch, Done, stop, work

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-from lightlag._watchdog import Watchdog, await_stopped, threads
-from lightlag.plan import Run
+from lightlag.machine.watchdog import Watchdog, await_stopped, threads
+from lightlag.outcomes.plan import Run
 from lightlag.study.entry import Entry
 from lightlag.study.schedule import Schedule
 from lightlag.study.store import Store

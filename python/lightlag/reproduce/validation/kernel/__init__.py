@@ -12,8 +12,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from lightlag.emulation.namespaces import allowed
 from lightlag.errors import InputError
-from lightlag.namespaces import allowed
 from lightlag.reproduce.validation import pages
 from lightlag.reproduce.validation.kernel.criteria import Compared, cells
 from lightlag.reproduce.validation.kernel.families import every_family, few_families

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import lightlag as ll
-from lightlag._children import tied
-from lightlag.emulation import device, emulate
-from lightlag.namespaces import namespaces
+from lightlag.emulation.emulator import device, emulate
+from lightlag.emulation.namespaces import namespaces
+from lightlag.machine.children import tied
 from lightlag.reproduce.validation.kernel.points import BULK_S, PAYLOAD, Point
 
 FOLDER = Path(__file__).parent

@@ -1,0 +1,1 @@
+"""The command line: the application, its start, completion, manual pages."""

@@ -1,0 +1,696 @@
+"""The command line. Every command is one call of the Python interface; heavy packages are imported when needed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+
+from lightlag import _engine, _signals
+from lightlag.commands import captures, compared, destinations, repeated
+from lightlag.commands.application import MAX_JOBS, Entry, Group, application
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.changes import changes as changes_of
+from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
+from lightlag.files.writing import check_folder, reserved
+from lightlag.machine import memory as _memory
+from lightlag.records import origin
+from lightlag.records.lists import column, texts
+from lightlag.text.quantities import number
+from lightlag.text.table import print_rows
+from lightlag.text.terminal import meant, plain, printable, say
+
+if TYPE_CHECKING:
+    from lightlag.results.result import Result
+
+P = ParamSpec("P")
+
+WRONG_INPUT, FAILED = 2, 1
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario in TOML or JSON, or the name of a preset.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."),
+]
+LAST_SEED = 2**63 - 1
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=LAST_SEED, help="Start of every random stream; replaces the scenario's own.")
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
+
+
+Duration = Annotated[
+    str | None,
+    typer.Option(
+        "--duration", "-d", metavar="TIME", help='Upper bound of the run, such as "20 s"; the scenario\'s own.'
+    ),
+]
+
+
+def _guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """One message on stderr and an exit code, never a traceback."""
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **options: P.kwargs) -> None:
+        try:
+            command(*args, **options)
+        except CommandError as error:
+            _fail(error.code, str(error))
+        except (ScenarioError, InputError, FileExistsError) as error:
+            _fail(WRONG_INPUT, str(error))
+        except UnicodeEncodeError as error:
+            _fail(WRONG_INPUT, f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8")
+        except (OSError, AlgorithmError) as error:
+            _fail(FAILED, str(error))
+        except MemoryError:
+            _fail(FAILED, "there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs")
+        except KeyboardInterrupt:
+            _fail(_signals.code(), f"interrupted; {_signals.kept()}")
+        except typer.Exit:
+            raise
+        except BaseException as error:
+            # A panic of the engine is no Exception.
+            if os.environ.get("LIGHTLAG_TRACEBACK") or isinstance(error, SystemExit):
+                raise
+            _fail(FAILED, f"a defect of lightlag: {error!r}; with LIGHTLAG_TRACEBACK=1 it says where, please report it")
+
+    return wrapper
+
+
+def _fail(code: int, message: str) -> None:
+    for line in message.splitlines():
+        print(f"error: {printable(line)}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"lightlag {_engine.__version__}")
+        raise typer.Exit
+
+
+def run(
+    file: File,
+    sets: Set = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    out: Out = None,
+    force: Force = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads that write its tables.")] = 1,
+    threads: Annotated[
+        str,
+        typer.Option(
+            metavar="N|auto", help="Threads of the run itself, along the long links of the network: the same result."
+        ),
+    ] = "1",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+    ] = False,
+    pcap: Pcap = None,
+    pcap_flow: PcapFlow = None,
+    pcap_comments: PcapComments = False,
+    ipv6: Ipv6 = False,
+    acks: Acks = None,
+    congestion: Annotated[
+        str | None,
+        typer.Option(
+            "--congestion",
+            "-c",
+            metavar="NAME",
+            help="Of flows that name none: an algorithm, its table, mine.py:Mine, libmine.so.",
+        ),
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Run twice, and compare the results.")] = False,
+    with_report: Annotated[
+        bool, typer.Option("--report", help="Write report.html, too: why it was slow, and what happened over time.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a scenario: print its flows and links, write a results folder.
+
+    Without --out the results go to results/NAME, where NAME is the scenario's; if that exists, to NAME-2, NAME-3
+    and so on. Ctrl-C ends the run and keeps the records up to then.
+    """
+    from lightlag.running.running import check_repeats, read_with_congestion, run_read, threads_of
+    from lightlag.scenario import read_scenario
+    from lightlag.scenario.reading import inputs as inputs_of
+    from lightlag.text import progress as _progress
+
+    count = threads_of(threads)
+    earlier = repeated.run(file)
+    changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes += [] if acks is None else [("record.acks", "true")]
+    if congestion is None:
+        scenario = read_scenario(file, changes)
+    else:
+        compared.check_is_one(congestion, file)
+        scenario = read_with_congestion(file, changes, congestion)
+    default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
+    folder = out if out is not None or as_json else destinations.unused(default, force=force)
+    inputs = inputs_of(file, scenario) if acks or force else []
+    if acks:
+        captures.check_acks(Path(acks), force, inputs)
+    if folder is not None:
+        check_folder(folder, force, inputs=inputs)
+    elif with_report:
+        raise InputError("--report: with --json there is no folder for it; name one with --out")
+    _memory.check_network(scenario)
+    captures.check(scenario, folder)
+    try:
+        if folder is not None:
+            check_folder(folder, force, space=scenario.results_size())
+        memory = _memory.check_tables(scenario, printed=True)
+        named = [] if quiet else scenario.named_warnings()
+        # By its name "lightlag explain" says more about it.
+        warnings = [(place, f"{message} [{name}]") for name, place, message in named] + memory
+    except ScenarioError as error:
+        raise scenario_error(error.errors, file) from None
+    _warn(warnings)
+    with _signals.held(), nullcontext() if folder is None else reserved(folder) as work:
+        if folder is not None:
+            # Again: another command may have just ended there.
+            check_folder(folder, force)
+        failure: AlgorithmError | None = None
+        try:
+            with _progress.of_run(scenario.name, shown=not quiet) as progress:
+                spool = captures.spool(scenario, work)
+                result = run_read(scenario, _watched(progress), spool=spool, threads=count)
+            if verify:
+                check_repeats(scenario, result)
+        except Interrupted as error:
+            result = error.result  # type: ignore[assignment]
+        except AlgorithmError as error:
+            if error.result is None:
+                raise
+            result, failure = error.result, error
+        stopped = result.interrupted and failure is None
+        try:
+            if folder is not None:
+                result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
+            if acks:
+                captures.write_acks(result, Path(acks))
+        finally:
+            # Also where the disk is full: the table is what is left of the run.
+            if as_json:
+                for text in texts(result.parts):
+                    sys.stdout.write(plain(text))
+                print()
+            elif not quiet:
+                _print_result(result)
+        if not quiet:
+            notes = sys.stderr if as_json else sys.stdout
+            if folder is not None:
+                say(f"results in {folder}", file=notes)
+                if earlier is None and result.repeat is not None:
+                    say(f"repeat it with: {origin.again('run', folder)}", file=notes)
+            if acks:
+                say(f"ACKs in {acks}", file=notes)
+        if failure is not None:
+            raise failure
+        if stopped:
+            kept = "" if folder is None else f"; its records are in {folder}"
+            again = "the same command" + (" with --force" if out is not None and not force else "")
+            raise CommandError(
+                _signals.code(),
+                f"interrupted at {number(result.simulated_s)} s of {scenario.duration}{kept}; {again} runs it again",
+            )
+        if earlier is not None and not changes and congestion is None:
+            same = repeated.same_run(earlier, result)
+            if not quiet:
+                say(same, file=sys.stderr if as_json else sys.stdout)
+        if _signals.asked():
+            where = "" if folder is None else f" and its results are in {folder}"
+            raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
+
+
+def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:
+    """A progress callback that ends the run after a signal."""
+
+    def watch(*now: Any) -> bool:
+        if progress is not None:
+            progress(*now)
+        return not _signals.asked()
+
+    return watch
+
+
+def compare(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Scenarios in TOML or JSON, or names of presets.")
+    ],
+    congestion: compared.Congestion = None,
+    vary: compared.Vary = None,
+    replications: Annotated[
+        int,
+        typer.Option("--replications", "-n", min=1, help="Runs of each algorithm and point, with consecutive seeds."),
+    ] = 10,
+    sets: Set = None,
+    duration: Duration = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=LAST_SEED, help="The first seed; replaces the scenario's own.")
+    ] = None,
+    out: Out = None,
+    force: Force = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+    ] = None,
+    figures: compared.Figures = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, folder.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run scenarios with several algorithms, each with the same seeds.
+
+    Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
+    writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
+    --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
+    """
+    from lightlag.outcomes.variables import split_parameters
+    from lightlag.running.running import processors
+    from lightlag.scenario import check as check_scenario
+
+    changes = changes_of(sets, seed, duration)
+    formats = compared.formats(figures)
+    with_report = figures is None or bool(formats)
+    earlier = repeated.comparison(files, congestion, vary, changes, replications != 10)
+    if earlier is None:
+        plan = compared.plan(files, congestion, vary or [], replications, changes)
+        default = compared.folder(plan)
+    else:
+        plan, default = repeated.plan(earlier), repeated.beside(files[0])
+    if out is None:
+        folder = destinations.unused(default, force=force, may_take=functools.partial(compared.is_continued, plan))
+    else:
+        folder = out
+    if not quiet:
+        for file in files if earlier is None else ():
+            # Parameters belong to the algorithms that are compared, not to that of the scenario.
+            _warn(check_scenario(file, split_parameters(changes)[0])[1])
+        for note in compared.before(plan):
+            say(note, file=sys.stderr)
+        _warn(_memory.check_plan(plan, processors() if jobs is None else jobs))
+    compared.goes_on(plan, folder, force)
+    with _signals.held(), reserved(folder):
+        # Again: another command may have just ended there.
+        journal = compared.journal(folder, goes_on=compared.goes_on(plan, folder, force))
+        # Those who draw start now: they are ready when the runs are.
+        with compared.helpers(plan, jobs, formats) as helpers:
+            comparison = compared.run(plan, jobs, journal, shown=not quiet, fresh=force)
+            if not comparison.outcomes:
+                raise CommandError(
+                    _signals.code(),
+                    "interrupted before a run had finished; nothing was kept, and the same command starts again",
+                )
+            if not comparison.is_complete:
+                # Whoever interrupts does not wait for figures; the command that goes on draws them.
+                formats, with_report = (), False
+            command = shlex.join(["lightlag", *sys.argv[1:]])
+            about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
+            if earlier is None:
+                about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
+            try:
+                comparison.save_with(helpers, folder, force=True, **about)
+            finally:
+                if not quiet:
+                    for note in compared.notes(comparison):
+                        say(note, file=sys.stderr)
+                if not quiet and not as_json:
+                    print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
+        journal.unlink(missing_ok=True)
+        if as_json:
+            print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))
+        if not quiet:
+            kept = "report, figures and tables" if formats else "report and tables" if with_report else "tables"
+            say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
+            if earlier is None and comparison.repeat is not None:
+                say(f"repeat it with: {origin.again('compare', folder)}", file=sys.stderr if as_json else sys.stdout)
+        if earlier is not None:
+            same = repeated.same_comparison(earlier, comparison)
+            if not quiet:
+                say(same, file=sys.stderr if as_json else sys.stdout)
+        if not comparison.is_complete:
+            again = "the same command without --force" if force else "the same command"
+            raise CommandError(
+                _signals.code(),
+                f"interrupted; {len(comparison.outcomes)} of {plan.design.run_count} runs had finished and are in "
+                f"{folder}; {again} continues from there",
+            )
+        if _signals.asked():
+            raise CommandError(
+                _signals.code(), f"interrupted at the end: all {plan.design.run_count} runs are in {folder}"
+            )
+
+
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3; or all.')
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER, results/papers of all.")
+    ] = None,
+    force: Force = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs for each item with a spread; default: set by its check.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
+
+    all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, finished
+    papers are kept, and the same command continues with the others. So are the finished runs of fanet, of which there
+    are more than a thousand.
+    """
+    from lightlag.reproduce import reproduce_all
+    from lightlag.running.running import processors
+
+    papers = _papers()
+    if paper != "all" and paper not in papers:
+        raise InputError(f'no paper "{paper}"; {meant(paper, papers)}name one of {", ".join(papers)}, or all')
+    folder = out
+    if folder is None and not as_json:
+        folder = Path("results") / ("papers" if paper == "all" else paper)
+    jobs, quiet = processors() if jobs is None else jobs, quiet or as_json
+    if paper == "all":
+        record = reproduce_all(papers.values(), folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
+    else:
+        record = papers[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
+    if as_json:
+        print(plain(json.dumps(record)))
+
+
+def validate(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel or congestion.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="congestion: an algorithm, or its table: \"{ algorithm = 'cubic', beta = 0.8 }\"."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The pages; their index goes beside it, to DIR.md. Default: docs/validation; of congestion: "
+            "results/NAME-judgement.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: set by its check.")
+    ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="kernel: only cells whose description contains this; no page.")
+    ] = "",
+    short: Annotated[bool, typer.Option("--short", help="kernel: a few cells that take seconds; no page.")] = False,
+    kept: Annotated[Path, typer.Option(metavar="FILE", help="kernel: its runs, which are not measured again.")] = Path(
+        "results/kernel.jsonl"
+    ),
+    again: Annotated[
+        bool, typer.Option("--again", help="kernel: measure it again, and replace the runs that were kept.")
+    ] = False,
+    replications: Annotated[
+        int | None,
+        typer.Option("--replications", "-n", min=1, help="congestion: runs at each point, with consecutive seeds; 3."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="congestion: replace results that exist.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: every judgement.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation:
+    exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
+    minutes. Runs of the kernel are kept, so that an interrupted command continues.
+
+    congestion NAME: judge one algorithm: response to loss, fairness to itself, to CUBIC and between round trips, queue,
+    scenes, invariants. About a minute of CPU time.
+
+    Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
+    hold.
+    """
+    from lightlag.commands import judge
+    from lightlag.reproduce import validation
+    from lightlag.running.running import processors
+
+    quiet = quiet or as_json
+    if what == "congestion":
+        judge.judge(name, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet)
+        return
+    if name is not None:
+        raise InputError(f'"{name}": {what} takes no name; write lightlag validate congestion {name}')
+    out = Path("docs/validation") if out is None else out
+    if what == "kernel":
+        from lightlag.reproduce.validation import kernel
+
+        with _signals.raising():
+            measured = kernel.validate(
+                out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
+            )
+        if as_json:
+            print(plain(json.dumps(measured.record())))
+        if outside := measured.failures():
+            raise CommandError(FAILED, "\n".join(outside))
+        return
+    if what != "tcp":
+        raise InputError(f'cannot validate "{what}"; name tcp, kernel or congestion')
+    found = validation.validate(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
+    if as_json:
+        print(plain(json.dumps(found.record())))
+    if failures := found.failures():
+        raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
+
+
+def explain(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="An algorithm, a queue, a model, a profile or a preset; a key such as links.loss, a value, a column, "
+            "a warning.",
+        ),
+    ],
+    partitions: Annotated[
+        bool, typer.Option("--partitions", help="Of a preset or a scenario file: where --threads cuts its network.")
+    ] = False,
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: for so many threads.")] = "auto",
+) -> None:
+    """Explain an algorithm, a queue, a model of swarms, a profile or a preset: equations, parameters, source.
+
+    Explain also every key of a scenario, the words that a key takes, the columns of results, and the warnings.
+
+    With --partitions: where a run on several threads cuts the network, and how much faster a trial says it could be.
+    """
+    from lightlag.words import explain as _explain
+
+    if not partitions:
+        print(_explain.explain(name))
+        return
+    from lightlag.cli.partitions import describe
+    from lightlag.running.running import threads_of
+    from lightlag.scenario import read_scenario
+
+    print(describe(read_scenario(name, []), threads_of(threads)))
+
+
+def schema() -> None:
+    """Print the JSON Schema of a scenario."""
+    print(json.dumps(json.loads(_engine.schema()), indent=2))
+
+
+def _warn(warnings: list[tuple[str, str]]) -> None:
+    for place, message in warnings:
+        say(f"warning: {place}: {message}", file=sys.stderr)
+
+
+def _print_result(result: Result) -> None:
+    from lightlag.analyse import jain, together
+    from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
+    from lightlag.text.overview import counted
+    from lightlag.text.quantities import rate
+
+    summary = result.parts
+    print_rows(flow_rows(summary), f"{result.name} (seed {result.seed})")
+    if others := other_flows(summary):
+        print(others)
+    links = link_rows(summary)
+    print_rows(links, "")
+    if (more := len(summary["links"]) - len(links)) > 0:
+        print(f"and {counted(more, 'more link direction')}")
+    if summary["scenario"].get("constellation") and (ways := way_rows(result)):
+        print_rows(ways, "")
+        if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
+            print(f"and ways of {counted(more, 'more flow')}")
+    if summary["scenario"].get("constellation"):
+        print(f"The sky: {result.sky().about()}")
+    if proxies := proxy_rows(summary):
+        print_rows(proxies, "")
+    if media := medium_rows(summary):
+        print_rows(media, "")
+    if radios := radio_rows(summary):
+        print_rows(radios, "")
+        if (more := len(summary["radios"]) - len(radios)) > 0:
+            print(f"and {counted(more, 'more radio')}")
+    if len(summary["flows"]) > 1:
+        goodputs = column(summary["flows"], "goodput_bps")
+        total = rate(together(summary["flows"], result.simulated_s))
+        print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
+    print(
+        f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, "
+        f"{summary['packet_hops']:,} packet-hops, hash {result.result_hash}"
+    )
+
+
+def _papers() -> dict[str, Any]:
+    from lightlag.reproduce import PAPERS
+
+    return dict(PAPERS)
+
+
+STUDIES = Group(
+    "Many runs as one file, on one machine or a cluster.",
+    "Many runs as one file, on one machine or a cluster.",
+    {
+        "run": Entry("lightlag.commands.study:run", "Make the runs of a study, write its tables."),
+        "status": Entry("lightlag.commands.study:status", "Say how far a study is."),
+        "resume": Entry("lightlag.commands.study:resume", "Go on with a study that was interrupted."),
+        "add": Entry("lightlag.commands.study:add", "Add seeds, algorithms, values or scenarios."),
+        "merge": Entry("lightlag.commands.study:merge", "Copy the runs of stores into one."),
+        "export": Entry("lightlag.commands.study:export", "Write the tables and the report from the store."),
+        "repeat": Entry("lightlag.commands.study:repeat", "Make one run of a study again."),
+    },
+)
+NEWS = Group(
+    "Write the files of something of your own, to start from.",
+    "Write a scenario or an algorithm of your own, to start from.",
+    {
+        "scenario": Entry("lightlag.commands.new:scenario", "A scenario file, by four questions."),
+        "congestion": Entry("lightlag.commands.new:congestion", "A congestion control in Python, Rust or C."),
+    },
+)
+COMMANDS: dict[str, Entry | Group] = {
+    "run": Entry(
+        "lightlag.cli.app:run", "Run a scenario, write its results.", "lightlag.commands.captures:OptionalPlaces"
+    ),
+    "compare": Entry("lightlag.cli.app:compare", "Run several algorithms side by side."),
+    "plot": Entry("lightlag.commands.plot:plot", "Draw a figure of results, of one or of several."),
+    "report": Entry("lightlag.commands.report:report", "Write the report of results as a page."),
+    "diff": Entry("lightlag.commands.diff:diff", "Show what differs between two results or scenarios."),
+    "reproduce": Entry("lightlag.cli.app:reproduce", "Reproduce the figures of a paper."),
+    "validate": Entry("lightlag.cli.app:validate", "Compare lightlag with closed forms, papers and the kernel."),
+    "list": Entry("lightlag.commands.listing:list_", "List congestion, queues, profiles, scenarios or papers."),
+    "explain": Entry("lightlag.cli.app:explain", "Explain a name, a key, a column or a warning."),
+    "check": Entry("lightlag.commands.check:check", "Check a scenario for errors."),
+    "schema": Entry("lightlag.cli.app:schema", "Print the JSON Schema of a scenario."),
+    "emulate": Entry("lightlag.commands.emulate:emulate", "Forward real packets through a scenario."),
+    "replay": Entry("lightlag.commands.replay:replay", "Repeat a real run, packet by packet."),
+    "serve-tcp": Entry("lightlag.commands.serve:serve_tcp", "A server on our TCP for real clients, on a TUN device."),
+    "connect": Entry("lightlag.commands.serve:connect", "Call a real server with our TCP, from a TUN device."),
+    "orbit": Entry("lightlag.commands.orbit:orbit", "Look at a constellation without a run."),
+    "inspect": Entry("lightlag.commands.inspect:inspect", "Say what a capture holds."),
+    "compare-capture": Entry(
+        "lightlag.commands.compare_capture:compare_capture", "Lay a real connection beside a simulated one."
+    ),
+    "study": STUDIES,
+    "studio": Entry("lightlag.commands.studio:studio", "Open the studio in a browser."),
+    "new": NEWS,
+    "import": Entry("lightlag.commands.imports:import_", "Make a scenario of measurements."),
+}
+app = application(
+    COMMANDS,
+    _guarded,
+    name="lightlag",
+    help="Simulates transport protocols over satellite, wireless and other long or lossy paths.",
+    epilog="""\b
+Examples:
+  lightlag run geo                             a preset; results go to results/geo
+  lightlag run geo.toml -s links.1.loss=1e-3   a scenario file, with a change
+  lightlag run geo.toml --seed 7 --json        one JSON object on stdout
+                                               as do compare, diff, check, list, validate
+  lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
+  lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
+  lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
+                                               two that compete, at every point
+  lightlag report results/geo                  why it was slow, and what happened over time
+  lightlag plot results/geo -m cwnd -o cwnd.pdf
+  lightlag diff results/geo results/geo-2      what differs: input, then each measure
+  lightlag explain cubic                       equations, parameters, source
+  lightlag explain geo > mine.toml             a scenario file to start from
+""",
+)
+
+
+@_guarded
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        from lightlag.cli import completion
+
+        print(completion.script(completion.shell_of(shell)))
+        raise typer.Exit
+
+
+@_guarded
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        from lightlag.cli import completion
+
+        say(f"completion installed in {completion.install(completion.shell_of(shell))}; start a new shell")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[SHELL]",
+            help="Let bash, zsh or fish complete commands; default: the shell in use.",
+            is_eager=True,
+            callback=_install_completion,
+        ),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(metavar="[SHELL]", help="Print what that installs.", is_eager=True, callback=_show_completion),
+    ] = None,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """The command ``lightlag``."""
+    _signals.install()
+    try:
+        app(prog_name="lightlag")
+    finally:
+        _signals.finish()
+
+
+if __name__ == "__main__":
+    main()

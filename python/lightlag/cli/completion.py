@@ -1,0 +1,265 @@
+"""Completion of commands, options and their values in bash, zsh and fish.
+
+A shell gives the line up to the cursor and gets a candidate in each line of the answer, with what it stands for after a
+tab. Values of ``--set`` and ``--vary`` follow from the schema and from the scenario that is named; the engine's catalog
+has the algorithms.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from lightlag.errors import InputError
+
+__all__ = ["Candidate", "answer", "complete", "install", "script", "shell_of"]
+
+Candidate = tuple[str, str]
+"""A word and what it stands for."""
+SHELLS = ("bash", "zsh", "fish")
+_BREAKS = re.compile(r"""[=:><@|&;(]""")
+"""Characters in front of which bash starts another word, outside of quotes."""
+
+_SCRIPTS = {
+    "bash": """\
+_lightlag_completion() {
+    local IFS=$'\\n' line
+    COMPREPLY=()
+    while read -r line; do
+        COMPREPLY+=("$line")
+    done < <(_LIGHTLAG_COMPLETE=bash _LIGHTLAG_LINE="${COMP_LINE:0:$COMP_POINT}" lightlag 2> /dev/null)
+    case "${COMPREPLY[*]}" in
+        *= | *. | */ | *-\\>) compopt -o nospace ;;
+    esac
+}
+complete -o nosort -F _lightlag_completion lightlag
+""",
+    "zsh": """\
+#compdef lightlag
+_lightlag() {
+    local -a described whole
+    local line word
+    while IFS= read -r line; do
+        word="${line%%$'\\t'*}"
+        whole+=("$word")
+        described+=("$word -- ${line#*$'\\t'}")
+    done < <(_LIGHTLAG_COMPLETE=zsh _LIGHTLAG_LINE="${(j: :)words[1,CURRENT]}" lightlag 2> /dev/null)
+    compadd -Q -S '' -l -d described -a whole
+}
+compdef _lightlag lightlag
+""",
+    "fish": """\
+function __lightlag_complete
+    _LIGHTLAG_COMPLETE=fish _LIGHTLAG_LINE=(commandline -cp) lightlag 2> /dev/null
+end
+complete --command lightlag --no-files --keep-order --arguments '(__lightlag_complete)'
+""",
+}
+_PLACES = {
+    "bash": ".local/share/bash-completion/completions/lightlag",
+    "zsh": ".zfunc/_lightlag",
+    "fish": ".config/fish/completions/lightlag.fish",
+}
+
+
+def shell_of(name: str) -> str:
+    """The shell of this name; without a name that which runs.
+
+    Raises
+    ------
+    InputError
+        If it is not one that can complete.
+    """
+    name = name or Path(os.environ.get("SHELL", "")).name
+    if name not in SHELLS:
+        raise InputError(f"{name or 'this shell'}: cannot be completed for; name one of {', '.join(SHELLS)}")
+    return name
+
+
+def script(shell: str) -> str:
+    """The script by which a shell asks for completions."""
+    return _SCRIPTS[shell]
+
+
+def install(shell: str) -> Path:
+    """Writes the script where the shell looks for it, and gives the path."""
+    from lightlag.files.output import new_file
+
+    path = Path.home() / _PLACES[shell]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with new_file(path) as partial:
+        partial.write_text(script(shell), encoding="utf-8")
+    if shell == "zsh":
+        _add(Path.home() / ".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit")
+    if shell == "bash":
+        _add(Path.home() / ".bashrc", f"source ~/{_PLACES[shell]}")
+    return path
+
+
+def _add(path: Path, line: str) -> None:
+    from lightlag.files.output import new_file
+
+    text = path.read_text("utf-8") if path.exists() else ""
+    if line not in text.splitlines():
+        before = text if text.endswith("\n") or not text else f"{text}\n"
+        with new_file(path) as partial:
+            partial.write_text(f"{before}{line}\n", encoding="utf-8")
+
+
+def answer(shell: str) -> None:
+    """Prints the candidates for the line in the environment."""
+    line = os.environ.get("_LIGHTLAG_LINE", "")
+    words, incomplete, is_quoted = split(line)
+    cut = 0
+    if shell == "bash" and not is_quoted:
+        found = list(_BREAKS.finditer(incomplete))
+        cut = found[-1].end() if found else 0
+    lines = []
+    for word, about in complete(words[1:], incomplete):
+        shown = word if is_quoted or shell == "fish" else _escaped(word)
+        lines.append(_escaped(word)[len(_escaped(incomplete[:cut])) :] if shell == "bash" and not is_quoted else shown)
+        lines[-1] += "" if shell == "bash" else f"\t{about}"
+    print("\n".join(lines))
+
+
+def _escaped(word: str) -> str:
+    return re.sub(r"([\s><|&;()$`\"'])", r"\\\1", word)
+
+
+def split(line: str) -> tuple[list[str], str, bool]:
+    """The complete words of a line, the last one, and whether that is in quotes.
+
+    Examples
+    --------
+    >>> split("lightlag run geo -s ")
+    (['lightlag', 'run', 'geo', '-s'], '', False)
+    >>> split("lightlag run geo -s 'links.gateway->s")
+    (['lightlag', 'run', 'geo', '-s'], 'links.gateway->s', True)
+    """
+    words, word, quote, is_open = [], "", "", False
+    characters = iter(line)
+    for character in characters:
+        if character == "\\" and quote != "'":
+            word, is_open = word + next(characters, ""), True
+        elif quote:
+            word, quote = (word, "") if character == quote else (word + character, quote)
+        elif character in "\"'":
+            quote, is_open = character, True
+        elif character.isspace():
+            words += [word] if word or is_open else []
+            word, is_open = "", False
+        else:
+            word += character
+    return words, word, bool(quote)
+
+
+def complete(words: list[str], incomplete: str) -> list[Candidate]:
+    """The candidates for a word after others, without the name of the program."""
+    from typer.main import get_command
+
+    from lightlag.cli.app import app
+
+    line = _Line(get_command(app))
+    for word in words:
+        line.take(word)
+    if line.option is None and incomplete.startswith("-") and "=" in incomplete:
+        name, _, value = incomplete.partition("=")
+        line.take(name)
+        return [(f"{name}={word}", about) for word, about in line.values(value)]
+    return line.candidates(incomplete)
+
+
+class _Line:
+    """The command of a line so far: what its next word is."""
+
+    def __init__(self, command: Any) -> None:
+        self.command, self.path = command, [""]
+        self.option: Any = None
+        """The option whose value comes next."""
+        self.given: dict[str, list[str]] = {}
+        self.positions = 0
+
+    def take(self, word: str) -> None:
+        """Takes a complete word."""
+        if self.option is not None:
+            self.given.setdefault(self.option.name, []).append(word)
+            self.option = None
+        elif word.startswith("-") and len(word) > 1:
+            name, separator, value = word.partition("=")
+            found = self._named(name)
+            if found is not None and found.is_flag:
+                self.given.setdefault(found.name, []).append("")
+            elif found is not None:
+                if separator:
+                    self.given.setdefault(found.name, []).append(value)
+                else:
+                    self.option = found
+        elif self._is_group:
+            command = self.command.get_command(None, word)
+            if command is not None:
+                self.command, self.positions, self.given = command, 0, {}
+                self.path.append(word)
+        else:
+            if (argument := self._argument) is not None:
+                self.given.setdefault(argument.name, []).append(word)
+            self.positions += 1
+
+    def candidates(self, start: str) -> list[Candidate]:
+        """The words that may come next."""
+        if self.option is None and start.startswith("-"):
+            return self._options(start)
+        return self.values(start)
+
+    def values(self, start: str) -> list[Candidate]:
+        """The values of the option or argument that comes next, or the commands."""
+        if self.option is None and self._is_group:
+            shown = ((name, entry.short_help) for name, entry in self.command.entries.items())
+            return [one for one in shown if one[0].startswith(start)]
+        parameter = self.option if self.option is not None else self._argument
+        if parameter is None:
+            return self._options(start)
+        found = _values(parameter, self.path[-1], start, self.given)
+        if self.option is not None and self.option.name in ("pcap", "acks", "install_completion", "show_completion"):
+            # Its value may be left out.
+            self.option = None
+        return found
+
+    @property
+    def _is_group(self) -> bool:
+        return hasattr(self.command, "list_commands")
+
+    @property
+    def _argument(self) -> Any:
+        """The argument that the next word is; the last one may take several."""
+        arguments = [one for one in self.command.params if one.param_type_name == "argument"]
+        if self.positions < len(arguments):
+            return arguments[self.positions]
+        return arguments[-1] if arguments and arguments[-1].nargs == -1 else None
+
+    def _named(self, name: str) -> Any:
+        options = (one for one in self.command.params if one.param_type_name == "option")
+        return next((one for one in options if name in (*one.opts, *one.secondary_opts)), None)
+
+    def _options(self, start: str) -> list[Candidate]:
+        found: list[Candidate] = []
+        for one in self.command.params:
+            if one.param_type_name == "option" and (one.multiple or one.name not in self.given):
+                about = (one.help or "").split(". ")[0].rstrip(".")
+                names = [*one.opts, *one.secondary_opts]
+                names = [name for name in names if name.startswith("--")] or names
+                found += [(name, about) for name in names if name.startswith(start)]
+        return found
+
+
+def _values(parameter: Any, command: str, start: str, given: dict[str, list[str]]) -> list[Candidate]:
+    from lightlag.cli import candidates as _candidates
+
+    completer: Callable[[str, dict[str, list[str]]], Iterable[Candidate]] | None
+    completer = _candidates.OF.get((command, parameter.name)) or _candidates.OF.get(("", parameter.name))
+    if completer is None:
+        words = getattr(parameter.type, "choices", ())
+        completer = (lambda *_: [(str(word), "") for word in words]) if words else _candidates.files
+    return [one for one in completer(start, given) if one[0].startswith(start)]

@@ -1,0 +1,7 @@
+"""Several algorithms side by side: the same seeds for each, means with their 95 % intervals."""
+
+from __future__ import annotations
+
+from lightlag.comparison.comparison import Comparison, load_comparison
+
+__all__ = ["Comparison", "load_comparison"]

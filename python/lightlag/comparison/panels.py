@@ -1,0 +1,67 @@
+"""Panels of the figures of a comparison: one for each of its points, as many as a figure has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from lightlag.comparison.comparison import Comparison, Point
+from lightlag.drawing import framing, looks, style
+from lightlag.drawing.style import Chart
+
+__all__ = [
+    "PANEL_IN",
+    "all_of",
+    "counted",
+    "fitting",
+    "of_points",
+    "panels_of",
+]
+
+PANEL_IN = 2.0
+"""The least width of a panel beside others, with its labels."""
+
+
+def panels_of(
+    titles: Sequence[str], *, rows: int = 1, columns: int = 3, height: float = 2.5, ax: Any = None, **share: Any
+) -> tuple[Chart, list[list[Axes]]]:
+    """`rows` of panels for each title, in as many columns as fit; gives the panels of each title."""
+    wide = min(len(titles), columns, fitting(PANEL_IN, columns))
+    deep = -(-len(titles) // wide)
+    size = (6.4 if wide < 3 else 2.7 * wide, 0.9 + height * rows * deep)
+    if ax is not None:
+        wide, deep = len(titles), 1
+    figure, grid = style.chart(rows * deep, wide, size=size, follow=0.5, ax=ax, squeeze=False, **share)
+    panels = [[grid[at // wide * rows + row][at % wide] for row in range(rows)] for at in range(len(titles))]
+    for title, own in zip(titles, panels, strict=True):
+        if title:
+            framing.panel_title(own[0], title)
+    for unused in grid.flat:
+        if not any(unused is axes for own in panels for axes in own):
+            unused.set_visible(False)
+    return figure, panels
+
+
+def fitting(panel_in: float, most: int) -> int:
+    """The panels that a given width has room for beside each other."""
+    width = looks.current().width_in
+    return most if width is None else max(1, int(width / panel_in))
+
+
+def all_of(panels: Sequence[Sequence[Axes]]) -> list[Axes]:
+    return [axes for own in panels for axes in own]
+
+
+def of_points(comparison: Comparison, shown: Sequence[Point]) -> str:
+    return comparison.name + (
+        f", {len(shown)} of {len(comparison.points)} points" if len(shown) < len(comparison.points) else ""
+    )
+
+
+def counted(comparison: Comparison, points: Sequence[Point]) -> str:
+    """The runs of each algorithm at each of the points, as text."""
+    counts = [len(comparison.of(name, point)) for name in comparison.algorithms for point in points]
+    least, most = min(count for count in counts if count), max(counts)
+    return f"{most} run{'s' * (most > 1)}" if least == most else f"{least} to {most} runs"

@@ -1,0 +1,315 @@
+"""Figures of a comparison, by kind.
+
+- ``bars``: every measure, where nothing varies but the algorithm.
+- ``goodput-vs-LABEL`` and so on: a measure against a variable, a line each algorithm with its 95 % interval as a band,
+  a panel for each combination of the other variables.
+- ``shares``: what each algorithm gets where several compete.
+- ``goodput`` and ``cwnd``: over time.
+- ``completion``: the distribution of the flows' completion times.
+- ``rtt``: the goodput of each flow against its round-trip time, where these differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from lightlag import analyse
+from lightlag.comparison import over_time as comparison_over_time
+from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
+from lightlag.comparison.panels import all_of, counted, fitting, of_points, panels_of
+from lightlag.drawing import framing, looks, scales, style
+from lightlag.drawing.curves import Numbers
+from lightlag.drawing.style import Chart
+from lightlag.outcomes.kinds import (
+    AGAINST,
+    MOST_PANELS,
+    chosen,
+    completions,
+    goodput_by_rtt,
+    kind_against,
+    others_of,
+)
+from lightlag.outcomes.variables import Axis, Variable
+
+__all__ = ["draw"]
+
+_MOST_BANDS = 5
+_BARS_IN = 1.6
+"""The least width of a panel with bars beside others."""
+
+
+def draw(comparison: Comparison, kind: str, ax: Any = None) -> Chart:
+    """The figure of this kind, which :func:`lightlag.outcomes.kinds.kinds` names.
+
+    Parameters
+    ----------
+    ax
+        A user's axes, one for each panel.
+    """
+    if kind in _DRAWN:
+        return _DRAWN[kind](comparison, ax=ax)
+    for variable in comparison.variables:
+        for name, columns in AGAINST.items():
+            if kind_against(name, variable) == kind:
+                return _against(comparison, variable, [one for one in MEASURES if one.column in columns], ax=ax)
+    raise KeyError(kind)
+
+
+@style.styled
+def _against(comparison: Comparison, variable: Variable, measures: list[Measure], *, ax: Any = None) -> Chart:
+    at = comparison.variables.index(variable)
+    shown = others_of(comparison, variable)
+    titles = [comparison.describe_but(variable, other) for other in shown]
+    figure, panels = panels_of(titles, rows=len(measures), ax=ax)
+    axis = variable.axis
+    order = np.argsort(axis.places, kind="stable")
+    for row, measure in enumerate(measures):
+        lines = [
+            _means(comparison, measure, [(*other[:at], variable.values[index], *other[at:]) for index in order])
+            for other in shown
+        ]
+        _lines_of_means([own[row] for own in panels], measure, lines, axis)
+    for axes in all_of(panels):
+        _place_values(axes, variable, axis)
+    title = measures[0].title if len(measures) == 1 else "Queueing delay of data packets"
+    note = f"{comparison.name}, {counted(comparison, comparison.points)} each"
+    framing.head(figure, all_of(panels), f"{title} against {variable.label}", note, ax=ax)
+    return figure
+
+
+Means = dict[str, tuple[Numbers, Numbers]]
+
+
+def _means(comparison: Comparison, measure: Measure, points: Sequence[Point]) -> Means:
+    """Means and half widths of each algorithm at points."""
+    found = {}
+    for name in comparison.algorithms:
+        intervals = [comparison.interval(name, measure, point) for point in points]
+        means, halves = ([getattr(one, part) for one in intervals] for part in ("mean", "half_width"))
+        found[name] = np.array(means), np.nan_to_num(np.array(halves))
+    return found
+
+
+def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Means], axis: Axis) -> None:
+    """A measure in panels with one scale: lines with bands, which do not stretch the scale without end."""
+    places = np.sort(np.array(axis.places), kind="stable")
+    largest = max((float(np.nanmax(mean, initial=0.0)) for own in lines for mean, _ in own.values()), default=0.0)
+    highest = max(
+        (float(np.nanmax(mean + half, initial=0.0)) for own in lines for mean, half in own.values()), default=0.0
+    )
+    factor, unit = scales.unit_of(largest, measure.unit)
+    top = 1.02 if measure.column == "jain" else scales.cut_intervals(panels, largest / factor, highest / factor, unit)
+    for axes, own in zip(panels, lines, strict=True):
+        for at, (name, (mean, half)) in enumerate(own.items()):
+            if np.isnan(mean).all():
+                continue
+            marker = style.MARKERS[at % len(style.MARKERS)]
+            look = style.line_style(at) | {"label": name, "marker": marker, "markersize": style.points(3)}
+            if not axis.is_ordered:
+                # Nothing lies between two names: dots with their intervals, side by side.
+                beside = places + (at - (len(own) - 1) / 2) * min(0.1, 0.6 / len(own))
+                axes.errorbar(beside, mean / factor, half / factor, **look | {"linestyle": "none", "capsize": 2})
+                continue
+            axes.plot(places, mean / factor, **look)
+            if len(own) > _MOST_BANDS:
+                # Bands on top of each other have no colours.
+                error = {"color": look["color"], "elinewidth": 0.8, "alpha": 0.6}
+                axes.errorbar(places, mean / factor, half / factor, fmt="none", **error)
+            elif len(places) > 1 and (half > 0).any():
+                low, high = np.maximum(mean - half, 0) / factor, (mean + half) / factor
+                axes.fill_between(places, low, high, color=look["color"], alpha=0.13, linewidth=0)
+        axes.set_ylim(0, top)
+        if not axes.lines:
+            framing.say_empty(axes, f"no {measure.title.lower()} in any run")
+    panels[0].set_ylabel(f"{measure.title[0].lower()}{measure.title[1:]}" + (f" ({unit})" if unit else ""))
+
+
+def _place_values(axes: Axes, variable: Variable, axis: Axis) -> None:
+    axes.set_xlabel(f"{variable.label} ({axis.unit})" if axis.unit else variable.label)
+    if axis.scale == "equal":
+        texts = scales.tick_texts(variable.values)
+        axes.set_xticks(axis.places, texts)
+        axes.set_xlim(-0.3, max(axis.places) + 0.3)
+        _turn_if_long(axes, texts)
+    elif axis.scale == "log":
+        axes.set_xscale("log")
+        values = variable.values if not axis.unit else [scales.tick(place) for place in axis.places]
+        shown = scales.tick_texts(values)
+        named = dict(zip(axis.places, shown, strict=True))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: named.get(value, scales.tick(value))))
+        if len(axis.places) <= 8:
+            axes.xaxis.set_major_locator(FixedLocator(axis.places))
+            _turn_if_long(axes, shown)
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_xlim(left=0 if 0 <= min(axis.places) < 0.5 * max(axis.places) else None)
+
+
+def _turn_if_long(axes: Axes, texts: list[str]) -> None:
+    """Texts at ticks that would run into each other stand upright."""
+    size = style.points(8.5)
+    if sum(framing.width_in(text, size) + 0.1 for text in texts) > framing.room_in(axes):
+        axes.tick_params(axis="x", rotation=90)
+
+
+@style.styled
+def _bars(comparison: Comparison, *, ax: Any = None) -> Chart:
+    """A bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
+    measures = comparison.measures
+    height = 0.95 + (0.36 if looks.current().width_in is None else 0.26) * len(comparison.algorithms)
+    columns = min({1: 1, 2: 2, 4: 2}.get(len(measures), 3), fitting(_BARS_IN, 3))
+    if ax is not None:
+        columns = len(measures)
+    rows = -(-len(measures) // columns)
+    size = (2.0 + 2.4 * columns if columns > 1 else 5.0, rows * height + 0.35)
+    figure, panels = style.chart(rows, columns, size=size, follow=0.0, ax=ax, sharey=True, squeeze=False)
+    for axes, measure in zip(panels.flat, measures, strict=False):
+        _bar_panel(axes, comparison, measure)
+    for unused in panels.flat[len(measures) :]:
+        figure.delaxes(unused)
+    runs = counted(comparison, comparison.points)
+    about = f"mean of {runs}, 95 % interval" if runs != "1 run" else "one run"
+    if all(comparison.is_identical(name) for name in comparison.algorithms):
+        about = f"{runs.replace('runs', 'seeds')}, identical"
+    framing.head(figure, list(panels.flat), f"{comparison.name}: {about}", handles={}, ax=ax)
+    return figure
+
+
+def _bar_panel(axes: Axes, comparison: Comparison, measure: Measure) -> None:
+    names = comparison.algorithms
+    bars = [(name, comparison.values(name, measure)) for name in names]
+    largest = max((value for _, values in bars for value in values), default=0.0)
+    factor, unit = scales.unit_of(largest, measure.unit)
+    high = _horizontal_bars(axes, bars, factor)
+    axes.set_xlim(0, 1.0 if measure.column == "jain" else high * 1.04 or 1.0)
+    axes.set_xlabel(f"{measure.title[0].lower()}{measure.title[1:]} ({unit})" if unit else measure.title)
+
+
+def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor: float) -> float:
+    """Bars of means with intervals and dots; gives the largest end."""
+    ends = [0.0]
+    for at, (_, values) in enumerate(bars):
+        interval = analyse.mean_interval(values)
+        mean, half = interval.mean / factor, interval.half_width / factor
+        axes.barh(at, mean, height=0.62, color=style.COLOURS[at % len(style.COLOURS)], alpha=0.82, linewidth=0)
+        if half > 0:
+            error: dict[str, Any] = {"color": style.BLACK, "elinewidth": 1.2, "capsize": 3.5}
+            axes.errorbar(mean, at, xerr=half, fmt="none", zorder=3, **error)
+        runs = np.array(values) / factor
+        dots: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 2.6, "markeredgewidth": 0.5}
+        if len(runs) > 1:
+            axes.plot(runs, np.full(len(runs), at + 0.2), markerfacecolor="white", color=style.BLACK, zorder=4, **dots)
+        ends += [*runs, mean + half if half > 0 else 0.0]
+    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.set_ylim(len(bars) - 0.45, -0.55)
+    axes.grid(axis="x")
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    return float(max(ends))
+
+
+@style.styled
+def _shares(comparison: Comparison, *, ax: Any = None) -> Chart:
+    """A bar for the mean goodput of each algorithm's flows where several compete."""
+    several = comparison.shares()
+    points = chosen(list(dict.fromkeys(point for _, point, _, _ in several)), MOST_PANELS)
+    most = max(sum(1 for _, at, _, _ in several if at == point) for point in points)
+    figure, panels = panels_of([comparison.describe(point) for point in points], height=0.5 + 0.3 * most, ax=ax)
+    largest = max(interval.mean for *_, interval in several)
+    factor, unit = scales.unit_of(largest, "bit/s")
+    for point, (axes,) in zip(points, panels, strict=True):
+        own = [(f"{who} in {mix}", interval) for mix, at, who, interval in several if at == point]
+        for at, (_, interval) in enumerate(own):
+            axes.barh(at, interval.mean / factor, height=0.62, color=style.COLOURS[at % len(style.COLOURS)], alpha=0.82)
+            if interval.half_width > 0:
+                half = interval.half_width / factor
+                axes.errorbar(interval.mean / factor, at, xerr=half, fmt="none", color=style.BLACK, capsize=3.5)
+        axes.set_yticks(range(len(own)), [name for name, _ in own])
+        axes.invert_yaxis()
+        axes.grid(axis="x")
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"goodput of a flow ({unit})")
+    framing.head(figure, all_of(panels), "Competing algorithms", of_points(comparison, points), handles={}, ax=ax)
+    return figure
+
+
+@style.styled
+def _completion(comparison: Comparison, *, ax: Any = None) -> Chart:
+    """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
+    points = chosen(comparison.points, MOST_PANELS)
+    figure, panels = panels_of(
+        [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9, ax=ax
+    )
+    for point, (axes,) in zip(points, panels, strict=True):
+        everyone = [outcome for name in comparison.algorithms for outcome in comparison.of(name, point)]
+        finite = {name for one in everyone for name, time in completions(one) if time is not None}
+        seen: list[float] = []
+        for at, name in enumerate(comparison.algorithms):
+            flows = [time for one in comparison.of(name, point) for who, time in completions(one) if who in finite]
+            times = sorted(time for time in flows if time is not None)
+            if not times:
+                continue
+            share = np.arange(1, len(times) + 1) / max(len(flows), 1)
+            axes.step([0.0, *times], [0.0, *share], where="post", label=name, **style.line_style(at))
+            seen += times
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel("completion time (s)")
+        if not seen:
+            framing.say_empty(axes, "no flow finished")
+        elif max(seen) > 20 * min(seen) > 0:
+            axes.set_xscale("log")
+            scales.in_numbers(axes.xaxis)
+            axes.set_xlabel("completion time (s, log)")
+        else:
+            axes.set_xlim(0, 1.05 * max(seen))
+        axes.set_ylabel("share of the flows")
+    framing.head(figure, all_of(panels), "Completion times", of_points(comparison, points), ax=ax)
+    return figure
+
+
+@style.styled
+def _rtt(comparison: Comparison, *, ax: Any = None) -> Chart:
+    """Goodput of each flow against its base round-trip time."""
+    points = chosen(comparison.points, MOST_PANELS)
+    figure, panels = panels_of(
+        [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9, ax=ax
+    )
+    found = [goodput_by_rtt(comparison, point) for point in points]
+    largest = max((one.mean for series in found for rows in series.values() for _, one in rows), default=0.0)
+    factor, unit = scales.unit_of(largest, "bit/s")
+    for series, (axes,) in zip(found, panels, strict=True):
+        if not series:
+            framing.say_empty(axes, "no flow has a round-trip time")
+        for at, (name, rows) in enumerate(series.items()):
+            rtts = [rtt * 1e3 for rtt, _ in rows]
+            means = np.array([interval.mean for _, interval in rows]) / factor
+            halves = np.nan_to_num(np.array([interval.half_width for _, interval in rows])) / factor
+            look = style.line_style(at) | ({} if len(rows) <= 30 else {"linestyle": "none"})
+            marker = style.MARKERS[at % len(style.MARKERS)]
+            axes.errorbar(rtts, means, yerr=halves, label=name, marker=marker, markersize=3, capsize=2, **look)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("base round-trip time of the flow (ms)")
+        axes.set_ylabel(f"goodput ({unit})")
+    every = [one for series in found for rows in series.values() for _, one in rows]
+    highest = max((one.mean + np.nan_to_num(one.half_width) for one in every), default=0.0)
+    top = scales.cut_intervals(all_of(panels), largest / factor, highest / factor, unit)
+    for axes in all_of(panels):
+        axes.set_ylim(0, top)
+    framing.head(figure, all_of(panels), "Goodput against round-trip time", of_points(comparison, points), ax=ax)
+    return figure
+
+
+_DRAWN: dict[str, Callable[..., Chart]] = {
+    "bars": _bars,
+    "shares": _shares,
+    "goodput": comparison_over_time.goodput,
+    "cwnd": comparison_over_time.cwnd,
+    "completion": _completion,
+    "rtt": _rtt,
+}

@@ -1,0 +1,86 @@
+"""The results of a comparison on disk: tables, figures, and a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from lightlag.comparison import painters
+from lightlag.comparison.comparison import Comparison
+from lightlag.errors import InputError
+from lightlag.files.writing import new_folder
+
+__all__ = ["FORMATS", "files_of", "report", "save"]
+
+FORMATS = ("pdf", "svg", "png")
+_HOLDS = {
+    "summary.csv": "means and intervals of each algorithm at each point",
+    "summary.parquet": "means and intervals of each algorithm at each point",
+    "runs.csv": "a row a run",
+    "runs.parquet": "a row a run",
+    "flows.parquet": "a row a run and flow",
+    "curves.jsonl": "every run with its curves, a line each",
+    "study.toml": "the same runs as a study: for more seeds, a target, or a cluster",
+    "run.json": "the design",
+}
+
+
+def save(
+    comparison: Comparison,
+    folder: Path,
+    *,
+    force: bool,
+    formats: Sequence[str],
+    with_report: bool,
+    command: str,
+    study: str | None,
+    helpers: Sequence[painters.Painter],
+) -> Path:
+    """Writes a results folder, as a whole or not at all; see :meth:`Comparison.save`."""
+    from lightlag.outcomes import journal
+
+    for kind in formats:
+        if kind not in FORMATS:
+            raise InputError(f'"{kind}" is not a format of figures; name one of {", ".join(FORMATS)}')
+    with new_folder(folder, force=force) as partial:
+        (partial / "run.json").write_text(json.dumps(comparison.about(), indent=2) + "\n", "utf-8")
+        (partial / "curves.jsonl").write_text("".join(journal.lines(comparison.keyed())), "utf-8")
+        if study is not None:
+            (partial / "study.toml").write_text(study, "utf-8")
+        runs, summary = comparison.runs, comparison.summary
+        runs.write_parquet(partial / "runs.parquet")
+        runs.write_csv(partial / "runs.csv")
+        summary.write_parquet(partial / "summary.parquet")
+        summary.write_csv(partial / "summary.csv")
+        comparison.flows.write_parquet(partial / "flows.parquet")
+        drawn = painters.draw(comparison, formats, helpers) if formats else {}
+        for (kind, suffix), data in drawn.items():
+            (partial / f"{kind}.{suffix}").write_bytes(data)
+        if with_report:
+            from lightlag.report.comparison import comparison_page
+
+            (partial / "report.html").write_text(comparison_page(comparison, command, files_of(partial)), "utf-8")
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """The files of a results folder to which a report in it leads, with what they hold."""
+    figures = sorted(path.name for path in folder.iterdir() if path.suffix[1:] in FORMATS)
+    there = {name: about for name, about in _HOLDS.items() if (folder / name).exists()}
+    return there | dict.fromkeys(figures, "figures for print")
+
+
+def report(comparison: Comparison, command: str = "", folder: Path | None = None) -> str:
+    """The report as HTML.
+
+    Parameters
+    ----------
+    command
+        What was typed.
+    folder
+        The folder in which it will stand, if it leads to the files there.
+    """
+    from lightlag.report.comparison import comparison_page
+
+    return comparison_page(comparison, command, {} if folder is None else files_of(folder))

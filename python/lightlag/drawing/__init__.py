@@ -1,0 +1,1 @@
+"""The parts of every figure: looks, axes, titles, legends, curves, films."""

@@ -1,0 +1,239 @@
+"""Looks of figures: width, height and fonts of a paper's columns or of a slide.
+
+=========  ==============================================================================================
+``plain``  Each figure in a size of its own, sans serif at 9 pt.
+``ieee``   3.5 in, one column. IEEE Author Center, *Create graphics for your article*: one column is 3.5 in
+           wide, two are 7.16 in; labels have 8 to 10 pt in Times or Helvetica.
+``acm``    3.337 in, one column of ``sigconf``. acmart 2.x lays a page of 8.5 in out with margins of 54 pt and 24 pt
+           between two columns, 241.15 pt each; two are 7.006 in. Its text has 9 pt, serif, its notes 8 pt.
+``slide``  140 mm. Beamer's user guide, *Aspect ratio*: a slide of 16:9 has 160 × 90 mm, of which margins
+           take 10 mm on each side. Sans serif at 11 pt, thicker lines.
+=========  ==============================================================================================
+
+Titles belong into the caption of a paper: ``ieee`` and ``acm`` leave them out, and keep those of panels.
+
+Serif is STIXGeneral, which resembles Times, and sans serif DejaVu Sans: matplotlib brings both, so that a figure is the
+same on every machine.
+
+Examples
+--------
+>>> from lightlag.drawing import looks
+>>> looks.inches("88.9mm"), looks.inches("252pt")
+(3.5, 3.4869)
+>>> looks.of("ieee").width_in, looks.of("ieee", width="7.16in").width_in
+(3.5, 7.16)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from lightlag.errors import InputError
+from lightlag.text.terminal import printable
+
+__all__ = ["FAMILIES", "LOOKS", "Look", "current", "inches", "of", "using", "within"]
+
+FAMILIES = {"serif": "STIXGeneral", "sans": "DejaVu Sans", "mono": "DejaVu Sans Mono"}
+"""Fonts that matplotlib brings, by their generic names."""
+
+_UNITS: dict[str, float | None] = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72, "px": None}
+_LEAST_IN, _MOST_IN = 1.5, 40.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of figures.
+
+    Attributes
+    ----------
+    width_in, height_in
+        In inches; None leaves the figure its own, or a height that suits the width.
+    font
+        A name of :data:`FAMILIES`, or a font family that is installed.
+    size_pt, small_pt
+        Of labels, and of ticks, legends and notes, in points.
+    line_pt
+        The width of lines, in points.
+    titled
+        Whether figures have a title and a note above them.
+    dpi
+        Pixels of a PNG per inch. IEEE and ACM require 600 for line art.
+    has_formulas
+        Whether text between two dollars is a formula. Names of nodes and flows are not.
+    """
+
+    name: str
+    width_in: float | None = None
+    height_in: float | None = None
+    font: str = "sans"
+    size_pt: float = 9.0
+    small_pt: float = 8.5
+    line_pt: float = 1.4
+    titled: bool = True
+    has_formulas: bool = False
+    dpi: int = 200
+
+
+PLAIN = Look("plain")
+LOOKS: dict[str, Look] = {
+    "plain": PLAIN,
+    "ieee": Look("ieee", 3.5, font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False, dpi=600),
+    "acm": Look(
+        "acm", round(241.14749 / 72.27, 3), font="serif", size_pt=8, small_pt=8, line_pt=1.1, titled=False, dpi=600
+    ),
+    "slide": Look("slide", round(140 / 25.4, 3), font="sans", size_pt=11, small_pt=10, line_pt=2.2),
+}
+"""Looks by name."""
+
+_current: ContextVar[Look] = ContextVar("look", default=PLAIN)
+
+
+def current() -> Look:
+    """The look of the figures that are drawn now."""
+    return _current.get()
+
+
+@contextmanager
+def using(
+    style: str = "plain",
+    *,
+    width: str | float | None = None,
+    height: str | float | None = None,
+    font: str | None = None,
+    titles: bool | None = None,
+) -> Iterator[Look]:
+    r"""Gives figures that are drawn within this look, which they keep when they are saved.
+
+    Figures that you make with matplotlib itself get its fonts, size and resolution as well.
+
+    Parameters
+    ----------
+    style
+        A name of :data:`LOOKS`.
+    width, height
+        Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is that of
+        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG: 600 per inch for ``ieee`` and
+        ``acm``, otherwise 200.
+    font
+        ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
+    titles
+        Whether there are titles and notes above; by default as the style says.
+
+    Raises
+    ------
+    InputError
+        If there is no such style or font, or if a length cannot be.
+
+    Examples
+    --------
+    >>> import lightlag as ll
+    >>> result = ll.run(ll.presets.geo(transfer="1 MB"), seed=1)
+    >>> with ll.plot.using("ieee"):
+    ...     figure = ll.plot.cwnd(result)
+    >>> float(figure.get_figwidth())
+    3.5
+    """
+    import matplotlib
+
+    from lightlag.drawing.style import rc
+
+    with within(of(style, width=width, height=height, font=font, titles=titles)) as look:
+        size = {"figure.figsize": _own_size(look)} if look.width_in is not None else {}
+        with matplotlib.rc_context(rc(look) | size | {"figure.constrained_layout.use": True, "text.parse_math": True}):
+            yield look
+
+
+def _own_size(look: Look) -> tuple[float, float]:
+    """Size of a user's own figure in inches: the width of the look, and a height in golden section."""
+    width = look.width_in or 6.4
+    return width, look.height_in or round(width * 0.618, 4)
+
+
+@contextmanager
+def within(look: Look) -> Iterator[Look]:
+    """As :func:`using`, with a look that is there."""
+    token = _current.set(look)
+    try:
+        yield look
+    finally:
+        _current.reset(token)
+
+
+def of(
+    style: str = "plain",
+    *,
+    width: str | float | None = None,
+    height: str | float | None = None,
+    font: str | None = None,
+    titles: bool | None = None,
+) -> Look:
+    """A look; :func:`using` has the parameters."""
+    if style not in LOOKS:
+        raise InputError(f'no style "{printable(style)}"{_near(style, list(LOOKS))}; there are {", ".join(LOOKS)}')
+    if font is not None:
+        _check_font(font)
+    given: dict[str, Any] = {
+        "width_in": None if width is None else inches(width, "width", LOOKS[style].dpi),
+        "height_in": None if height is None else inches(height, "height", LOOKS[style].dpi),
+        "font": font,
+        "titled": titles,
+    }
+    return dataclasses.replace(LOOKS[style], **{name: value for name, value in given.items() if value is not None})
+
+
+def inches(length: str | float, what: str = "length", dpi: int = PLAIN.dpi) -> float:
+    """Returns a length in inches: a number of them, or text with a unit.
+
+    Parameters
+    ----------
+    what
+        The name of the length in an error.
+    dpi
+        Pixels per inch.
+
+    Raises
+    ------
+    InputError
+        If it is no length, or too short or too long for a figure.
+    """
+    value = float(length) if isinstance(length, (int, float)) else _of_text(length, what, dpi)
+    if not _LEAST_IN <= value <= _MOST_IN:
+        raise InputError(f"{what}: {printable(str(length))} is not between {_LEAST_IN:g} in and {_MOST_IN:g} in")
+    return round(value, 4)
+
+
+def _of_text(length: str, what: str, dpi: int) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)\s*", length.lower())
+    if match is None or match[2] not in _UNITS:
+        units = ", ".join(_UNITS)
+        raise InputError(f"{what}: {printable(length)} is not a length; write a number with one of {units}: 3.5in")
+    value = float(match[1]) * (_UNITS[match[2]] or 1 / dpi)
+    return value if math.isfinite(value) else math.inf
+
+
+def _check_font(font: str) -> None:
+    if font in FAMILIES:
+        return
+    from matplotlib.font_manager import fontManager
+
+    names = sorted({entry.name for entry in fontManager.ttflist})
+    if font not in names:
+        near = _near(font, [*FAMILIES, *names])
+        raise InputError(
+            f'font: no font family "{printable(font)}" is installed{near}; {", ".join(FAMILIES)} are always there'
+        )
+
+
+def _near(name: str, names: list[str]) -> str:
+    """A question for the nearest name, if there is one."""
+    lower = {each.lower(): each for each in names}
+    found = difflib.get_close_matches(name.lower(), lower, 1)
+    return f' (did you mean "{lower[found[0]]}"?)' if found else ""

@@ -1,0 +1,1 @@
+"""Files that lightlag reads and writes."""

@@ -1,0 +1,102 @@
+"""Files that lightlag reads. Every one has a bound, and nothing waits for the writer of a pipe for ever.
+
+What a user names may be a pipe, as ``/dev/stdin`` or ``<(...)`` of a shell. The files of results folders are regular
+files.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from lightlag import _engine
+from lightlag.text.terminal import printable
+
+__all__ = [
+    "MAX_RESULTS_BYTES",
+    "MAX_TEXT_BYTES",
+    "check_regular",
+    "parquet_errors",
+    "parquet_reason",
+    "read_bytes",
+    "read_results",
+    "read_text",
+]
+
+MAX_TEXT_BYTES = 256 << 20
+"""Maximum size of a scenario, a study or another file that a user writes: 256 MiB."""
+MAX_RESULTS_BYTES = 8 << 30
+"""Maximum size of a file in a results folder: 8 GiB."""
+
+
+def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT_BYTES, *, only_files: bool = False) -> bytes:
+    """Returns the contents of a file, a pipe or a device.
+
+    Parameters
+    ----------
+    only_files
+        Reject pipes and devices.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is larger than `max_bytes`, or is a pipe that no process writes to.
+    """
+    return _engine.read_file(path, max_bytes, only_files)
+
+
+def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> str:
+    """Returns the contents of a text file, a pipe or a device.
+
+    Raises
+    ------
+    OSError
+        As :func:`read_bytes`.
+    UnicodeDecodeError
+        If it is not text in this encoding.
+    """
+    return read_bytes(path).decode(encoding)
+
+
+def read_results(path: str | os.PathLike[str]) -> str:
+    """Returns the text of a file in a results folder.
+
+    Raises
+    ------
+    OSError
+        As :func:`read_bytes`; also if it is not a regular file.
+    UnicodeDecodeError
+        If it is not text in UTF-8.
+    """
+    return read_bytes(path, MAX_RESULTS_BYTES, only_files=True).decode("utf-8")
+
+
+def check_regular(path: str | os.PathLike[str]) -> None:
+    """Fails if something other than a regular file is in the place of a file, before a library opens it.
+
+    Raises
+    ------
+    OSError
+        If it is a pipe or a device. A missing file and a folder are left to the library.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError("it is not a regular file")
+
+
+@cache
+def parquet_errors() -> tuple[type[BaseException], ...]:
+    """Returns the exceptions with which polars refuses a damaged Parquet file: on some it panics."""
+    import polars as pl
+
+    return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
+
+
+def parquet_reason(error: BaseException) -> str:
+    """Returns the reason why a Parquet file cannot be read. The text of a panic of polars would not help a reader."""
+    import polars as pl
+
+    if isinstance(error, pl.exceptions.PanicException):
+        return "its contents are damaged"
+    return printable(str(error).partition("\n")[0])

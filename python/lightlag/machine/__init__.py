@@ -1,0 +1,1 @@
+"""The machine below: memory, child processes, and code that does not return."""

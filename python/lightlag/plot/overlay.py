@@ -1,0 +1,151 @@
+"""Several results in one figure: their names, and several comparisons as one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from lightlag.comparison.comparison import Comparison, Design, Point
+from lightlag.errors import InputError
+from lightlag.outcomes.variables import Variable, meaning
+from lightlag.results.result import Result
+from lightlag.text.terminal import printable
+
+__all__ = ["comparisons", "merged", "named"]
+
+Kind = TypeVar("Kind", Result, Comparison)
+
+
+def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[str, Kind]:
+    """Results with the names that figures give them.
+
+    Names are those of the scenarios where they all differ, otherwise the last parts of the folders, or the whole
+    folders where these are the same. Results that come from no folder are numbered.
+
+    Parameters
+    ----------
+    given
+        Results, or results by name.
+    kind
+        Which results may be among them.
+
+    Raises
+    ------
+    InputError
+        If there is none, if one is of another kind, or if a folder is there twice.
+    """
+    results = list(given.values() if isinstance(given, Mapping) else given)
+    if not results:
+        raise InputError("no result; give at least one")
+    for result in results:
+        if not isinstance(result, kind):
+            raise InputError(_of_another_kind(result, kind))
+    if isinstance(given, Mapping):
+        return dict(given)
+    names = _names(results)
+    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+        raise InputError(f"{printable(repeated[0])}: is there twice; name each folder once")
+    return dict(zip(names, results, strict=True))
+
+
+def comparisons(given: Any) -> dict[str, Comparison] | None:
+    """Comparisons with the names that figures give them; None for runs."""
+    several = list(given.values() if isinstance(given, Mapping) else given) if _is_several(given) else [given]
+    if not several or not isinstance(several[0], Comparison):
+        return None
+    return named(given if _is_several(given) else [given], Comparison)
+
+
+def _is_several(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, (Result, Comparison))
+
+
+def _of_another_kind(result: object, kind: type[Result] | type[Comparison]) -> str:
+    if isinstance(result, (Result, Comparison)):
+        name = printable(result.folder or result.name)
+        found, others = ("a run", "comparisons") if isinstance(result, Result) else ("a comparison", "runs")
+        return f"{name} is {found}, and the others are {others}; a figure shows results of one kind"
+    return f"{printable(repr(result)):.60} is not a {kind.__name__}; give results of one kind"
+
+
+def _names(results: list[Result] | list[Comparison]) -> list[str]:
+    scenarios = [result.name for result in results]
+    if len(set(scenarios)) == len(results):
+        return scenarios
+    folders = [result.folder for result in results]
+    if None in folders:
+        return [f"{name} {at}" for at, name in enumerate(scenarios, start=1)]
+    last = [folder.resolve().name for folder in folders if folder is not None]
+    return last if len(set(last)) == len(results) else [str(folder) for folder in folders]
+
+
+def merged(comparisons: Mapping[str, Comparison]) -> Comparison:
+    """Several comparisons as one, in which the algorithms of each have its name in front.
+
+    The same algorithm of all comparisons stands side by side. Values of a variable are the same if they are the same
+    quantity; a comparison without one of them has no runs there.
+
+    Raises
+    ------
+    InputError
+        If they do not vary the same keys.
+    """
+    if len(comparisons) == 1:
+        return next(iter(comparisons.values()))
+    first = next(iter(comparisons.values()))
+    variables = _variables(comparisons)
+    texts = [{meaning(value): value for value in variable.values} for variable in variables]
+
+    def place(of: Comparison, point: Point) -> Point:
+        at = {variable.keys: value for variable, value in zip(of.variables, point, strict=True)}
+        return tuple(text[meaning(at[own.keys])] for own, text in zip(variables, texts, strict=True))
+
+    competitors = [
+        dataclasses.replace(one, label=f"{name}: {one.label}")
+        for label in dict.fromkeys(one.label for of in comparisons.values() for one in of.design.competitors)
+        for name, of in comparisons.items()
+        for one in of.design.competitors
+        if one.label == label
+    ]
+    outcomes = [
+        dataclasses.replace(one, congestion=f"{name}: {one.congestion}", point=place(of, one.point))
+        for name, of in comparisons.items()
+        for one in of.outcomes
+    ]
+    is_grid = all(of.design.chosen is None for of in comparisons.values())
+    points = dict.fromkeys(place(of, point) for of in comparisons.values() for point in of.points)
+    design = Design(
+        first.scenario | {"name": ", ".join(dict.fromkeys(of.name for of in comparisons.values()))},
+        tuple(competitors),
+        tuple(variables),
+        first.design.seed,
+        max(of.design.replications for of in comparisons.values()),
+        None if is_grid else tuple(points),
+    )
+    return Comparison(design, outcomes)
+
+
+def _variables(comparisons: Mapping[str, Comparison]) -> list[Variable]:
+    """The variables of the first comparison with the values of all."""
+    (name, first), *others = comparisons.items()
+    keys = {variable.keys for variable in first.variables}
+    for other, of in others:
+        if {variable.keys for variable in of.variables} != keys:
+            raise InputError(
+                f"{printable(name)} varies {_varied(first)}, and {printable(other)} {_varied(of)}; a figure shows "
+                "comparisons that vary the same keys"
+            )
+    found = []
+    for variable in first.variables:
+        values: dict[object, str] = {}
+        for of in comparisons.values():
+            (own,) = (one for one in of.variables if one.keys == variable.keys)
+            for value in own.values:
+                values.setdefault(meaning(value), value)
+        found.append(dataclasses.replace(variable, values=tuple(values.values())))
+    return found
+
+
+def _varied(of: Comparison) -> str:
+    return ", ".join("+".join(variable.keys) or "the scenario" for variable in of.variables) or "nothing"

@@ -1,0 +1,101 @@
+"""The results that a figure shows: their rows by flow, their names, and the note about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from matplotlib.axes import Axes
+
+from lightlag.errors import InputError
+from lightlag.plot import overlay
+from lightlag.records.summary import leg_name, legs_of
+from lightlag.results.result import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Results", "by_run", "end_s", "label", "named", "needed", "note", "one", "place"]
+
+Results: TypeAlias = Result | Sequence[Result] | Mapping[str, Result]
+"""One result, or several that are drawn over each other."""
+
+OVER_TIME = ("cwnd", "goodput", "sequence", "rtt", "queue")
+"""Figures that show several results."""
+_MOST_NAMED = 3
+
+
+def named(result: Results) -> dict[str, Result]:
+    """Results by the name that a figure of several gives them."""
+    return overlay.named([result] if isinstance(result, Result) else result, Result)
+
+
+def one(result: Results, metric: str) -> Result:
+    """The result of a figure that cannot show several."""
+    runs = named(result)
+    if len(runs) > 1:
+        raise InputError(f'a figure of "{metric}" shows one result; of several there are {", ".join(OVER_TIME)}')
+    return next(iter(runs.values()))
+
+
+def needed(result: Result, table: Any) -> pl.DataFrame:
+    """A table of a result; fails if it has no rows, since nothing was recorded."""
+    rows = result.table(table)
+    if rows.is_empty():
+        raise InputError(f"{result.name}: no {table} was recorded; run it with --set record.{table}=sampled")
+    return rows
+
+
+def by_run(runs: Mapping[str, Result], metric: Any, flow: str | None) -> dict[str, dict[str, pl.DataFrame]]:
+    """The rows of each flow, or of one, of each run."""
+    return {name: dict(_by_flow(run, metric, flow)) for name, run in runs.items()}
+
+
+def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each flow, or of one."""
+    needed(result, "trace")
+    names = [entry["name"] for entry in result.summary["flows"]]
+    if flow is not None and flow not in names:
+        raise InputError(f'no flow "{flow}" in {place(result)}; there are {", ".join(names[:10])}')
+    legs = legs_of(result.summary)
+    trace = result.trace(metric)
+    for rows in trace.partition_by("flow", *(["leg"] if "leg" in trace.columns else []), maintain_order=True):
+        name = str(rows["flow"][0])
+        if flow in (None, name):
+            leg = f": {leg_name(legs[name][rows['leg'][0] - 1])}" if name in legs else ""
+            yield name + leg, rows
+
+
+def place(result: Result) -> str:
+    """The folder of a result, or its name."""
+    return str(result.folder or result.name)
+
+
+def note(runs: Mapping[str, Result], flow: str | None = None) -> str:
+    """Scenarios, algorithms and seeds of the runs; of several runs the number of those that would not fit."""
+    every = runs.values()
+    flows = [entry for run in every for entry in run.summary["flows"]]
+    parts = {
+        "scenario": [run.name for run in every],
+        "algorithm": [entry["congestion"] for entry in flows if flow in (None, entry["name"])],
+        "seed": [str(run.seed) for run in every],
+    }
+    return " · ".join(_listed(what, list(dict.fromkeys(values)), len(runs) == 1) for what, values in parts.items())
+
+
+def _listed(what: str, values: Sequence[str], every: bool) -> str:
+    if not every and len(values) > _MOST_NAMED:
+        return f"{len(values)} {what}s"
+    several = "s" * (len(values) > 1)
+    return f"{what}{several} {', '.join(values)}" if what == "seed" else ", ".join(values)
+
+
+def end_s(runs: Mapping[str, Result]) -> float:
+    """The end of the longest run, in seconds."""
+    return max(run.simulated_s for run in runs.values())
+
+
+def label(axes: Axes, quantity: str) -> None:
+    """The labels of axes over time."""
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(quantity)

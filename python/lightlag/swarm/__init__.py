@@ -1,0 +1,1 @@
+"""Swarms: places and ways from tables, figures, and a page that plays."""

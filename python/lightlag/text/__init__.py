@@ -1,0 +1,1 @@
+"""Text for people: quantities, tables, pictures of scenarios, TOML, progress."""

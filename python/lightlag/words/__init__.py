@@ -1,0 +1,1 @@
+"""Explanations of the words that scenarios, results and warnings hold."""

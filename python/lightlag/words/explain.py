@@ -1,0 +1,212 @@
+"""Explanations of names, as text for the terminal."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from lightlag import _engine
+from lightlag.errors import InputError
+from lightlag.scenario import toml_value
+from lightlag.text.terminal import meant
+
+__all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "models", "presets", "profiles", "queues"]
+
+PROVENANCE = {
+    "established": "Established: rules and constants are those of the source.",
+    "reconstructed": "Reconstructed: the public texts leave rules or constants open. What fills the gaps is "
+    "lightlag's own and named in docs/models/congestion-control.md; read its results as those of such a design.",
+}
+
+MODELS = {
+    "RoutingProtocol": ("routing protocol of swarms", "routing", "protocol"),
+    "RadioRateControl": ("rate control of radios", "rate_control", "algorithm"),
+    "Propagation": ("model of propagation", "propagation", "model"),
+    "Fading": ("model of fading", "fading", "model"),
+    "Mobility": ("model of mobility", "mobility", "model"),
+    "Placement": ("placement of a swarm", "placement", "kind"),
+}
+"""Models of swarms by their definition in the schema: kind, key in a scenario, and key of the name."""
+
+
+def explain(name: str) -> str:
+    """An algorithm by its name here or in the literature, a queue discipline, a model, a profile, a preset; a key of a
+    scenario, a value of one, a column of results or a warning.
+
+    Examples
+    --------
+    >>> print(explain("newreno").splitlines()[0])
+    newreno: congestion control
+    """
+    kinds = (
+        (algorithms(), _algorithm),
+        (queues(), _queue),
+        (profiles(), _profile),
+        (presets(), _preset),
+        (models(), _models),
+    )
+    from lightlag.words import words as _words
+
+    for names, describe in kinds:
+        if name in names:
+            # A preset is a scenario file.
+            key = None if describe is _preset else _words.key(name)
+            return describe(name) + (f"\n\n{key}" if key else "")
+    algorithm = _engine.congestion_name(name)
+    if algorithm and algorithm in {entry["name"] for entry in _catalog()["congestion"]}:
+        return _algorithm(algorithm)
+    if words := _words.explanation(name):
+        return words
+    known = [known for names, _ in kinds for known in names]
+    near = meant(name, [*known, *_words.known()])
+    raise InputError(
+        f'unknown name "{name}"; {near}give an algorithm, a queue discipline, a profile or a preset '
+        '(see "lightlag list"), a key, a column, a warning or a term of a table'
+    )
+
+
+def algorithms() -> dict[str, str]:
+    """Congestion-control algorithms with a paragraph each."""
+    return {entry["name"]: entry["about"] for entry in _catalog()["congestion"]}
+
+
+def queues() -> dict[str, str]:
+    """Queue disciplines with a paragraph each."""
+    return {name: table["description"] for name, table in _disciplines().items()}
+
+
+def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Models of swarms by name, each as its definition and its table in the schema; a name may mean several."""
+    definitions = json.loads(_engine.schema())["$defs"]
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for definition, (_, _, key) in MODELS.items():
+        for table in definitions[definition]["anyOf"]:
+            if "properties" in table:
+                found.setdefault(table["properties"][key]["const"], []).append((definition, table))
+    return found
+
+
+def profiles() -> dict[str, str]:
+    """Profiles with a sentence each."""
+    variants = json.loads(_engine.schema())["$defs"]["Profile"]["oneOf"]
+    return {variant["const"]: variant["description"] for variant in variants}
+
+
+def presets() -> dict[str, str]:
+    """Presets with a sentence each."""
+    from lightlag.presets import PRESETS
+
+    return {name: (preset.__doc__ or "").split("\n", maxsplit=1)[0] for name, preset in PRESETS.items()}
+
+
+def first_sentences(names: Mapping[str, str]) -> dict[str, str]:
+    """The first sentence of each text, without its stop."""
+    return {name: about.split(". ", maxsplit=1)[0].rstrip(".") for name, about in names.items()}
+
+
+def _catalog() -> dict[str, Any]:
+    catalog: dict[str, Any] = json.loads(_engine.catalog())
+    return catalog
+
+
+def _algorithm(name: str) -> str:
+    (entry,) = (entry for entry in _catalog()["congestion"] if entry["name"] == name)
+    parts = [f"{name}: congestion control", _wrapped(entry["about"], "  ")]
+    parts.append("Equations, W in segments\n" + "\n".join(f"  {line}" for line in entry["equations"]))
+    if entry["parameters"]:
+        parts.append("Parameters\n" + "\n".join(map(_parameter, entry["parameters"])))
+        first = entry["parameters"][0]
+        table = toml_value({"algorithm": name, first["name"]: first["default"]})
+        parts.append(f'In a scenario\n  congestion = "{name}"\n  congestion = {table}')
+    else:
+        parts.append(f'In a scenario\n  congestion = "{name}"')
+    parts.append(f"Source\n{_wrapped(entry['source'], '  ')}")
+    parts.append(f"Provenance\n{_wrapped(PROVENANCE[entry['provenance']], '  ')}")
+    return "\n\n".join(parts)
+
+
+def _parameter(parameter: dict[str, str]) -> str:
+    unit = f" {parameter['unit']}" if parameter["unit"] not in ("", "time") else ""
+    return f"  {parameter['name']} = {parameter['default']}{unit}\n{_wrapped(parameter['meaning'], '      ')}"
+
+
+def _disciplines() -> dict[str, Any]:
+    """The schema of each queue discipline of lightlag."""
+    variants = json.loads(_engine.schema())["$defs"]["Queue"]["anyOf"]
+    tables = (variant for variant in variants if "discipline" in variant.get("properties", {}))
+    return {table["properties"]["discipline"]["const"]: table for table in tables}
+
+
+def _queue(name: str) -> str:
+    table = _disciplines()[name]
+    needed = [key for key in table["required"] if key != "discipline"]
+    keys = (key for key in table["properties"] if key != "discipline")
+    lines = [f"  {key}{', required' if key in needed else ''}" for key in keys]
+    example = toml_value({"discipline": name} | dict.fromkeys(needed, "20 packets"))
+    parts = [f"{name}: queue discipline", _wrapped(table["description"], "  "), "Parameters\n" + "\n".join(lines)]
+    parts.append(f"In a scenario\n  queue = {example}")
+    return "\n\n".join(parts)
+
+
+def _models(name: str) -> str:
+    return "\n\n".join(_model(name, definition, table) for definition, table in models()[name])
+
+
+def _model(name: str, definition: str, table: dict[str, Any]) -> str:
+    what, place, key = MODELS[definition]
+    needed = [parameter for parameter in table["required"] if parameter != key]
+    lines = [
+        f"  {parameter}{', required' if parameter in needed else ''}"
+        for parameter in table["properties"]
+        if parameter != key
+    ]
+    parts = [f"{name}: {what}", _wrapped(table["description"], "  ")]
+    if lines:
+        parts.append("Parameters\n" + "\n".join(lines))
+    # A required parameter has no default that could stand here.
+    more = "".join(f", {parameter} = ..." for parameter in needed)
+    example = f'{{ {key} = "{name}"{more} }}' if needed else f'"{name}"'
+    parts.append(f"In a scenario\n  {place} = {example}")
+    return "\n\n".join(parts)
+
+
+def _profile(name: str) -> str:
+    ((_, config),) = (entry for entry in _catalog()["profiles"] if entry[0] == name)
+    lines = [f"  {key:<16} {_shown(value)}" for key, value in config.items() if key != "profile"]
+    return "\n\n".join(
+        [
+            f"{name}: TCP profile",
+            _wrapped(profiles()[name], "  "),
+            "Behaviour\n" + "\n".join(lines),
+            f'In a scenario\n  [defaults.tcp]\n  profile = "{name}"',
+        ]
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(entry)}" for key, entry in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _preset(name: str) -> str:
+    """A scenario file with the description of the preset as a comment."""
+    from lightlag.commands.files import DIRECTIVE
+    from lightlag.constellation.satellites import Sky
+    from lightlag.presets import PRESETS
+    from lightlag.scenario import read_scenario
+
+    head = f"{DIRECTIVE}\n# {presets()[name]}\n# Run it with: lightlag run {name}"
+    net = PRESETS[name]()
+    if sky := read_scenario(net).sky():
+        head += f"\n# Its sky: {Sky(sky).about()}"
+    head += "\n# Editors complete and check it with: lightlag schema > lightlag.schema.json"
+    return f"{head}\n{net.to_toml()}"
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(text, 78, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,189 @@
+"""Explanations of every word that a scenario, a result or a warning holds, from the declarations in the engine."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import textwrap
+from functools import cache
+from typing import Any
+
+from lightlag import _engine
+from lightlag.words import glossary
+from lightlag.words import schema as _schema
+
+__all__ = ["columns", "explanation", "key", "known", "warnings"]
+
+_SHOWN = 12
+
+
+def explanation(word: str) -> str | None:
+    """Explains a term, a warning, the keys, columns and values of this name; otherwise lists what mentions it.
+
+    Returns None for an unknown word.
+
+    Examples
+    --------
+    >>> print(explanation("small-queue").splitlines()[0])
+    small-queue: warning
+    >>> explanation("no such word") is None
+    True
+    """
+    word = word.strip()
+    found = _found(word)
+    if term := glossary.term(word):
+        inner = [part for name in term.columns if name != word for part in _found(name)]
+        return "\n\n".join(dict.fromkeys([_term(word, term), *found, *inner]))
+    if not found:
+        # A table by the name of one of its entries.
+        found = [part for part in map(key, _plurals(word)) if part][:1]
+    return "\n\n".join(found) or _mentions(word)
+
+
+def _found(word: str) -> list[str]:
+    return [part for part in (_warning(word), key(word), _columns(word) or _measure(word), _values(word)) if part]
+
+
+def _term(word: str, term: glossary.Term) -> str:
+    head = f"{word}: term" if word.lower() == term.name.lower() else f"{word}: see {term.name}"
+    also = "\n" + _wrapped(f"Also: {', '.join(term.also)}", "  ") if term.also else ""
+    return f"{head}\n\n{_wrapped(term.text, '  ')}{also}"
+
+
+def known() -> list[str]:
+    """All words that have an explanation of their own."""
+    names = [key.name for key in _schema.all_keys()]
+    spoken = [spelling for term in glossary.terms() for spelling in (term.name, *term.also)]
+    return list(dict.fromkeys([*warnings(), *names, *_schema.word_places(), *columns(), *spoken]))
+
+
+@cache
+def warnings() -> dict[str, str]:
+    """The kinds of warnings with a paragraph each."""
+    return dict(json.loads(_engine.catalog())["warnings"])
+
+
+@cache
+def columns() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """The columns of results by name, each with its tables and their declarations."""
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for table in json.loads(_engine.dictionary()):
+        for column in table["columns"]:
+            found.setdefault(column["name"], []).append((table["name"], column))
+            if (alone := ".".join(column["keys"])) not in ("", column["name"]):
+                found.setdefault(alone, []).append((table["name"], column))
+    return found
+
+
+def _plurals(word: str) -> tuple[str, ...]:
+    return (f"{word}s", f"{word[:-1]}ies" if word.endswith("y") else f"{word}es", {"medium": "media"}.get(word, word))
+
+
+def _warning(word: str) -> str | None:
+    about = warnings().get(word)
+    return None if about is None else f"{word}: warning\n\n{_wrapped(about, '  ')}"
+
+
+def key(word: str) -> str | None:
+    """The keys of this name, or at this path."""
+    steps = _schema.normal(word)
+    if not steps:
+        return None
+    matching = [one for one in _schema.all_keys() if _schema.normal(one.place)[-len(steps) :] == steps]
+    if not matching:
+        matching = [_schema.Key(steps, schema, "", False) for schema in _schema.found(steps)[:1]]
+    groups: dict[tuple[str, str], list[_schema.Key]] = {}
+    for one in matching:
+        # The keys that choose a form are one, whatever the form.
+        said = ("", "") if "const" in one.schema else (one.about, _schema.type_of(one.schema))
+        groups.setdefault(said, []).append(one)
+    if not groups:
+        return None
+    parts = [f"{word}: key of a scenario"]
+    for same in itertools.islice(groups.values(), _SHOWN):
+        first, others = same[0], list(dict.fromkeys(one.place for one in same[1:] if one.place != same[0].place))
+        lines = [f"{first.place}{', required' if first.is_required else ''}"]
+        lines += _wrapped(f"also {', '.join(others)}", "  ").splitlines() if others else []
+        if "const" in first.schema:
+            chosen = dict.fromkeys(str(one.schema.get("const")) for one in same)
+            lines += _wrapped(f"Chooses one of {', '.join(chosen)}.", "  ").splitlines()
+        else:
+            lines += _wrapped(first.about, "  ").splitlines()
+            lines += [f"  {label:<9}{text}" for label, text in _facts(first.schema)]
+        if inner := _schema.children_of(first.schema):
+            lines += textwrap.wrap(
+                f"{'Keys':<9}{', '.join(inner)}", 98, initial_indent="  ", subsequent_indent=" " * 11
+            )
+        parts.append("\n".join(lines))
+    if len(groups) > _SHOWN:
+        parts.append(f"and at {len(groups) - _SHOWN} more places: write one with its table, as links.{word}")
+    return "\n\n".join(parts)
+
+
+def _facts(schema: dict[str, Any]) -> list[tuple[str, str]]:
+    facts = [("Value", _schema.type_of(schema))]
+    if "default" in schema and schema["default"] not in ({}, [], None):
+        facts.append(("Default", json.dumps(schema["default"], ensure_ascii=False)))
+    bounds = [f"{word} {schema[key]:g}" for word, key in (("from", "minimum"), ("to", "maximum")) if key in schema]
+    return [*facts, ("Range", " ".join(bounds))] if bounds else facts
+
+
+def _columns(word: str) -> str | None:
+    found = columns().get(word)
+    if not found:
+        return None
+    parts = [f"{word}: column of results"]
+    for table, column in found:
+        unit = f", in {column['unit']}" if column.get("unit") else ""
+        parts.append(f"{table}.{column['name']}, {column['kind']}{unit}\n{_wrapped(column['meaning'], '  ')}")
+    return "\n\n".join(parts)
+
+
+def _measure(word: str) -> str | None:
+    """A measure by its title in tables, or a column by its name without the unit."""
+    from lightlag.comparison.comparison import MEASURES
+
+    lowered = word.lower()
+    parts = [
+        f"{word}: measure of comparisons\n\nruns.{one.column}\n{_wrapped(one.about, '  ')}"
+        for one in MEASURES
+        if lowered in (one.title.lower(), one.column)
+    ]
+    # goodput_bps, cwnd_segments, rtt_s.
+    named = [name for name in columns() if re.fullmatch(rf"{re.escape(lowered)}_[a-z]+", name)]
+    parts += [text for name in named[:_SHOWN] if (text := _columns(name))]
+    return "\n\n".join(parts) or None
+
+
+def _values(word: str) -> str | None:
+    places = _schema.word_places().get(word)
+    if not places:
+        return None
+    lines = [f"  {place}" + (f": {about}" if about else "") for place, about in places[:_SHOWN]]
+    more = [f"  and {len(places) - _SHOWN} more keys"] if len(places) > _SHOWN else []
+    return f"{word}: value of a key\n\n" + "\n".join([*lines, *more])
+
+
+def _mentions(word: str) -> str | None:
+    """The keys and their forms whose descriptions have the word, as a whole word; `rts` is not in "reports"."""
+    if len(word) < 2:
+        return None
+    whole = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+    found = []
+    for key in _schema.all_keys():
+        if whole.search(key.name.replace("_", " ")) and key.about:
+            found.append((key.place, key.about))
+        for text in (key.about, key.table):
+            if whole.search(text):
+                place = key.place if text is key.about else key.place.rpartition(".")[0] or "a scenario"
+                found.append((place, text))
+    found = list(dict.fromkeys(found))
+    if not found:
+        return None
+    parts = [f"{place}\n{_wrapped(text, '  ')}" for place, text in found[:_SHOWN]]
+    return "\n\n".join([f"{word}: mentioned in these keys of a scenario", *parts])
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(text, 98, initial_indent=indent, subsequent_indent=indent)
