@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lightlag._compiled import located
 from lightlag._engine import ScenarioError
 from lightlag.text.terminal import printable
 
@@ -58,8 +59,6 @@ class AlgorithmError(RuntimeError):
     @classmethod
     def of(cls, failed: tuple[str, float, str], result: Result | None = None, run: str = "") -> AlgorithmError:
         """The error of a failure as the engine tells it: the flow or link, simulated seconds, and what went wrong."""
-        from lightlag.own.native import located
-
         part, at_s, message = failed
         message = located(message)
         return cls(f"{run}{printable(part)}, at {at_s:.6f} s: {message}", result)

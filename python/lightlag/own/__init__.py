@@ -46,12 +46,12 @@ from lightlag.own.base import (
     Router,
     SkyRouter,
     Traffic,
-    compiled,
     parameter,
     state,
     uniform,
 )
 from lightlag.own.files import load
+from lightlag.own.jit import compiled
 
 __all__ = [
     "AGAIN",

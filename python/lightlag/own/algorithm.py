@@ -24,7 +24,8 @@ from lightlag.own.base import (
     SkyRouter,
     Traffic,
 )
-from lightlag.own.files import code_of
+from lightlag.own.code import code_of
+from lightlag.own.fields import default_of, kind_of
 from lightlag.own.hooks import check_hooks
 from lightlag.text.terminal import printable
 
@@ -148,29 +149,6 @@ def parameters(cls: OwnClass) -> list[dataclasses.Field[Any]]:
 def fields_of(cls: OwnClass) -> tuple[dataclasses.Field[Any], ...]:
     """The parameters and the state that a class declares."""
     return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-
-
-def default_of(field: dataclasses.Field[Any]) -> Any:
-    """What a field starts with."""
-    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-
-
-def kind_of(cls: type, field: dataclasses.Field[Any]) -> str:
-    """The kind of a field: "number", "whole" or "flag".
-
-    Raises
-    ------
-    InputError
-        If it has another type, or no default.
-    """
-    said = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", "")
-    kind = {"float": "number", "int": "whole", "bool": "flag"}.get(said)
-    if kind is None or not isinstance(default_of(field), (bool, int, float)):
-        raise InputError(
-            f"{cls.__name__}.{field.name}: {said or field.type!r} is not float, int or bool with a default, such as "
-            f"{field.name}: float = 0.5; a plain class sets other values by itself"
-        )
-    return kind
 
 
 def _make(cls: OwnClass, name: str, file: str | None, code: str) -> _engine.Algorithm:

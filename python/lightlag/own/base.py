@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 from lightlag import _engine
-from lightlag.errors import InputError
 
 LOSS, TIMEOUT, REPEATED_TIMEOUT, MARK = range(4)
 """Causes of a congestion event. At a repeated timeout for the same data ssthresh stays (RFC 5681 §3.1)."""
@@ -212,34 +210,6 @@ def state(default: T) -> T:
     """A field of a class of one's own that belongs to one object, and no parameter: it starts with this value."""
     # A factory, so that each object gets it as its own and the class keeps the field.
     return dataclasses.field(init=False, default_factory=lambda: default)
-
-
-@overload
-def compiled(thing: type[T]) -> type[T]: ...
-@overload
-def compiled(thing: Callable[..., Any]) -> Callable[..., Any]: ...
-def compiled(thing: Any) -> Any:
-    """Turns the methods of a class of one's own into machine code, when it is first run; or a function that they call.
-
-    The class says the types of all its fields: parameters (:func:`parameter`, or a plain default) and state
-    (:func:`state`) are ``float``, ``int`` or ``bool``. Methods may use what numba compiles, functions with this
-    decorator, and :mod:`lightlag.libm`. Needs ``lightlag[numba]``.
-
-    Raises
-    ------
-    InputError
-        If numba is not installed, or for anything but a class or a function.
-    """
-    if isinstance(thing, type) and issubclass(thing, Declared):
-        setattr(thing, COMPILED, True)
-        return thing
-    if isinstance(thing, type) or not callable(thing):
-        raise InputError(f"compiled: {thing!r:.60} is neither a class of one's own nor a function")
-    from lightlag.own.lines import checked
-    from lightlag.own.native import numba
-
-    # As in Python, a division by zero raises an exception.
-    return numba().njit(error_model="python")(checked(thing))
 
 
 def uniform(algorithm: Any) -> float:

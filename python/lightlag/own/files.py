@@ -1,20 +1,18 @@
-"""Classes in files, and the digest of their code."""
+"""Classes in files."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import inspect
 import sys
-import textwrap
 import traceback
 import types
 from pathlib import Path
-from typing import Any
 
 from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.files.input import read_bytes
+from lightlag.own.algorithm import algorithm
+from lightlag.own.code import digest
 from lightlag.text.terminal import printable
 
 
@@ -26,8 +24,6 @@ def load(place: str) -> _engine.Algorithm:
     InputError
         If there is no such file or class, or if the file cannot be run.
     """
-    from lightlag.own.algorithm import algorithm
-
     path, colon, name = place.rpartition(":")
     if not colon or not name.isidentifier():
         raise InputError(f"{printable(place)}: is not a class in a file; write mine.py:Mine")
@@ -43,53 +39,6 @@ def load(place: str) -> _engine.Algorithm:
     if cls is None:
         raise InputError(f"{printable(path)}: has no class {name}; write class {name}(lightlag.CongestionControl), say")
     return algorithm(cls, file=place, code=code)
-
-
-def digest(source: bytes) -> str:
-    """The digest of a code: 128 bits."""
-    return hashlib.sha256(source).hexdigest()[:32]
-
-
-def code_of(cls: type) -> str:
-    """The digest of a class: of its file, or of its source and of the functions that it names where it has no file.
-
-    Without sources, as at a prompt of Python, it is that of the compiled functions.
-    """
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    if file is not None and cls.__module__ != "__main__":
-        return digest(read_bytes(file, only_files=True))
-    return digest("\0".join(_parts(cls, set())).encode())
-
-
-def _parts(thing: Any, seen: set[int]) -> list[str]:
-    """The sources of a class or a function, and of those beside it that its functions name."""
-    if id(thing) in seen:
-        return []
-    seen.add(id(thing))
-    functions = (
-        [value for value in vars(thing).values() if inspect.isfunction(value)] if isinstance(thing, type) else []
-    )
-    thing = getattr(thing, "py_func", thing)
-    functions = functions or [thing] if not isinstance(thing, type) else functions
-    try:
-        found = [textwrap.dedent(inspect.getsource(thing))]
-    except (OSError, TypeError):
-        found = [repr(_plain(function.__code__)) for function in functions]
-    for function in functions:
-        for name in function.__code__.co_names:
-            other = function.__globals__.get(name)
-            beside = getattr(other, "__module__", None) == thing.__module__
-            if beside and callable(other):
-                found += _parts(other, seen)
-            elif isinstance(other, (int, float, str, tuple)):
-                found.append(f"{name} = {other!r}")
-    return found
-
-
-def _plain(code: types.CodeType) -> tuple[Any, ...]:
-    """What a compiled function does, without its file and its lines."""
-    constants = tuple(_plain(one) if isinstance(one, types.CodeType) else one for one in code.co_consts)
-    return code.co_code, constants, code.co_names, code.co_varnames
 
 
 def _module(file: Path, code: str) -> types.ModuleType:

@@ -11,12 +11,14 @@ import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+from lightlag import _compiled
 from lightlag.errors import InputError
 from lightlag.own import base
+from lightlag.own.fields import default_of, kind_of
 from lightlag.own.hooks import place_of
+from lightlag.own.jit import numba
 from lightlag.own.lines import with_lines
 from lightlag.text.terminal import printable
 
@@ -63,25 +65,6 @@ class Native:
     """What keeps them in memory."""
 
 
-@cache
-def numba() -> Any:
-    """The module numba, which knows the functions of :mod:`lightlag.libm`.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
-    try:
-        import numba
-    except ImportError:
-        raise InputError(
-            "compiled: needs numba, which is not installed; pip install 'lightlag[numba]', or leave @compiled out"
-        ) from None
-    _teach(numba)
-    return numba
-
-
 def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.Field[Any]]) -> Native:
     """Compiles the methods of a class.
 
@@ -90,20 +73,21 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     InputError
         If one cannot be compiled; the message names the method and numba's reason.
     """
-    from lightlag.own.algorithm import default_of, kind_of
+    import numpy as np
 
-    np, nb = _numpy(), numba()
+    nb = numba()
     start = next((start for kind, start in STARTS if issubclass(cls, kind)), CONTROL)
     own = list(start.items())
     own += [(field.name, _DTYPES[kind_of(cls, field)]) for field in fields]
-    record = np.dtype(own)
+    record: Any = np.dtype(own)
     # The engine fills in what the algorithm starts with.
     initial = np.zeros(1, record)
     for field in fields:
         initial[field.name] = default_of(field)
     wholes = frozenset(name for name, kind in own if kind == "i8")
     kept = [_hook(nb, np, cls, hook, record, wholes) for hook in hooks]
-    _FILES[cls.__name__.lower()] = _FILES[getattr(cls, "name", "") or cls.__name__] = _file_of(cls, hooks)
+    names = cls.__name__.lower(), getattr(cls, "name", "") or cls.__name__
+    _compiled.remember(names, _file_of(cls, hooks))
     return Native(
         initial.tobytes(),
         {name: int(place) for name, (_, place) in record.fields.items()},
@@ -112,27 +96,8 @@ def compile_class(cls: type, hooks: Sequence[str], fields: Sequence[dataclasses.
     )
 
 
-_FILES: dict[str, str] = {}
-"""Files of compiled classes by the names of their algorithms."""
-
-
 def _file_of(cls: type, hooks: Sequence[str]) -> str:
     return str(getattr(cls, hooks[0]).__code__.co_filename) if hooks else ""
-
-
-def located(message: str) -> str:
-    """Returns the failure of an algorithm with the file next to the line, for a compiled class of this process.
-
-    Examples
-    --------
-    >>> located("other: on_ack: an exception in line 5")
-    'other: on_ack: an exception in line 5'
-    """
-    name = message.split(":", maxsplit=1)[0]
-    file = _FILES.get(name)
-    return (
-        message if file is None else message.replace("an exception in line ", f"an exception in {printable(file)}:", 1)
-    )
 
 
 def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any, wholes: frozenset[str]) -> Any:
@@ -231,48 +196,3 @@ FIELDS = {
     **dict.fromkeys(base.QUEUE_HOOKS, "now_ns size flow ecn waited_ns carries_payload full".split()),
 }
 """The records of `lightlag-plugin`, by the methods that are given them."""
-
-
-def _numpy() -> Any:
-    import numpy
-
-    return numpy
-
-
-def _teach(nb: Any) -> None:
-    """Lets compiled code call `lightlag.libm` and draw random numbers."""
-    import ctypes
-
-    from numba.extending import overload
-
-    from lightlag import _engine, libm
-    from lightlag.own import checked
-
-    checked.teach(nb)
-    for name, (address, count) in _engine.libm_addresses().items():
-        function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
-        overload(getattr(libm, name))(_one(function) if count == 1 else _two(function))
-
-    np = _numpy()
-    golden, first, second = (np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-    thirty, twenty_seven, thirty_one, eleven = (np.uint64(bits) for bits in (30, 27, 31, 11))
-
-    def of(algorithm: Any) -> Any:
-        def uniform(algorithm: Any) -> float:
-            mixed = algorithm.random + golden
-            algorithm.random = mixed
-            mixed = (mixed ^ (mixed >> thirty)) * first
-            mixed = (mixed ^ (mixed >> twenty_seven)) * second
-            return float((mixed ^ (mixed >> thirty_one)) >> eleven) / 9007199254740992.0
-
-        return uniform
-
-    overload(base.uniform)(of)
-
-
-def _one(function: Any) -> Any:
-    return lambda x: lambda x: function(x)
-
-
-def _two(function: Any) -> Any:
-    return lambda x, y: lambda x, y: function(x, y)
