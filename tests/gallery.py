@@ -416,7 +416,9 @@ class Gallery:
         setting = (
             "import lightlag as ll\nfrom lightlag import constellation_plot\nfrom matplotlib.figure import Figure\n"
         )
-        setting += "from lightlag.captures.comparison import CaptureComparison, Side\n"
+        setting += (
+            "from lightlag.captures.comparison import CaptureComparison\nfrom lightlag.captures.sides import Side\n"
+        )
         setting += "from lightlag.captures.repetition import repeat\n"
         setting += "from lightlag import judge\nfrom lightlag.judge.figures import figures as judge_figures\n"
         exec(setting, self.names)

@@ -19,7 +19,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 import gallery
-from lightlag.drawing import looks
+from lightlag.drawing import styled
 
 NARROW = [
     name
@@ -99,7 +99,7 @@ def test_nothing_is_cut_and_no_text_stands_on_another(drawn: gallery.Gallery, na
 @pytest.mark.parametrize("style", ["plain", "acm"])
 @pytest.mark.parametrize("name", NARROW)
 def test_nor_in_the_column_of_a_paper(drawn: gallery.Gallery, name: str, style: str) -> None:
-    with looks.using(style, width="3.5in" if style == "plain" else None) as look:
+    with styled.using(style, width="3.5in" if style == "plain" else None) as look:
         figure = drawn.draw(name)
     assert figure.get_figwidth() == look.width_in
     check(figure)

@@ -17,7 +17,7 @@ import pytest
 import lightlag as ll
 from conftest import pair
 from lightlag import presets
-from lightlag.results.result import TableName
+from lightlag.records.source import TableName
 from lightlag.scenario import Dumbbell, Scenario
 from lightlag.text import notebook
 from lightlag.text.topology import MOST_NODES, graph, picture

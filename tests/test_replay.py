@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import lightlag as ll
-from lightlag.captures.comparison import Side
 from lightlag.captures.repetition import Sending, _receive_buffer, repeat, scenario_of
+from lightlag.captures.sides import Side
 from lightlag.cli import app as cli
 from lightlag.errors import InputError
 from lightlag.scenario import checked

@@ -19,9 +19,9 @@ import lightlag as ll
 from conftest import Lightlag
 from lightlag import _engine
 from lightlag.records import rows
-from lightlag.results import result as results
+from lightlag.records.source import TableName
 
-TABLES: tuple[results.TableName, ...] = ("flows", "links", "trace", "queue", "drops")
+TABLES: tuple[TableName, ...] = ("flows", "links", "trace", "queue", "drops")
 
 
 def test_a_folder_holds_what_the_run_held(result: ll.Result, tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ import pytest
 import lightlag as ll
 from conftest import PAIR, pair
 from lightlag import _engine, presets, scenario
+from lightlag.presets.keep import kept_anew
 from lightlag.scenario import check, load_scenario
-from lightlag.scenario import presets as _presets
+from lightlag.scenario.presets import KEPT
 
 SCHEMA: dict[str, Any] = json.loads(_engine.schema())
 
@@ -459,7 +460,7 @@ def test_presets_are_the_files_of_the_same_name(name: str) -> None:
 
 
 def test_the_kept_presets_are_those_of_the_functions() -> None:
-    assert _presets.KEPT.read_text("utf-8") == _presets.kept_anew(), "make presets writes the file again"
+    assert KEPT.read_text("utf-8") == kept_anew(), "make presets writes the file again"
 
 
 def test_every_shipped_scenario_is_a_preset() -> None:

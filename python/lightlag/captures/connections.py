@@ -203,8 +203,10 @@ class Connection:
             Axes of a figure of yours to draw into: for the sequence and for the bytes in flight.
         """
         from lightlag.captures import plot as capture_plot
+        from lightlag.captures.sides import Side
 
-        figure = capture_plot.connection(self, ax=ax)
+        ends = (self.client, self.server) if self.sender == "client" else (self.server, self.client)
+        figure = capture_plot.connection(Side.of_capture(self), ends, ax=ax)
         if path is not None:
             figure.save(path)
         return figure

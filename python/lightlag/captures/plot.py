@@ -9,36 +9,39 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from lightlag import analyse
-from lightlag.captures.comparison import CaptureComparison, Curve, Side
+from lightlag.captures.sides import Curve, Side
 from lightlag.drawing import framing, scales, style
 from lightlag.drawing.curves import thin
+from lightlag.drawing.styled import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from lightlag.captures.connections import Connection
     from lightlag.drawing.style import Chart
 
 __all__ = ["comparison", "connection"]
 
 
-@style.styled
-def connection(of: Connection, *, ax: Sequence[Axes] | None = None) -> Chart:
+@styled
+def connection(side: Side, ends: tuple[str, str], *, ax: Sequence[Axes] | None = None) -> Chart:
     """Sequence over time with retransmissions, and bytes in flight, of the side that sent more data.
 
     Parameters
     ----------
+    side
+        The connection.
+    ends
+        The names of its sender and its receiver.
     ax
         Axes to draw into: for the sequence and for the bytes in flight.
     """
-    side = Side.of_capture(of)
     figure, (upper, lower) = style.chart(2, 1, size=(6.4, 5.2), ax=ax, sharex=True, height_ratios=(1.5, 1))
     end = _end(side)
     factor, unit = scales.unit_of(float(np.max(side.sent.values, initial=0.0)), "B")
     _line(upper, side.sent, factor, "sent", 0)
     _line(upper, side.acked, factor, "acknowledged", 1)
     _dots(upper, side.resent, factor, "resent", style.BLACK, "x")
-    sender, receiver = (of.client, of.server) if of.sender == "client" else (of.server, of.client)
+    sender, receiver = ends
     framing.finish(upper, "Sequence", f"{side.title} · {sender} to {receiver}", end_s=end)
     upper.set_ylabel(f"data ({unit})")
     factor, unit = scales.unit_of(float(np.max(side.in_flight.values, initial=0.0)), "B")
@@ -50,8 +53,8 @@ def connection(of: Connection, *, ax: Sequence[Axes] | None = None) -> Chart:
     return figure
 
 
-@style.styled
-def comparison(of: CaptureComparison, *, ax: Sequence[Axes] | None = None) -> Chart:
+@styled
+def comparison(real: Side, simulated: Side, *, ax: Sequence[Axes] | None = None) -> Chart:
     """Sequence, bytes in flight and goodput of a real connection and a simulated one, over the same time.
 
     Parameters
@@ -59,7 +62,7 @@ def comparison(of: CaptureComparison, *, ax: Sequence[Axes] | None = None) -> Ch
     ax
         Axes to draw into: for the sequence, the bytes in flight and the goodput.
     """
-    sides = (of.real, "real"), (of.simulated, "simulated")
+    sides = (real, "real"), (simulated, "simulated")
     figure, panels = style.chart(3, 1, size=(6.4, 7.4), ax=ax, sharex=True, height_ratios=(1.3, 1, 1))
     end = max(_end(side) for side, _ in sides)
     highest = max(float(np.max(side.sent.values, initial=0.0)) for side, _ in sides)
@@ -67,7 +70,7 @@ def comparison(of: CaptureComparison, *, ax: Sequence[Axes] | None = None) -> Ch
     for at, (side, label) in enumerate(sides):
         _line(panels[0], side.sent, factor, label, at)
         _dots(panels[0], side.resent, factor, f"resent, {label}", style.COLOURS[at], "x+"[at])
-    note = f"{of.real.title} · {of.simulated.title}"
+    note = f"{real.title} · {simulated.title}"
     framing.finish(panels[0], "Sequence", note, end_s=end)
     panels[0].set_ylabel(f"data sent ({unit})")
     _windows(panels[1], sides, end)

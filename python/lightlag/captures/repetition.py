@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lightlag import _engine
+from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.files.input import check_regular
 from lightlag.text import toml
@@ -349,7 +350,7 @@ class Repetition:
         """
         from lightlag.drawing import style
 
-        figure = style.styled(self._figure)(ax=ax)
+        figure = styled(self._figure)(ax=ax)
         if path is not None:
             style.save(figure, path)
         return figure

@@ -147,7 +147,7 @@ def _metrics(start: str, given: Given) -> Iterable[Candidate]:
 
 def _figures(given: Given) -> Sequence[str]:
     from lightlag.comparison.comparison import load_comparison
-    from lightlag.results.result import Metric
+    from lightlag.records.records import Metric
 
     for folder in given.get("folders", ())[:1]:
         with suppress(InputError, OSError):

@@ -49,7 +49,8 @@ def compare_capture(
     The figure shows sequence, bytes in flight (for a results folder also the congestion window) and goodput over time,
     from the first packet of each connection on. Without --flow it is the connection with the most data.
     """
-    from lightlag.captures.comparison import CaptureComparison, Side
+    from lightlag.captures.comparison import CaptureComparison
+    from lightlag.captures.sides import Side
     from lightlag.drawing import looks
     from lightlag.files.output import check_file
     from lightlag.text.table import print_rows

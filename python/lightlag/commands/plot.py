@@ -97,7 +97,7 @@ def _metrics(metric: str) -> list[str]:
 
 def _check_folders(folders: list[Path], metrics: list[str]) -> None:
     """Fails if a folder is the name of a figure, which stands behind the option without a comma."""
-    from lightlag.results.result import Metric
+    from lightlag.records.records import Metric
 
     for folder in folders:
         if str(folder) in get_args(Metric) and not folder.exists():

@@ -14,6 +14,7 @@ from lightlag.comparison.comparison import Comparison
 from lightlag.comparison.panels import counted
 from lightlag.drawing import framing, looks, style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.outcomes.kinds import MOST_PANELS, chosen, panel_count
 from lightlag.plot import grid
@@ -45,7 +46,7 @@ class _Cell:
         return 0.75 + _BAR_IN * len(self.comparison.algorithms) if self.kind == "bars" else _PANEL_IN
 
 
-@style.styled
+@styled
 def draw(
     given: Mapping[str, Comparison], kinds: Sequence[str] | None = None, *, ax: Sequence[Axes] | None = None
 ) -> Chart:

@@ -19,6 +19,7 @@ from lightlag.comparison.panels import (
 from lightlag.drawing import framing, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.outcomes.kinds import MOST_COLUMNS, MOST_PANELS, chosen
 from lightlag.outcomes.outcome import Outcome
 
@@ -30,7 +31,7 @@ _WINDOW_IN = 1.6
 """The least width of a panel with windows."""
 
 
-@style.styled
+@styled
 def goodput(comparison: Comparison, *, ax: Any = None) -> Chart:
     """Goodput of all flows over time: the mean of the runs that are still going, its 95 % interval as a band.
 
@@ -115,7 +116,7 @@ def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[N
     return np.array(times), np.array(means), np.array(halves)
 
 
-@style.styled
+@styled
 def cwnd(comparison: Comparison, *, ax: Any = None) -> Chart:
     """Congestion windows over time with the first seed: a row an algorithm, a column a point."""
     names = comparison.algorithms

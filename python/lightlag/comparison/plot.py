@@ -25,6 +25,7 @@ from lightlag.comparison.panels import all_of, counted, fitting, of_points, pane
 from lightlag.drawing import framing, looks, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.outcomes.kinds import (
     AGAINST,
     MOST_PANELS,
@@ -60,7 +61,7 @@ def draw(comparison: Comparison, kind: str, ax: Any = None) -> Chart:
     raise KeyError(kind)
 
 
-@style.styled
+@styled
 def _against(comparison: Comparison, variable: Variable, measures: list[Measure], *, ax: Any = None) -> Chart:
     at = comparison.variables.index(variable)
     shown = others_of(comparison, variable)
@@ -157,7 +158,7 @@ def _turn_if_long(axes: Axes, texts: list[str]) -> None:
         axes.tick_params(axis="x", rotation=90)
 
 
-@style.styled
+@styled
 def _bars(comparison: Comparison, *, ax: Any = None) -> Chart:
     """A bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
     measures = comparison.measures
@@ -214,7 +215,7 @@ def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor
     return float(max(ends))
 
 
-@style.styled
+@styled
 def _shares(comparison: Comparison, *, ax: Any = None) -> Chart:
     """A bar for the mean goodput of each algorithm's flows where several compete."""
     several = comparison.shares()
@@ -239,7 +240,7 @@ def _shares(comparison: Comparison, *, ax: Any = None) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def _completion(comparison: Comparison, *, ax: Any = None) -> Chart:
     """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
     points = chosen(comparison.points, MOST_PANELS)
@@ -273,7 +274,7 @@ def _completion(comparison: Comparison, *, ax: Any = None) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def _rtt(comparison: Comparison, *, ax: Any = None) -> Chart:
     """Goodput of each flow against its base round-trip time."""
     points = chosen(comparison.points, MOST_PANELS)

@@ -10,20 +10,18 @@ import html
 import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from lightlag import analyse
+from lightlag.constellation.ephemeris import Ephemeris, time_of_run
 from lightlag.constellation.plot import EARTH, _land, _unit, courses_of_flows, view_of
-from lightlag.constellation.satellites import Sky, _time
 from lightlag.drawing import style
 from lightlag.errors import InputError
 from lightlag.files.output import GENERATOR
-
-if TYPE_CHECKING:
-    from lightlag.results.result import Result
+from lightlag.records.records import Records
 
 __all__ = ["MOST_BYTES", "page", "player"]
 
@@ -44,13 +42,13 @@ _CWND = {"title": "cwnd (segments)", "short": "cwnd", "unit": "segments", "zero"
 
 
 def page(
-    sky: Sky,
+    sky: Ephemeris,
     *,
     pairs: Sequence[tuple[str, str]] = (),
     until_s: float = 60.0,
     step_s: float | None = None,
     title: str = "Constellation",
-    result: Result | None = None,
+    result: Records | None = None,
 ) -> str:
     """The player as a whole page.
 
@@ -72,12 +70,12 @@ def page(
 
 
 def player(
-    sky: Sky,
+    sky: Ephemeris,
     *,
     pairs: Sequence[tuple[str, str]] = (),
     until_s: float = 60.0,
     step_s: float | None = None,
-    result: Result | None = None,
+    result: Records | None = None,
 ) -> str:
     """The player as a part of a page; a page has one at most.
 
@@ -150,7 +148,7 @@ def player(
 
 def _knots(nodes: int, until_s: float, step_s: float | None) -> list[float]:
     """The times of stored positions: from 0 on, the last at or behind the end."""
-    if _time(until_s) == 0.0:
+    if time_of_run(until_s) == 0.0:
         raise InputError("until_s: 0 s is no time to play; write seconds above 0")
     each = 8 * nodes  # Three numbers of two bytes, which take four thirds in base 64.
     if step_s is None:
@@ -171,13 +169,13 @@ def _longest(nodes: int) -> float:
     return max(MOST_BYTES // (8 * nodes) - 1, 1) * _LONGEST_STEP
 
 
-def _nodes(sky: Sky, time_s: float) -> Any:
+def _nodes(sky: Ephemeris, time_s: float) -> Any:
     """The positions of all nodes in radii of the Earth."""
     places = sky.places(time_s)
     return np.concatenate([sky.positions(time_s) / EARTH, _unit(places[:, 0], places[:, 1])])
 
 
-def _links(sky: Sky, times: Sequence[float]) -> list[int]:
+def _links(sky: Ephemeris, times: Sequence[float]) -> list[int]:
     """The links between satellites, four numbers each: both ends, and between which of the times the link is up."""
     done: list[int] = []
     since: dict[tuple[int, int], int] = {}
@@ -192,7 +190,7 @@ def _links(sky: Sky, times: Sequence[float]) -> list[int]:
     return done
 
 
-def _way(sky: Sky, start: str, end: str, until_s: float) -> dict[str, Any]:
+def _way(sky: Ephemeris, start: str, end: str, until_s: float) -> dict[str, Any]:
     """The ways between two stations with their times, and samples of the round trip of light in ms."""
     return {
         "name": f"{start} – {end}",
@@ -201,12 +199,12 @@ def _way(sky: Sky, start: str, end: str, until_s: float) -> dict[str, Any]:
     }
 
 
-def _light(sky: Sky, start: str, end: str, until_s: float) -> list[float | None]:
+def _light(sky: Ephemeris, start: str, end: str, until_s: float) -> list[float | None]:
     """Samples of the round trip of light in ms."""
     return sky.way(start, end, until_s, until_s / _SAMPLES)["rtt_ms"].round(3).to_list()
 
 
-def _of_run(sky: Sky, result: Result, until_s: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _of_run(sky: Ephemeris, result: Records, until_s: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The first flows of a run through a sky, each with its ways, and the charts of these flows."""
     # Ways that depend on the load are not those of a sky without traffic.
     has_light = not result.parts["scenario"]["constellation"].get("load_penalty", 0)

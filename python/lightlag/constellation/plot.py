@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -21,14 +21,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.patheffects import withStroke
 
 from lightlag import analyse
-from lightlag.constellation.satellites import Floats, Sky, _geographic, _times
+from lightlag.constellation.ephemeris import Ephemeris, Floats, geographic, times_until
 from lightlag.drawing import films, framing, looks, scales, style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
+from lightlag.records.records import Records
 from lightlag.text.terminal import printable
-
-if TYPE_CHECKING:
-    from lightlag.results.result import Result
 
 __all__ = ["MOST_PICTURES", "film", "globe", "handovers", "map_of", "sky_view", "timeline"]
 
@@ -94,13 +93,13 @@ def _outline(corners: Floats) -> Floats:
     return np.concatenate(parts)
 
 
-@style.styled
+@styled
 def globe(
-    sky: Sky,
+    sky: Ephemeris,
     time_s: float = 0.0,
     *,
     ways: Sequence[tuple[str, str]] = (),
-    result: Result | None = None,
+    result: Records | None = None,
     ax: Axes | None = None,
 ) -> Chart:
     """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
@@ -123,14 +122,14 @@ def globe(
 
 
 def film(
-    sky: Sky,
+    sky: Ephemeris,
     path: str | os.PathLike[str],
     *,
     ways: Sequence[tuple[str, str]] = (),
     until_s: float = 60.0,
     every_s: float = 1.0,
     per_second: int = 10,
-    result: Result | None = None,
+    result: Records | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Writes the globe over time as a film; the suffix decides the format (.gif, .mp4).
@@ -153,7 +152,7 @@ def film(
     path = films.writable(path)
     if not every_s > 0:
         raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
-    times = _times(until_s, every_s)
+    times = times_until(until_s, every_s)
     if len(times) > MOST_PICTURES:
         raise InputError(f"every_s: {len(times)} pictures; {MOST_PICTURES} at most, so take a longer every_s")
     courses = _courses(sky, ways, until_s, result)
@@ -170,7 +169,7 @@ def film(
 
 
 def _courses(
-    sky: Sky, pairs: Sequence[tuple[str, str]], until_s: float, result: Result | None
+    sky: Ephemeris, pairs: Sequence[tuple[str, str]], until_s: float, result: Records | None
 ) -> dict[str, list[tuple[float, list[int]]]]:
     """The ways to draw by name: since when, and the nodes; none while there is no way."""
     if result is not None:
@@ -179,7 +178,7 @@ def _courses(
     return {f"{start} – {end}": sky.courses(start, end, until_s) for start, end in between}
 
 
-def courses_of_flows(sky: Sky, result: Result) -> dict[str, list[tuple[float, list[int]]]]:
+def courses_of_flows(sky: Ephemeris, result: Records) -> dict[str, list[tuple[float, list[int]]]]:
     """The ways of the first flows of a run through a sky: since when, and the nodes; none while there is no way."""
     number = {name: at for at, name in enumerate([*sky.satellites, *sky.stations])}
     found: dict[str, list[tuple[float, list[int]]]] = {}
@@ -194,7 +193,7 @@ def courses_of_flows(sky: Sky, result: Result) -> dict[str, list[tuple[float, li
 
 def _scene(
     axes: Axes,
-    sky: Sky,
+    sky: Ephemeris,
     time_s: float,
     eye: tuple[float, float],
     courses: Mapping[str, Sequence[tuple[float, list[int]]]],
@@ -238,7 +237,7 @@ def _halo() -> list[Any]:
     return [withStroke(linewidth=style.points(2.2), foreground="white")]
 
 
-def _moment(sky: Sky, time_s: float) -> str:
+def _moment(sky: Ephemeris, time_s: float) -> str:
     return f"{time_s:g} s after {sky.start}"
 
 
@@ -251,9 +250,9 @@ def _way_at(courses: Sequence[tuple[float, list[int]]], time_s: float) -> list[i
     return found
 
 
-@style.styled
+@styled
 def map_of(
-    sky: Sky,
+    sky: Ephemeris,
     time_s: float = 0.0,
     *,
     satellites: Sequence[str] = (),
@@ -281,7 +280,7 @@ def map_of(
         x = ring[:, 0] if len(shifts) == 1 else east
         for shift in shifts:
             axes.fill(x + shift, ring[:, 1], facecolor=LAND, edgecolor=style.GREY, linewidth=0.3, zorder=2)
-    north, east, _ = _geographic(sky.positions(time_s))
+    north, east, _ = geographic(sky.positions(time_s))
     axes.scatter(east, north, s=4, color=style.GREY, linewidths=0, zorder=3)
     for number, name in enumerate(satellites or sky.satellites[:1]):
         track = sky.track(name, until_s, 30.0)
@@ -326,9 +325,9 @@ def _name_places(axes: Axes, places: Mapping[str, Sequence[float]]) -> None:
         axes.annotate(name, (longitude, latitude), zorder=6, **where)
 
 
-@style.styled
+@styled
 def sky_view(
-    sky: Sky, station: str, time_s: float = 0.0, *, until_s: float | None = None, ax: Axes | None = None
+    sky: Ephemeris, station: str, time_s: float = 0.0, *, until_s: float | None = None, ax: Axes | None = None
 ) -> Chart:
     """The sky of a station: the satellites that it may use, by azimuth and elevation, and where they move.
 
@@ -370,9 +369,9 @@ def sky_view(
     return figure
 
 
-@style.styled
+@styled
 def timeline(
-    sky: Sky, start: str, end: str, until_s: float, step_s: float = 0.5, *, ax: Sequence[Axes] | None = None
+    sky: Ephemeris, start: str, end: str, until_s: float, step_s: float = 0.5, *, ax: Sequence[Axes] | None = None
 ) -> Chart:
     """The round trip of light between two stations over time, and the satellites at both ends of the way.
 
@@ -402,8 +401,8 @@ def timeline(
     return figure
 
 
-@style.styled
-def handovers(result: Result, flow: str | None = None, *, ax: Sequence[Axes] | None = None) -> Chart:
+@styled
+def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | None = None) -> Chart:
     """A flow through a sky: its window and round trips, and below them the satellites at both ends of its way.
 
     A fine line is a change of the way; grey is time without a way.
@@ -468,7 +467,7 @@ def handovers(result: Result, flow: str | None = None, *, ax: Sequence[Axes] | N
     return figure
 
 
-def _names_of_nodes(result: Result, flow: str) -> list[tuple[float, list[str]]]:
+def _names_of_nodes(result: Records, flow: str) -> list[tuple[float, list[str]]]:
     """The ways of a flow in a run: since when, and the names of the nodes; none while there is no way."""
     paths = result.paths.filter(result.paths["flow"].cast(str) == flow)
     parts = paths.partition_by("time_s", maintain_order=True)

@@ -39,7 +39,7 @@ from typing import Any
 from lightlag.errors import InputError
 from lightlag.text.terminal import printable
 
-__all__ = ["FAMILIES", "LOOKS", "Look", "current", "inches", "of", "using", "within"]
+__all__ = ["FAMILIES", "LOOKS", "Look", "current", "inches", "of", "within"]
 
 FAMILIES = {"serif": "STIXGeneral", "sans": "DejaVu Sans", "mono": "DejaVu Sans Mono"}
 """Fonts that matplotlib brings, by their generic names."""
@@ -99,62 +99,6 @@ _current: ContextVar[Look] = ContextVar("look", default=PLAIN)
 def current() -> Look:
     """The look of the figures that are drawn now."""
     return _current.get()
-
-
-@contextmanager
-def using(
-    style: str = "plain",
-    *,
-    width: str | float | None = None,
-    height: str | float | None = None,
-    font: str | None = None,
-    titles: bool | None = None,
-) -> Iterator[Look]:
-    r"""Gives figures that are drawn within this look, which they keep when they are saved.
-
-    Figures that you make with matplotlib itself get its fonts, size and resolution as well.
-
-    Parameters
-    ----------
-    style
-        A name of :data:`LOOKS`.
-    width, height
-        Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is that of
-        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG: 600 per inch for ``ieee`` and
-        ``acm``, otherwise 200.
-    font
-        ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
-    titles
-        Whether there are titles and notes above; by default as the style says.
-
-    Raises
-    ------
-    InputError
-        If there is no such style or font, or if a length cannot be.
-
-    Examples
-    --------
-    >>> import lightlag as ll
-    >>> result = ll.run(ll.presets.geo(transfer="1 MB"), seed=1)
-    >>> with ll.plot.using("ieee"):
-    ...     figure = ll.plot.cwnd(result)
-    >>> float(figure.get_figwidth())
-    3.5
-    """
-    import matplotlib
-
-    from lightlag.drawing.style import rc
-
-    with within(of(style, width=width, height=height, font=font, titles=titles)) as look:
-        size = {"figure.figsize": _own_size(look)} if look.width_in is not None else {}
-        with matplotlib.rc_context(rc(look) | size | {"figure.constrained_layout.use": True, "text.parse_math": True}):
-            yield look
-
-
-def _own_size(look: Look) -> tuple[float, float]:
-    """Size of a user's own figure in inches: the width of the look, and a height in golden section."""
-    width = look.width_in or 6.4
-    return width, look.height_in or round(width * 0.618, 4)
 
 
 @contextmanager

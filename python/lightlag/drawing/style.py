@@ -8,10 +8,8 @@ alone. :mod:`lightlag.drawing.looks` has sizes and fonts, :mod:`lightlag.drawing
 
 from __future__ import annotations
 
-import functools
 import io
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, cast
@@ -26,7 +24,7 @@ from lightlag.errors import InputError
 from lightlag.files.output import new_file
 
 __all__ = ["BLACK", "COLOURS", "DASHES", "GREY", "MARKERS", "Chart", "chart", "line_style", "points", "rc", "save"]
-__all__ += ["format_of", "save_as", "settle", "styled"]
+__all__ += ["format_of", "save_as", "settle"]
 
 P = ParamSpec("P")
 
@@ -186,29 +184,6 @@ def _given(ax: Any, rows: int, columns: int, squeeze: bool) -> tuple[Chart, Any]
     if not squeeze:
         return figure, panels.reshape(rows, columns)
     return figure, panels[0] if len(panels) == 1 else panels.reshape(rows, columns).squeeze()
-
-
-def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
-    """Draws in the look that is current; what is drawn into a user's axes keeps their settings."""
-
-    @functools.wraps(draw)
-    def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
-        from lightlag.drawing import framing
-
-        if (ax := options.get("ax")) is not None:
-            figure = draw(*args, **options)
-            panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel().tolist()
-            framing.capitalise(panels)
-            framing.fit_labels(figure, panels)
-            return figure
-        with matplotlib.rc_context(rc(current())):
-            figure = draw(*args, **options)
-            framing.capitalise(figure.axes)
-            framing.share_labels(figure.axes)
-            framing.fit_labels(figure)
-            return figure
-
-    return wrapper
 
 
 def line_style(at: int) -> dict[str, Any]:

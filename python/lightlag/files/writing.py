@@ -23,6 +23,7 @@ from typing import Any
 from lightlag import _signals
 from lightlag.errors import BusyError, FolderError
 from lightlag.files.input import read_results
+from lightlag.text.quantities import size
 from lightlag.text.terminal import printable
 
 if sys.platform != "win32":
@@ -30,6 +31,7 @@ if sys.platform != "win32":
 
 __all__ = [
     "MARK",
+    "OVER_TIME",
     "add_entries",
     "check_folder",
     "check_room",
@@ -46,6 +48,8 @@ MARK = "run.json"
 """The file that makes a folder a results folder."""
 _FILES = '\n  "files": '
 """The start of its last entry. Reading the scenario of a large network again would take longer than its run."""
+OVER_TIME = ("cwnd", "goodput", "sequence", "rtt", "queue")
+"""The figures over time that a run has; ``lightlag plot`` writes them beside its results."""
 SPARE_BYTES = 1_000_000
 """Disk space of the smallest results, with room for the file system."""
 _DECORATION = len("..0000000-000.partial")
@@ -120,9 +124,9 @@ def check_room(parent: str | os.PathLike[str], space: float, shown: str | None =
     free = shutil.disk_usage(parent).free
     if free >= max(space, SPARE_BYTES):
         return
-    take = f"take {_size(SPARE_BYTES)} or more" if free < SPARE_BYTES else f"may take {_size(space)}"
+    take = f"take {size(SPARE_BYTES)} or more" if free < SPARE_BYTES else f"may take {size(space)}"
     raise FolderError(
-        f"{shown or printable(parent)}: has no room: the disk has {_size(free)} left, and the results {take}; record "
+        f"{shown or printable(parent)}: has no room: the disk has {size(free)} left, and the results {take}; record "
         "less, run for a shorter time, or choose another place"
     )
 
@@ -469,15 +473,7 @@ def is_beside_results(path: Path) -> bool:
 
 
 def _figures() -> frozenset[str]:
-    from lightlag.results.result import METRICS
-
-    return frozenset(f"{metric}.pdf" for metric in (*METRICS, "queue"))
-
-
-def _size(count: float) -> str:
-    from lightlag.text.quantities import size
-
-    return size(count)
+    return frozenset(f"{metric}.pdf" for metric in OVER_TIME)
 
 
 @contextmanager

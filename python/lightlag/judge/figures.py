@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag.drawing import framing, scales, style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 
 if TYPE_CHECKING:
     from lightlag.judge.judgement import Judgement
@@ -21,7 +22,7 @@ def figures(judgement: Judgement) -> dict[str, Chart]:
     }
 
 
-@style.styled
+@styled
 def _response(label: str, rows: list[dict[str, Any]]) -> Chart:
     figure, axes = style.chart()
     rtts = list(dict.fromkeys(row["rtt_s"] for row in rows))
@@ -55,7 +56,7 @@ def _response(label: str, rows: list[dict[str, Any]]) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def _share(label: str, rows: list[dict[str, Any]]) -> Chart:
     figure, axes = style.chart()
     _line(axes, rows, "share", 0, None)
@@ -65,7 +66,7 @@ def _share(label: str, rows: list[dict[str, Any]]) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def _delay(label: str, rows: list[dict[str, Any]]) -> Chart:
     figure, axes = style.chart()
     _line(axes, rows, "delay_mean_s", 0, "mean")

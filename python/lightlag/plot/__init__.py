@@ -42,8 +42,8 @@ from lightlag.comparison.comparison import Comparison
 from lightlag.constellation import plot as constellation_plot
 from lightlag.drawing import curves, framing, looks, scales, style
 from lightlag.drawing.curves import Numbers
-from lightlag.drawing.looks import using
 from lightlag.drawing.style import Chart, save
+from lightlag.drawing.styled import styled, using
 from lightlag.errors import InputError
 from lightlag.plot import overlay
 from lightlag.plot import shown as _shown
@@ -82,7 +82,7 @@ _IDLE = 0.01
 """A queue that never holds this part of the longest one is left out."""
 
 
-@style.styled
+@styled
 def cwnd(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
     """Congestion window over time; for one flow of one result with ssthresh, Wmax and its recoveries.
 
@@ -134,7 +134,7 @@ def _one_window(axes: Axes, rows: pl.DataFrame) -> None:
             axes.plot(at_times, np.zeros_like(at_times), label=label, clip_on=False, zorder=4, **mark)
 
 
-@style.styled
+@styled
 def goodput(result: Results, *, interval_s: float | None = None, ax: Axes | None = None) -> Chart:
     """Goodput over time, in equal intervals; with several flows of one result also their sum.
 
@@ -227,7 +227,7 @@ def _goodputs(result: Result, interval_s: float) -> dict[str, tuple[Numbers, Num
     return {str(rows["flow"][0]): curves.from_zero(rows) for rows in frames}
 
 
-@style.styled
+@styled
 def sequence(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
     """Payload sent for the first time and acknowledged, over time; of several flows what is acknowledged.
 
@@ -259,7 +259,7 @@ def sequence(result: Results, *, flow: str | None = None, ax: Axes | None = None
     return figure
 
 
-@style.styled
+@styled
 def rtt(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
     """Round-trip times over time; for one flow of one result samples and SRTT, for several each SRTT.
 
@@ -291,7 +291,7 @@ def rtt(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> 
     return figure
 
 
-@style.styled
+@styled
 def queue(result: Results, *, link: str | None = None, ax: Axes | None = None) -> Chart:
     """Packets that wait at link directions over time; by default those where many waited.
 

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from lightlag import plot
 from lightlag.drawing import framing, looks, style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.plot import shown
 from lightlag.plot.shown import Results
@@ -46,7 +47,7 @@ def check(metrics: Sequence[str]) -> None:
             raise InputError(f'"{metric}" is there twice; name each metric once')
 
 
-@style.styled
+@styled
 def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Sequence[Axes] | None = None) -> Chart:
     """A panel for each metric, or for each metric and result; :func:`lightlag.plot.facets` has the parameters."""
     check(metrics)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from matplotlib.axes import Axes
 
 from lightlag.errors import InputError
+from lightlag.files.writing import OVER_TIME
 from lightlag.plot import overlay
 from lightlag.records.summary import leg_name, legs_of
 from lightlag.results.result import Result
@@ -20,8 +21,6 @@ __all__ = ["Results", "by_run", "end_s", "label", "named", "needed", "note", "on
 Results: TypeAlias = Result | Sequence[Result] | Mapping[str, Result]
 """One result, or several that are drawn over each other."""
 
-OVER_TIME = ("cwnd", "goodput", "sequence", "rtt", "queue")
-"""Figures that show several results."""
 _MOST_NAMED = 3
 
 

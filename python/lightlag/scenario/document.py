@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lightlag.scenario import parsing
 from lightlag.scenario.flows import Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
@@ -88,9 +90,7 @@ class Scenario:
         ScenarioError
             If the scenario cannot be run.
         """
-        from lightlag.scenario.reading import check
-
-        return check(self)[1]
+        return parsing.checked(json.dumps(self.to_dict()), "json")[1]
 
     def __repr__(self) -> str:
         from lightlag.text import overview

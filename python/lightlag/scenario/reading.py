@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightlag import _engine
-from lightlag.errors import InputError, ScenarioError, scenario_error
+from lightlag.errors import InputError, scenario_error
 from lightlag.files.input import read_text
 from lightlag.files.writing import MARK
+from lightlag.scenario import parsing
 from lightlag.scenario import presets as _presets
 from lightlag.text.terminal import meant, printable
 
@@ -40,14 +41,7 @@ def read_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
         If it cannot be run; each line of the message is a place, a value and a remedy.
     """
     text, kind, source = _source(scenario)
-    try:
-        return _engine.parse(text, kind, sets, _folder(source))
-    except ScenarioError as error:
-        if source is None:
-            raise
-        raise scenario_error(error.errors, source) from None
-    except UnicodeEncodeError as error:
-        raise InputError(f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8") from None
+    return parsing.parsed(text, kind, sets, source)
 
 
 def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple[str | None, list[tuple[str, str]]]:
@@ -67,11 +61,7 @@ def checked(
 ) -> tuple[str | None, _engine.Scenario, list[tuple[str, str]]]:
     """As :func:`check`, with the scenario as the engine has read it before the warnings."""
     text, kind, source = _source(scenario)
-    try:
-        read = _engine.parse(text, kind, sets, _folder(source))
-        return source, read, read.warnings()
-    except ScenarioError as error:
-        raise scenario_error(error.errors, source or "scenario") from None
+    return source, *parsing.checked(text, kind, sets, source)
 
 
 def congestion_names() -> list[str]:
@@ -142,11 +132,6 @@ def _exists(path: Path) -> bool:
     except (OSError, ValueError):
         # A name that is too long, or has a zero in it.
         return False
-
-
-def _folder(source: str | None) -> str:
-    """The folder to which paths of traces are relative: that of the file, or the current one."""
-    return "" if source is None else str(Path(source).resolve().parent)
 
 
 def _read(path: Path) -> str:

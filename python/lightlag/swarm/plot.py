@@ -24,6 +24,7 @@ from matplotlib.collections import LineCollection
 from lightlag.analyse import mean_interval
 from lightlag.drawing import films, framing, looks, style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.swarm.paths import Radio, Swarm, flows_of, way, ways
 
@@ -38,7 +39,7 @@ _MOST_WAYS = 6
 """More ways than these have no names in a legend."""
 
 
-@style.styled
+@styled
 def snapshot(
     positions: pl.DataFrame,
     time_s: float,
@@ -173,7 +174,7 @@ def animate(
     return path
 
 
-@style.styled
+@styled
 def airtime(radios: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
     """The time on the air of each node, the busiest first; columns that end in ``airtime_s`` are parts of a bar."""
     kinds = [name for name in radios.columns if name.endswith("airtime_s")]
@@ -199,7 +200,7 @@ def airtime(radios: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def route_timeline(
     paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Chart:
@@ -239,7 +240,7 @@ def _colour(hops: int) -> str:
     return style.COLOURS[min(hops, len(style.COLOURS)) - 1]
 
 
-@style.styled
+@styled
 def sweep(
     points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label: str = "", ax: Axes | None = None
 ) -> Chart:

@@ -10,12 +10,13 @@ import polars as pl
 import lightlag as ll
 from lightlag.drawing import style
 from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
 from lightlag.reproduce.hypatia.setting import DURATION_S, FLEETS, PAIRS, pairs_of
 from lightlag.reproduce.hypatia.transport import PATH, Flow
 from lightlag.reproduce.hypatia.ways import Spread
 
 
-@style.styled
+@styled
 def round_trips() -> Chart:
     """The round trip of light of three pairs over the three constellations, by slant and by mask."""
     figure, axes = style.chart(3, 1, size=(6.4, 6.6), sharex=True)
@@ -34,7 +35,7 @@ def round_trips() -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def windows(flows: Mapping[str, Flow]) -> Chart:
     """Window and round trip of NewReno and Vegas on the path that changes."""
     figure, axes = style.chart(2, 1, size=(6.4, 4.8), sharex=True)
@@ -59,7 +60,7 @@ def windows(flows: Mapping[str, Flow]) -> Chart:
     return figure
 
 
-@style.styled
+@styled
 def spreads(found: Mapping[tuple[str, bool], Spread]) -> Chart:
     """All pairs: the greatest round trip, and greatest over least."""
     figure, axes = style.chart(1, 2, size=(7.0, 3.2))

@@ -1,0 +1,93 @@
+"""Draws figures in the look that is current."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec
+
+import matplotlib
+import numpy as np
+
+from lightlag.drawing import framing
+from lightlag.drawing.looks import Look, current, within
+from lightlag.drawing.looks import of as look_of
+from lightlag.drawing.style import Chart, rc
+
+__all__ = ["styled", "using"]
+
+P = ParamSpec("P")
+
+
+@contextmanager
+def using(
+    style: str = "plain",
+    *,
+    width: str | float | None = None,
+    height: str | float | None = None,
+    font: str | None = None,
+    titles: bool | None = None,
+) -> Iterator[Look]:
+    r"""Gives figures that are drawn within this look, which they keep when they are saved.
+
+    Figures that you make with matplotlib itself get its fonts, size and resolution as well.
+
+    Parameters
+    ----------
+    style
+        A name of :data:`LOOKS`.
+    width, height
+        Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is that of
+        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG: 600 per inch for ``ieee`` and
+        ``acm``, otherwise 200.
+    font
+        ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
+    titles
+        Whether there are titles and notes above; by default as the style says.
+
+    Raises
+    ------
+    InputError
+        If there is no such style or font, or if a length cannot be.
+
+    Examples
+    --------
+    >>> import lightlag as ll
+    >>> result = ll.run(ll.presets.geo(transfer="1 MB"), seed=1)
+    >>> with ll.plot.using("ieee"):
+    ...     figure = ll.plot.cwnd(result)
+    >>> float(figure.get_figwidth())
+    3.5
+    """
+    with within(look_of(style, width=width, height=height, font=font, titles=titles)) as look:
+        size = {"figure.figsize": _size_of(look)} if look.width_in is not None else {}
+        with matplotlib.rc_context(rc(look) | size | {"figure.constrained_layout.use": True, "text.parse_math": True}):
+            yield look
+
+
+def _size_of(look: Look) -> tuple[float, float]:
+    """Size of a user's own figure in inches: the width of the look, and a height in golden section."""
+    width = look.width_in or 6.4
+    return width, look.height_in or round(width * 0.618, 4)
+
+
+def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
+    """Draws in the look that is current; what is drawn into a user's axes keeps their settings."""
+
+    @functools.wraps(draw)
+    def wrapper(*args: P.args, **options: P.kwargs) -> Chart:
+        if (ax := options.get("ax")) is not None:
+            figure = draw(*args, **options)
+            panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel().tolist()
+            framing.capitalise(panels)
+            framing.fit_labels(figure, panels)
+            return figure
+        with matplotlib.rc_context(rc(current())):
+            figure = draw(*args, **options)
+            framing.capitalise(figure.axes)
+            framing.share_labels(figure.axes)
+            framing.fit_labels(figure)
+            return figure
+
+    return wrapper
