@@ -97,7 +97,7 @@ test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
 presets: $(BIN)/.engine
-	$(BIN)/python -m lightlag.presets.keep
+	PYTHONPATH=scripts $(BIN)/python -m manual.presets
 
 figures: $(BIN)/.dev $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -W error -m gallery

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from lightlag import analyse
-from lightlag.comparison.comparison import MEASURES, decimals
+from lightlag.outcomes.design import MEASURES, decimals
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 import lightlag as ll
 from lightlag import _engine
 from lightlag.analyse import mean_interval
-from lightlag.comparison.comparison import MEASURES, Design
 from lightlag.outcomes import journal, plan
+from lightlag.outcomes.design import MEASURES, Design
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.variables import Variable, competitors, split, variables
 

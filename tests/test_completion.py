@@ -15,7 +15,7 @@ import pytest
 
 import lightlag as ll
 from lightlag import presets
-from lightlag.cli import completion
+from lightlag.cli import shells
 from lightlag.cli.completion import complete, split
 from lightlag.scenario import congestion_names
 
@@ -102,7 +102,7 @@ def with_program(tmp_path: Path) -> dict[str, str]:
 
 def run_in_bash(tmp_path: Path, line: str) -> list[str]:
     """The words that the function for bash leaves in COMPREPLY."""
-    text = f"""{completion.script("bash")}
+    text = f"""{shells.script("bash")}
 compopt() {{ :; }}
 COMP_LINE={line!r} COMP_POINT={len(line)}
 _lightlag_completion
@@ -122,7 +122,7 @@ def test_bash_gets_what_follows_its_last_break(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
 def test_fish_shows_what_a_candidate_stands_for(tmp_path: Path) -> None:
-    text = completion.script("fish") + "complete -C 'lightlag reproduce scps'"
+    text = shells.script("fish") + "complete -C 'lightlag reproduce scps'"
     environment = with_program(tmp_path) | {"HOME": str(tmp_path)}
     done = subprocess.run(["fish", "-c", text], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["scps-ns3\tAn Implementation and Analysis of SCPS-TP in ns-3"]
@@ -130,15 +130,15 @@ def test_fish_shows_what_a_candidate_stands_for(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
 def test_zsh_can_read_its_script(tmp_path: Path) -> None:
-    (tmp_path / "script").write_text(completion.script("zsh"))
+    (tmp_path / "script").write_text(shells.script("zsh"))
     assert subprocess.run(["zsh", "-n", tmp_path / "script"], capture_output=True, check=True).stderr == b""
 
 
 def test_scripts_are_installed_for_each_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for shell in ("bash", "zsh", "fish"):
-        path = completion.install(shell)
-        assert path.read_text() == completion.script(shell)
+        path = shells.install(shell)
+        assert path.read_text() == shells.script(shell)
         assert "_LIGHTLAG_COMPLETE" in path.read_text()
-    completion.install("bash")
+    shells.install("bash")
     assert (tmp_path / ".bashrc").read_text().count("source") == 1

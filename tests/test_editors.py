@@ -14,8 +14,9 @@ import jsonschema
 import pytest
 
 from lightlag import _engine
-from lightlag.commands.files import DIRECTIVE, SCHEMA, put
+from lightlag.commands.files import put
 from lightlag.presets import PRESETS
+from lightlag.words.schema import DIRECTIVE, SCHEMA
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
 TAPLO = shutil.which("taplo", path=str(Path(sys.executable).parent)) or shutil.which("taplo")

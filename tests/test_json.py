@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import lightlag as ll
 from conftest import PAIR
 from lightlag.cli.app import app
-from lightlag.comparison.comparison import Design
+from lightlag.outcomes.design import Design
 from lightlag.reproduce import PAPERS, validation
 from lightlag.reproduce.validation import response
 from lightlag.reproduce.validation.findings import Findings

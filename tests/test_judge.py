@@ -14,7 +14,7 @@ from lightlag.cli.app import app
 from lightlag.errors import InputError, Interrupted, ScenarioError
 from lightlag.judge import Judgement, judgement, response
 from lightlag.judge.invariants import broken
-from lightlag.reproduce.validation import theory
+from lightlag.validation import theory
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from lightlag import plot
 from lightlag.cli.app import app
 from lightlag.comparison.comparison import Comparison
 from lightlag.drawing import style
+from lightlag.outcomes.kinds import kinds
 from lightlag.plot import overlay
 
 
@@ -113,7 +114,7 @@ def test_algorithms_of_several_comparisons_stand_side_by_side(folders: Path) -> 
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels == ["ca: cubic", "cb: cubic", "ca: newreno", "cb: hybla"]
     merged = overlay.merged(overlay.named(both, Comparison))
-    assert merged.figures == both[0].figures
+    assert kinds(merged) == both[0].figures
     for measure in merged.measures:
         assert merged.values("cb: cubic", measure) == both[1].values("cubic", measure)
     assert "pair: mean of 2 to 3 runs" in str(figure.get_suptitle())
@@ -128,8 +129,8 @@ def test_points_of_several_comparisons_are_quantities(folders: Path) -> None:
     assert [one.point for one in merged.of("cw: cubic")] == [("50 ms",), ("80 ms",)]
     (axes,) = plot.comparisons(given, "goodput-vs-delay").axes
     assert [line.get_label() for line in axes.lines] == ["cv: cubic", "cw: cubic"]
-    for kind in merged.figures:
-        assert merged.plot(kind).axes, kind
+    for kind in kinds(merged):
+        assert plot.comparisons(given, kind).axes, kind
 
 
 def test_comparisons_vary_the_same_keys(folders: Path) -> None:

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 import lightlag as ll
 from lightlag import plot
-from lightlag.comparison import over_time as comparison_over_time
 from lightlag.drawing import curves, scales, style
+from lightlag.plot import comparison_over_time
 
 UNITS = {
     "cwnd": "(segments)",

@@ -18,7 +18,8 @@ import pytest
 import lightlag as ll
 from lightlag.analyse import student_t
 from lightlag.comparison import saving as comparison_report
-from lightlag.comparison.comparison import Comparison, Design
+from lightlag.comparison.comparison import Comparison
+from lightlag.outcomes.design import Design
 from lightlag.outcomes.outcome import Flows, Outcome
 from lightlag.outcomes.variables import Variable, competitors
 from lightlag.report.answer import Answer, answer

@@ -13,7 +13,8 @@ from lightlag.reproduce import PAPERS, Row, Verdict, table
 from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point, refill
 from lightlag.reproduce.epochs import WindowTrace, epochs, time_mean
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import Findings, Judgement, findings, judges, theory
+from lightlag.reproduce.validation import Findings, Judgement, findings, judges
+from lightlag.validation import theory
 
 
 def trace_of(*rows: tuple[float, float, float, float, float, str]) -> WindowTrace:

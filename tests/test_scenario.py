@@ -17,9 +17,9 @@ import pytest
 import lightlag as ll
 from conftest import PAIR, pair
 from lightlag import _engine, presets, scenario
-from lightlag.presets.keep import kept_anew
 from lightlag.scenario import check, load_scenario
 from lightlag.scenario.presets import KEPT
+from manual.presets import kept_anew
 
 SCHEMA: dict[str, Any] = json.loads(_engine.schema())
 

@@ -479,7 +479,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_bad_studies_get_one_clear_error(name: str, tmp_path: Path) -> None:
     table, message = BAD[name]
     file = tmp_path / "bad.toml"
-    from lightlag.text import toml
+    from lightlag.scenario import toml
 
     file.write_text(toml.document({"scenarios": ["geo"], "congestion": ["cubic"]} | table))
     with pytest.raises((InputError, ll.ScenarioError), match=message) as caught:

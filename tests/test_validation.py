@@ -18,21 +18,12 @@ from interop import cells as interop_cells
 from interop.__main__ import Outcome
 from lightlag.errors import InputError
 from lightlag.reproduce import PAPERS
-from lightlag.reproduce.validation import (
-    Findings,
-    findings,
-    laws,
-    pages,
-    renewal,
-    response,
-    theory,
-    transport,
-    validate,
-)
+from lightlag.reproduce.validation import Findings, findings, laws, pages, renewal, response, transport, validate
 from lightlag.reproduce.validation.laws import Plain
 from lightlag.reproduce.validation.pages import Page
 from lightlag.reproduce.validation.renewal import FLOWS
 from lightlag.reproduce.validation.response import Cell
+from lightlag.validation import theory
 
 BY_LABEL = {algorithm.label: algorithm for algorithm in response.ALGORITHMS}
 RENO = BY_LABEL["NewReno"]

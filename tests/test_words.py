@@ -8,8 +8,8 @@ import pytest
 
 import lightlag as ll
 from lightlag import _engine
-from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
+from lightlag.outcomes.design import MEASURES
 from lightlag.records import rows as _rows
 from lightlag.words import glossary, schema, words
 from lightlag.words.explain import explain

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from lightlag.comparison import (
         Comparison,
+        compare,
         load_comparison,
     )
     from lightlag.constellation import (
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from lightlag.running import (
         Batch,
         Stream,
-        compare,
         run,
         stream,
     )
@@ -255,7 +255,7 @@ _FROM = {
     "Result": "results",
     "Stream": "running",
     "Study": "study",
-    "compare": "running",
+    "compare": "comparison",
     "compiled": "own",
     "diff": "difference",
     "inspect": "captures",

@@ -31,7 +31,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
     InputError
         If the folder does not hold results.
     """
-    from lightlag.study.folder import open_study
+    from lightlag.study.study import open_study
 
     path = Path(folder)
     try:

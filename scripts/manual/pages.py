@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from lightlag.cli.app import app
-from lightlag.comparison.comparison import MEASURES
+from lightlag.outcomes.design import MEASURES
 from lightlag.study.tables import DICTIONARY
 from lightlag.words import glossary as _glossary
 from manual import keys, objects

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import lightlag as ll
 from bad_inputs.case import Case
-from lightlag.text import toml
+from lightlag.scenario import toml
 
 GOOD = {"scenarios": ["pair.toml"], "congestion": ["cubic"], "replications": 2}
 SOBOL = {"design": "sobol", "count": 4, "ranges": {"links.0.loss": [0, 0.1]}}

@@ -23,7 +23,7 @@ from lightlag import _engine
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.files.input import check_regular
-from lightlag.text import toml
+from lightlag.scenario import toml
 from lightlag.text.quantities import milliseconds, number, rate, size
 from lightlag.text.terminal import printable
 
@@ -228,7 +228,7 @@ def repeat(
         Where our run stands until it is saved; by default among temporary files.
     """
     from lightlag.results.result import load
-    from lightlag.running.running import run
+    from lightlag.running.single import run
 
     real = Sending(capture, flow)
     scenario = scenario_of(real, **options)

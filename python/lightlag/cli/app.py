@@ -19,8 +19,9 @@ from lightlag.commands import captures, compared, destinations, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
+from lightlag.comparison import continuing
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
-from lightlag.files.writing import check_folder, reserved
+from lightlag.files.writing import check_folder, reserved, speak_of_options
 from lightlag.machine import memory as _memory
 from lightlag.records import origin
 from lightlag.records.lists import column, texts
@@ -141,7 +142,7 @@ def run(
     Without --out the results go to results/NAME, where NAME is the scenario's; if that exists, to NAME-2, NAME-3
     and so on. Ctrl-C ends the run and keeps the records up to then.
     """
-    from lightlag.running.running import check_repeats, read_with_congestion, run_read, threads_of
+    from lightlag.running.single import check_repeats, read_with_congestion, run_read, threads_of
     from lightlag.scenario import read_scenario
     from lightlag.scenario.reading import inputs as inputs_of
     from lightlag.text import progress as _progress
@@ -277,8 +278,8 @@ def compare(
     writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
     --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
+    from lightlag.machine.processors import processors
     from lightlag.outcomes.variables import split_parameters
-    from lightlag.running.running import processors
     from lightlag.scenario import check as check_scenario
 
     changes = changes_of(sets, seed, duration)
@@ -287,24 +288,24 @@ def compare(
     earlier = repeated.comparison(files, congestion, vary, changes, replications != 10)
     if earlier is None:
         plan = compared.plan(files, congestion, vary or [], replications, changes)
-        default = compared.folder(plan)
+        default = continuing.folder(plan)
     else:
         plan, default = repeated.plan(earlier), repeated.beside(files[0])
     if out is None:
-        folder = destinations.unused(default, force=force, may_take=functools.partial(compared.is_continued, plan))
+        folder = destinations.unused(default, force=force, may_take=functools.partial(continuing.is_continued, plan))
     else:
         folder = out
     if not quiet:
         for file in files if earlier is None else ():
             # Parameters belong to the algorithms that are compared, not to that of the scenario.
             _warn(check_scenario(file, split_parameters(changes)[0])[1])
-        for note in compared.before(plan):
+        for note in continuing.before(plan):
             say(note, file=sys.stderr)
         _warn(_memory.check_plan(plan, processors() if jobs is None else jobs))
-    compared.goes_on(plan, folder, force)
+    continuing.goes_on(plan, folder, force)
     with _signals.held(), reserved(folder):
         # Again: another command may have just ended there.
-        journal = compared.journal(folder, goes_on=compared.goes_on(plan, folder, force))
+        journal = continuing.journal(folder, goes_on=continuing.goes_on(plan, folder, force))
         # Those who draw start now: they are ready when the runs are.
         with compared.helpers(plan, jobs, formats) as helpers:
             comparison = compared.run(plan, jobs, journal, shown=not quiet, fresh=force)
@@ -379,8 +380,8 @@ def reproduce(
     papers are kept, and the same command continues with the others. So are the finished runs of fanet, of which there
     are more than a thousand.
     """
+    from lightlag.machine.processors import processors
     from lightlag.reproduce import reproduce_all
-    from lightlag.running.running import processors
 
     papers = _papers()
     if paper != "all" and paper not in papers:
@@ -453,8 +454,8 @@ def validate(
     hold.
     """
     from lightlag.commands import judge
+    from lightlag.machine.processors import processors
     from lightlag.reproduce import validation
-    from lightlag.running.running import processors
 
     quiet = quiet or as_json
     if what == "congestion":
@@ -510,7 +511,7 @@ def explain(
         print(_explain.explain(name))
         return
     from lightlag.cli.partitions import describe
-    from lightlag.running.running import threads_of
+    from lightlag.running.single import threads_of
     from lightlag.scenario import read_scenario
 
     print(describe(read_scenario(name, []), threads_of(threads)))
@@ -619,6 +620,7 @@ COMMANDS: dict[str, Entry | Group] = {
     "new": NEWS,
     "import": Entry("lightlag.commands.imports:import_", "Make a scenario of measurements."),
 }
+speak_of_options()
 app = application(
     COMMANDS,
     _guarded,
@@ -646,18 +648,18 @@ Examples:
 @_guarded
 def _show_completion(shell: str | None) -> None:
     if shell is not None:
-        from lightlag.cli import completion
+        from lightlag.cli import shells
 
-        print(completion.script(completion.shell_of(shell)))
+        print(shells.script(shells.shell_of(shell)))
         raise typer.Exit
 
 
 @_guarded
 def _install_completion(shell: str | None) -> None:
     if shell is not None:
-        from lightlag.cli import completion
+        from lightlag.cli import shells
 
-        say(f"completion installed in {completion.install(completion.shell_of(shell))}; start a new shell")
+        say(f"completion installed in {shells.install(shells.shell_of(shell))}; start a new shell")
         raise typer.Exit
 
 

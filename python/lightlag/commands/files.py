@@ -8,11 +8,7 @@ from pathlib import Path
 
 from lightlag.errors import InputError
 from lightlag.text.terminal import printable
-
-SCHEMA = "lightlag.schema.json"
-"""The schema beside a scenario, by which editors complete and check it."""
-DIRECTIVE = f"#:schema ./{SCHEMA}"
-"""The line by which a scenario names it (taplo, Even Better TOML)."""
+from lightlag.words.schema import DIRECTIVE, SCHEMA
 
 
 def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) -> list[Path]:

@@ -149,7 +149,7 @@ class _Target:
 
 def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apart: bool, target: _Target) -> None:
     from lightlag.files.output import say_written
-    from lightlag.plot import facets, overlay
+    from lightlag.plot import comparisons, facets
 
     if metrics is None:
         metrics = [next(iter(found.values())).figures[0]]
@@ -157,7 +157,7 @@ def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apa
     if len(metrics) > 1 or (apart and len(found) > 1):
         target.save(facets(found, metrics, apart=apart), path)
     else:
-        target.save(overlay.merged(found).plot(metrics[0]), path)
+        target.save(comparisons(found, metrics[0]), path)
     say_written(path)
 
 

@@ -11,7 +11,7 @@ import typer
 from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.outcomes.variables import quantity
-from lightlag.text import toml
+from lightlag.scenario import toml
 from lightlag.text.terminal import meant, printable
 
 __all__ = ["PATHS", "Answers", "answers", "named", "text"]

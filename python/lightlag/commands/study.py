@@ -21,9 +21,9 @@ from lightlag.text.terminal import plain, printable, say
 if TYPE_CHECKING:
     from lightlag.outcomes.plan import Run
     from lightlag.study.campaign import Campaign
-    from lightlag.study.design import Study
     from lightlag.study.schedule import Schedule
     from lightlag.study.store import Store
+    from lightlag.study.study import Study
     from lightlag.study.tables import Tables
     from lightlag.text.table import Row
 
@@ -289,7 +289,7 @@ def repeat(
     store: Place = None,
 ) -> None:
     """Make one run of a study again, and write its results as "lightlag run" does, with every record."""
-    from lightlag.running.running import run_read
+    from lightlag.running.single import run_read
     from lightlag.study import Study
     from lightlag.study.campaign import find, named
 
@@ -345,7 +345,7 @@ def _counts(found: Campaign) -> dict[str, Any]:
 
 def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
     from lightlag.analyse import Interval
-    from lightlag.comparison.comparison import MEASURES
+    from lightlag.outcomes.design import MEASURES
 
     names = [one.label for one in study.plan().design.variables]
     rows: dict[tuple[Any, ...], Row] = {}

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from lightlag.comparison.comparison import Comparison, load_comparison
+from lightlag.comparison.running import compare
 
-__all__ = ["Comparison", "load_comparison"]
+__all__ = ["Comparison", "compare", "load_comparison"]

@@ -14,10 +14,13 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    from lightlag.comparison.comparison import Comparison
+from lightlag.outcomes import journal
+from lightlag.outcomes.design import Design
+from lightlag.outcomes.kinds import kinds
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.outcomes import Outcomes
 
 __all__ = ["Painter", "draw", "painters"]
 
@@ -36,9 +39,7 @@ def painters(count: int) -> Iterator[list[Painter]]:
             painter.end()
 
 
-def draw(
-    comparison: Comparison, formats: Sequence[str], helpers: Sequence[Painter] = ()
-) -> dict[tuple[str, str], bytes]:
+def draw(comparison: Outcomes, formats: Sequence[str], helpers: Sequence[Painter] = ()) -> dict[tuple[str, str], bytes]:
     """Every figure in every format, by kind and format.
 
     Parameters
@@ -48,9 +49,9 @@ def draw(
     helpers
         Processes that draw, too.
     """
-    kinds = comparison.figures
+    there = kinds(comparison)
     # The largest first, so that it is not the last to finish.
-    left = deque(sorted(kinds, key=lambda kind: kind not in ("cwnd", "bars")))
+    left = deque(sorted(there, key=lambda kind: kind not in ("cwnd", "bars")))
     drawn: dict[str, dict[str, bytes]] = {}
 
     def serve(painter: Painter, described: bytes) -> None:
@@ -75,11 +76,11 @@ def draw(
     for thread in threads:
         thread.join()
     _draw_all(comparison, left, formats, drawn)
-    return {(kind, suffix): drawn[kind][suffix] for kind in kinds for suffix in formats}
+    return {(kind, suffix): drawn[kind][suffix] for kind in there for suffix in formats}
 
 
 def _draw_all(
-    comparison: Comparison, left: deque[str], formats: Sequence[str], drawn: dict[str, dict[str, bytes]]
+    comparison: Outcomes, left: deque[str], formats: Sequence[str], drawn: dict[str, dict[str, bytes]]
 ) -> None:
     while True:
         try:
@@ -89,18 +90,17 @@ def _draw_all(
         drawn[kind] = _draw(comparison, kind, formats)
 
 
-def _draw(comparison: Comparison, kind: str, formats: Sequence[str]) -> dict[str, bytes]:
+def _draw(comparison: Outcomes, kind: str, formats: Sequence[str]) -> dict[str, bytes]:
     from lightlag.drawing import style
+    from lightlag.plot.comparison import draw as figure_of
 
-    figure = comparison.plot(kind)
+    figure = figure_of(comparison, kind)
     style.settle(figure)
     return {suffix: style.save_as(figure, suffix) for suffix in formats}
 
 
-def _described(comparison: Comparison) -> bytes:
+def _described(comparison: Outcomes) -> bytes:
     """A comparison for a painter: its design and the number of its runs, then a line each."""
-    from lightlag.outcomes import journal
-
     lines = list(journal.lines(comparison.keyed()))
     head = {"design": comparison.design.to_json(), "runs": len(lines)}
     return (json.dumps(head) + "\n" + "".join(lines)).encode()
@@ -153,9 +153,7 @@ class Painter:
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     """Reads a comparison, then draws the figures that it is asked for until its input ends."""
-    from lightlag.comparison import plot as comparison_plot
-    from lightlag.comparison.comparison import Comparison, Design
-    from lightlag.outcomes.outcome import Outcome
+    from lightlag.plot import comparison as comparison_plot
 
     assert comparison_plot.__all__, "imported before there is anything to draw"
     head = asked.readline()
@@ -163,7 +161,7 @@ def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
         return
     about = json.loads(head)
     outcomes = [Outcome.from_json(json.loads(asked.readline())["outcome"]) for _ in range(about["runs"])]
-    comparison = Comparison(Design.from_json(about["design"]), outcomes)
+    comparison = Outcomes(Design.from_json(about["design"]), outcomes)
     for line in asked:
         kind, formats = json.loads(line)
         drawn = _draw(comparison, kind, formats)

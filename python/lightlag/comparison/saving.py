@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lightlag.comparison import painters
-from lightlag.comparison.comparison import Comparison
 from lightlag.errors import InputError
 from lightlag.files.writing import new_folder
+from lightlag.outcomes.outcomes import Outcomes
 
 __all__ = ["FORMATS", "files_of", "report", "save"]
 
@@ -27,7 +27,7 @@ _HOLDS = {
 
 
 def save(
-    comparison: Comparison,
+    comparison: Outcomes,
     folder: Path,
     *,
     force: bool,
@@ -59,8 +59,11 @@ def save(
             (partial / f"{kind}.{suffix}").write_bytes(data)
         if with_report:
             from lightlag.report.comparison import comparison_page
+            from lightlag.running.single import run
 
-            (partial / "report.html").write_text(comparison_page(comparison, command, files_of(partial)), "utf-8")
+            (partial / "report.html").write_text(
+                comparison_page(comparison, command, files_of(partial), run=run), "utf-8"
+            )
     return folder
 
 
@@ -71,7 +74,7 @@ def files_of(folder: Path) -> dict[str, str]:
     return there | dict.fromkeys(figures, "figures for print")
 
 
-def report(comparison: Comparison, command: str = "", folder: Path | None = None) -> str:
+def report(comparison: Outcomes, command: str = "", folder: Path | None = None) -> str:
     """The report as HTML.
 
     Parameters
@@ -82,5 +85,6 @@ def report(comparison: Comparison, command: str = "", folder: Path | None = None
         The folder in which it will stand, if it leads to the files there.
     """
     from lightlag.report.comparison import comparison_page
+    from lightlag.running.single import run
 
-    return comparison_page(comparison, command, {} if folder is None else files_of(folder))
+    return comparison_page(comparison, command, {} if folder is None else files_of(folder), run=run)

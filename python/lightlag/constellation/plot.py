@@ -6,7 +6,6 @@ The outlines of land are those of Natural Earth at 1:110,000,000, which are in t
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import itertools
 import json
 import os
@@ -43,7 +42,7 @@ SEA = "#f4f7fa"
 @functools.cache
 def _land() -> list[Floats]:
     """The outlines of land: longitude and latitude in degrees, a row for each corner."""
-    text = importlib.resources.files("lightlag.constellation").joinpath("land.json").read_text("utf-8")
+    text = Path(__file__).with_name("land.json").read_text("utf-8")
     return [np.asarray(ring, dtype=np.float64) for ring in json.loads(text)["rings"]]
 
 

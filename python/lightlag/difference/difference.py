@@ -25,15 +25,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from lightlag.captures.connections import is_capture
-from lightlag.comparison.comparison import MEASURES, Comparison, Design, Measure, decimals, load_comparison
+from lightlag.comparison.comparison import Comparison, load_comparison
 from lightlag.difference import flows as flow_difference
 from lightlag.errors import InputError
 from lightlag.outcomes import pairing
+from lightlag.outcomes.design import MEASURES, Design, Measure, decimals
 from lightlag.outcomes.variables import Variable, meaning
 from lightlag.results.result import Result, load
 from lightlag.scenario import ScenarioLike, presets, read_scenario, toml_value
 from lightlag.scenario.changed import ABSENT, Change, changes
-from lightlag.study.folder import StudyResults, open_study
+from lightlag.study.study import StudyResults, open_study
 from lightlag.text.quantities import scaled
 from lightlag.text.table import Row
 from lightlag.text.terminal import printable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lightlag.comparison.comparison import Measure
+from lightlag.outcomes.design import Measure
 from lightlag.records.summary import legs_of, longest_leg
 
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ __all__ = [
     "new_folder",
     "partial_path",
     "reserved",
+    "speak_of_options",
     "written",
 ]
 
@@ -55,10 +56,19 @@ SPARE_BYTES = 1_000_000
 _DECORATION = len("..0000000-000.partial")
 """Characters that the name of a partial folder has beyond that of the folder."""
 
+_remedies = ("force=True", "")
+"""What replaces results, and what names another folder, in the words of whoever asked for them."""
+
 _numbers = itertools.count()
 _guard = threading.Lock()
 _locked: dict[Path, tuple[int, int]] = {}
 """Locks of this process: their number for each folder, and the file."""
+
+
+def speak_of_options() -> None:
+    """Lets messages name the options of commands instead of arguments of functions."""
+    global _remedies
+    _remedies = ("--force", " with --out")
 
 
 def check_folder(
@@ -161,7 +171,7 @@ def _check_existing(folder: Path, force: bool, inputs: Iterable[str | os.PathLik
         raise FileExistsError(f"{shown}: is not a folder; choose another place for the results")
     if not force:
         # A program has no options.
-        force_, out = ("--force", " with --out") if "lightlag.cli.app" in sys.modules else ("force=True", "")
+        force_, out = _remedies
         raise FileExistsError(f"{shown}: exists already; replace it with {force_} or choose another place{out}")
     try:
         is_ours = (folder / MARK).is_file() or not any(folder.iterdir())

@@ -19,7 +19,7 @@ from pathlib import Path
 from lightlag.imports import texts
 from lightlag.imports.found import Found, Options, Written
 from lightlag.imports.sample import Sample
-from lightlag.text import toml
+from lightlag.scenario import toml
 
 __all__ = ["ABOUT", "folder_of", "is_network", "read", "recognises"]
 

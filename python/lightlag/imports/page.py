@@ -14,7 +14,7 @@ from lightlag.errors import InputError, ScenarioError
 from lightlag.imports import texts
 from lightlag.imports.found import LONGEST_S, Found, Measured, Motion, Options, Row, Side
 from lightlag.outcomes.variables import quantity
-from lightlag.text import toml
+from lightlag.scenario import toml
 from lightlag.text.terminal import printable
 
 __all__ = ["Page", "write"]

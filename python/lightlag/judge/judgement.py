@@ -137,7 +137,7 @@ def congestion(
     >>> found.tables["rtt"]["rtt_ratio"].to_list()
     [2, 6]
     """
-    from lightlag.running.running import processors
+    from lightlag.machine.processors import processors
 
     setup = Setup(read_choice(value), _count(replications, "replications"), _seed(seed), _scale(scale))
     threads = processors() if jobs is None else _count(jobs, "jobs")

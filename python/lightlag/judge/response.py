@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from lightlag.analyse import mean_interval
 from lightlag.judge.section import Section, columns, groups
 from lightlag.judge.tasks import PAYLOAD, TCP, Measured, Setup, Task, record
-from lightlag.reproduce.validation import theory
 from lightlag.results.result import Result
+from lightlag.validation import theory
 
 __all__ = ["Response", "section", "tasks"]
 

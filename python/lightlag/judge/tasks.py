@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, cast
 from lightlag import _engine, _signals
 from lightlag.errors import InputError
 from lightlag.judge.invariants import broken
-from lightlag.machine.watchdog import Watchdog, await_stopped, threads
+from lightlag.machine.watchdog import LOOK_S, Watchdog, await_stopped, threads
 from lightlag.outcomes.variables import file_of, name_of
 from lightlag.results.result import Result
-from lightlag.running.running import LOOK_S, run_read
+from lightlag.running.single import run_read
 from lightlag.scenario.plain import plain as in_scenario
 from lightlag.text.terminal import printable
 

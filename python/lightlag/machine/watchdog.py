@@ -49,6 +49,8 @@ GRACE_S = 0.5
 """Time from a signal until callbacks are interrupted, and between two attempts."""
 STOP_S = 5.0
 """Time after a signal in which the runs of other threads and processes must end. Later ones are left to themselves."""
+LOOK_S = 0.2
+"""Seconds between two looks for a signal while runs are made."""
 _NUDGE = getattr(signal, "SIGURG", None)
 """A signal that is ignored where nobody handles it, for the main thread: it ends a system call."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from lightlag import analyse
-from lightlag.comparison.comparison import MEASURES, Comparison, Point
+from lightlag.outcomes.design import MEASURES, Point
 from lightlag.outcomes.outcome import UDP, Outcome
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Variable
 
 __all__ = ["AGAINST", "CAPTIONS", "MOST_COLUMNS", "MOST_PANELS", "caption", "chosen", "completions"]
@@ -44,7 +45,7 @@ def caption(kind: str) -> str:
     return CAPTIONS.get(kind, "Means with 95 % intervals (Student t), as bands or, beside names, as bars.")
 
 
-def kinds(comparison: Comparison) -> list[str]:
+def kinds(comparison: Outcomes) -> list[str]:
     """The figures that a comparison has."""
     found = []
     columns = {measure.column for measure in comparison.measures}
@@ -69,7 +70,7 @@ def kind_against(name: str, variable: Variable) -> str:
     return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
 
 
-def panel_count(comparison: Comparison, kind: str) -> int:
+def panel_count(comparison: Outcomes, kind: str) -> int:
     """The panels of a figure, if all that it shows has room."""
     points = min(len(comparison.points), MOST_PANELS)
     if kind == "bars":
@@ -85,19 +86,19 @@ def panel_count(comparison: Comparison, kind: str) -> int:
     return points
 
 
-def others_of(comparison: Comparison, variable: Variable) -> list[Point]:
+def others_of(comparison: Outcomes, variable: Variable) -> list[Point]:
     """The values of all variables but one, in panels of a figure against that one."""
     at = comparison.variables.index(variable)
     others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
     return [tuple(other) for other in chosen(others, MOST_PANELS)]
 
 
-def _rtts_differ(comparison: Comparison) -> bool:
+def _rtts_differ(comparison: Outcomes) -> bool:
     bases = [_base_rtts(comparison, point) for point in comparison.points]
     return any(max(base.values()) > 1.2 * min(base.values()) for base in bases if len(base) > 1)
 
 
-def _base_rtts(comparison: Comparison, point: Point) -> dict[str, float]:
+def _base_rtts(comparison: Outcomes, point: Point) -> dict[str, float]:
     """The smallest sample of each flow in any run: some run finds the queues empty, not every one."""
     base: dict[str, float] = {}
     for name in comparison.algorithms:
@@ -120,7 +121,7 @@ def completions(outcome: Outcome) -> list[tuple[str, float | None]]:
     return list(zip(outcome.flows.name, outcome.flows.completion_s, strict=True))
 
 
-def goodput_by_rtt(comparison: Comparison, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
+def goodput_by_rtt(comparison: Outcomes, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
     """The flows of each algorithm, or of each competing one, by round-trip time."""
     base = _base_rtts(comparison, point)
     found: dict[str, dict[str, list[float]]] = {}

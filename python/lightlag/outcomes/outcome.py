@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from lightlag.analyse import Numbers
-    from lightlag.results.result import Result
+    from lightlag.records.records import Records
 
 __all__ = ["UDP", "Flows", "Outcome"]
 
@@ -125,7 +125,7 @@ class Outcome:
     """Times and congestion windows in segments of the first flows, for the first seed."""
 
     @classmethod
-    def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Result, *, first: bool) -> Outcome:
+    def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Records, *, first: bool) -> Outcome:
         """Reduces a run to what a comparison needs."""
         from lightlag.records.summary import capacity, legs_of, longest_leg
 

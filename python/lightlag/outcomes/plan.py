@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from lightlag import _engine
-from lightlag.comparison.comparison import Design, Point
 from lightlag.errors import InputError, ScenarioError, scenario_error
 from lightlag.machine import memory
+from lightlag.outcomes.design import Design, Point
 from lightlag.outcomes.journal import key_of
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.variables import (

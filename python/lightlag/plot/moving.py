@@ -19,7 +19,7 @@ from lightlag.constellation import satellites as constellation
 from lightlag.drawing import films, style
 from lightlag.errors import InputError
 from lightlag.files.output import new_file
-from lightlag.results.result import Result
+from lightlag.records.records import Records
 from lightlag.swarm import paths as swarm_paths
 from lightlag.swarm import player as swarm_player
 from lightlag.swarm import plot as swarm_plot
@@ -48,7 +48,7 @@ def is_moving(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in (*films.WRITERS, _PAGE)
 
 
-def write(result: Result, metric: str, path: str | os.PathLike[str], progress: Progress | None = None) -> Path:
+def write(result: Records, metric: str, path: str | os.PathLike[str], progress: Progress | None = None) -> Path:
     """Writes a film (.gif, .mp4) or a page (.html) of a whole run.
 
     Parameters
@@ -64,7 +64,7 @@ def write(result: Result, metric: str, path: str | os.PathLike[str], progress: P
     return PICTURES[metric](result, Path(path), progress)
 
 
-def _globe(result: Result, path: Path, progress: Progress | None) -> Path:
+def _globe(result: Records, path: Path, progress: Progress | None) -> Path:
     if not result.scenario.get("constellation"):
         raise InputError(f"{result.name}: no constellation; a globe is that of a run through a sky")
     sky = constellation.sky(result.scenario)
@@ -75,7 +75,7 @@ def _globe(result: Result, path: Path, progress: Progress | None) -> Path:
     )
 
 
-def _swarm(result: Result, path: Path, progress: Progress | None) -> Path:
+def _swarm(result: Records, path: Path, progress: Progress | None) -> Path:
     radio, paths = swarm_paths.radio_of(result.scenario), result.paths
     if path.suffix.lower() == _PAGE:
         text = swarm_player.page(result.positions, title=result.name, radio=radio, paths=paths)
@@ -87,10 +87,10 @@ def _swarm(result: Result, path: Path, progress: Progress | None) -> Path:
     )
 
 
-def _step(result: Result) -> float:
+def _step(result: Records) -> float:
     """Simulated seconds from picture to picture."""
     return max(result.simulated_s / _PICTURES, 0.1)
 
 
-PICTURES: dict[str, Callable[[Result, Path, Progress | None], Path]] = {"globe": _globe, "swarm": _swarm}
+PICTURES: dict[str, Callable[[Records, Path, Progress | None], Path]] = {"globe": _globe, "swarm": _swarm}
 """Moving pictures of a result by metric."""

@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from lightlag.comparison.comparison import Comparison, Design, Point
 from lightlag.errors import InputError
+from lightlag.outcomes.design import Design, Point
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Variable, meaning
-from lightlag.results.result import Result
+from lightlag.records.records import Records
 from lightlag.text.terminal import printable
 
 __all__ = ["comparisons", "merged", "named"]
 
-Kind = TypeVar("Kind", Result, Comparison)
+Kind = TypeVar("Kind", bound=Records | Outcomes)
 
 
 def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[str, Kind]:
@@ -49,27 +50,28 @@ def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[st
     return dict(zip(names, results, strict=True))
 
 
-def comparisons(given: Any) -> dict[str, Comparison] | None:
+def comparisons(given: Any) -> dict[str, Outcomes] | None:
     """Comparisons with the names that figures give them; None for runs."""
     several = list(given.values() if isinstance(given, Mapping) else given) if _is_several(given) else [given]
-    if not several or not isinstance(several[0], Comparison):
+    if not several or not isinstance(several[0], Outcomes):
         return None
-    return named(given if _is_several(given) else [given], Comparison)
+    return named(given if _is_several(given) else [given], Outcomes)
 
 
 def _is_several(given: Any) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, (Result, Comparison))
+    return isinstance(given, Iterable) and not isinstance(given, (Records, Outcomes))
 
 
-def _of_another_kind(result: object, kind: type[Result] | type[Comparison]) -> str:
-    if isinstance(result, (Result, Comparison)):
+def _of_another_kind(result: object, kind: type[Any]) -> str:
+    if isinstance(result, (Records, Outcomes)):
         name = printable(result.folder or result.name)
-        found, others = ("a run", "comparisons") if isinstance(result, Result) else ("a comparison", "runs")
+        found, others = ("a run", "comparisons") if isinstance(result, Records) else ("a comparison", "runs")
         return f"{name} is {found}, and the others are {others}; a figure shows results of one kind"
-    return f"{printable(repr(result)):.60} is not a {kind.__name__}; give results of one kind"
+    what = "Result" if issubclass(kind, Records) else "Comparison"
+    return f"{printable(repr(result)):.60} is not a {what}; give results of one kind"
 
 
-def _names(results: list[Result] | list[Comparison]) -> list[str]:
+def _names(results: list[Records] | list[Outcomes]) -> list[str]:
     scenarios = [result.name for result in results]
     if len(set(scenarios)) == len(results):
         return scenarios
@@ -80,7 +82,7 @@ def _names(results: list[Result] | list[Comparison]) -> list[str]:
     return last if len(set(last)) == len(results) else [str(folder) for folder in folders]
 
 
-def merged(comparisons: Mapping[str, Comparison]) -> Comparison:
+def merged(comparisons: Mapping[str, Outcomes]) -> Outcomes:
     """Several comparisons as one, in which the algorithms of each have its name in front.
 
     The same algorithm of all comparisons stands side by side. Values of a variable are the same if they are the same
@@ -97,7 +99,7 @@ def merged(comparisons: Mapping[str, Comparison]) -> Comparison:
     variables = _variables(comparisons)
     texts = [{meaning(value): value for value in variable.values} for variable in variables]
 
-    def place(of: Comparison, point: Point) -> Point:
+    def place(of: Outcomes, point: Point) -> Point:
         at = {variable.keys: value for variable, value in zip(of.variables, point, strict=True)}
         return tuple(text[meaning(at[own.keys])] for own, text in zip(variables, texts, strict=True))
 
@@ -123,10 +125,10 @@ def merged(comparisons: Mapping[str, Comparison]) -> Comparison:
         max(of.design.replications for of in comparisons.values()),
         None if is_grid else tuple(points),
     )
-    return Comparison(design, outcomes)
+    return Outcomes(design, outcomes)
 
 
-def _variables(comparisons: Mapping[str, Comparison]) -> list[Variable]:
+def _variables(comparisons: Mapping[str, Outcomes]) -> list[Variable]:
     """The variables of the first comparison with the values of all."""
     (name, first), *others = comparisons.items()
     keys = {variable.keys for variable in first.variables}
@@ -147,5 +149,5 @@ def _variables(comparisons: Mapping[str, Comparison]) -> list[Variable]:
     return found
 
 
-def _varied(of: Comparison) -> str:
+def _varied(of: Outcomes) -> str:
     return ", ".join("+".join(variable.keys) or "the scenario" for variable in of.variables) or "nothing"

@@ -10,26 +10,26 @@ from matplotlib.axes import Axes
 from lightlag.errors import InputError
 from lightlag.files.writing import OVER_TIME
 from lightlag.plot import overlay
+from lightlag.records.records import Records
 from lightlag.records.summary import leg_name, legs_of
-from lightlag.results.result import Result
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Results", "by_run", "end_s", "label", "named", "needed", "note", "one", "place"]
 
-Results: TypeAlias = Result | Sequence[Result] | Mapping[str, Result]
+Results: TypeAlias = Records | Sequence[Records] | Mapping[str, Records]
 """One result, or several that are drawn over each other."""
 
 _MOST_NAMED = 3
 
 
-def named(result: Results) -> dict[str, Result]:
+def named(result: Results) -> dict[str, Records]:
     """Results by the name that a figure of several gives them."""
-    return overlay.named([result] if isinstance(result, Result) else result, Result)
+    return overlay.named([result] if isinstance(result, Records) else result, Records)
 
 
-def one(result: Results, metric: str) -> Result:
+def one(result: Results, metric: str) -> Records:
     """The result of a figure that cannot show several."""
     runs = named(result)
     if len(runs) > 1:
@@ -37,7 +37,7 @@ def one(result: Results, metric: str) -> Result:
     return next(iter(runs.values()))
 
 
-def needed(result: Result, table: Any) -> pl.DataFrame:
+def needed(result: Records, table: Any) -> pl.DataFrame:
     """A table of a result; fails if it has no rows, since nothing was recorded."""
     rows = result.table(table)
     if rows.is_empty():
@@ -45,12 +45,12 @@ def needed(result: Result, table: Any) -> pl.DataFrame:
     return rows
 
 
-def by_run(runs: Mapping[str, Result], metric: Any, flow: str | None) -> dict[str, dict[str, pl.DataFrame]]:
+def by_run(runs: Mapping[str, Records], metric: Any, flow: str | None) -> dict[str, dict[str, pl.DataFrame]]:
     """The rows of each flow, or of one, of each run."""
     return {name: dict(_by_flow(run, metric, flow)) for name, run in runs.items()}
 
 
-def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
+def _by_flow(result: Records, metric: Any, flow: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
     """The rows of each flow, or of one."""
     needed(result, "trace")
     names = [entry["name"] for entry in result.summary["flows"]]
@@ -65,12 +65,12 @@ def _by_flow(result: Result, metric: Any, flow: str | None) -> Iterator[tuple[st
             yield name + leg, rows
 
 
-def place(result: Result) -> str:
+def place(result: Records) -> str:
     """The folder of a result, or its name."""
     return str(result.folder or result.name)
 
 
-def note(runs: Mapping[str, Result], flow: str | None = None) -> str:
+def note(runs: Mapping[str, Records], flow: str | None = None) -> str:
     """Scenarios, algorithms and seeds of the runs; of several runs the number of those that would not fit."""
     every = runs.values()
     flows = [entry for run in every for entry in run.summary["flows"]]
@@ -89,7 +89,7 @@ def _listed(what: str, values: Sequence[str], every: bool) -> str:
     return f"{what}{several} {', '.join(values)}" if what == "seed" else ", ".join(values)
 
 
-def end_s(runs: Mapping[str, Result]) -> float:
+def end_s(runs: Mapping[str, Records]) -> float:
     """The end of the longest run, in seconds."""
     return max(run.simulated_s for run in runs.values())
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lightlag.analyse import Interval
-from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
+from lightlag.outcomes.design import MEASURES, Measure, Point
 from lightlag.outcomes.outcome import UDP, Outcome
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.pairing import CONFIDENCE
 from lightlag.report.ranking import Gap, Ranking, Rival, confidence_of_each, gap, ranked
 from lightlag.text.quantities import number
@@ -47,7 +48,7 @@ class Answer:
     """The rankings by goodput."""
 
 
-def answer(comparison: Comparison) -> Answer:
+def answer(comparison: Outcomes) -> Answer:
     """The answer of a comparison with finished runs."""
     goodput = MEASURES[0]
     if len(comparison.algorithms) == 1 and len(comparison.points) > 1:
@@ -64,25 +65,25 @@ def answer(comparison: Comparison) -> Answer:
     return Answer(headline, tuple(sentences + _in_one_run(comparison)), tuple(found))
 
 
-def _at_point(comparison: Comparison, point: Point, measure: Measure) -> AtPoint:
+def _at_point(comparison: Outcomes, point: Point, measure: Measure) -> AtPoint:
     rivals = [_rival(comparison, name, point, measure, name) for name in comparison.algorithms]
     where = comparison.describe(point) if len(comparison.points) > 1 else ""
     return AtPoint(point, where, _ranking(comparison, rivals, measure))
 
 
-def _rival(comparison: Comparison, algorithm: str, point: Point, measure: Measure, name: str) -> Rival:
+def _rival(comparison: Outcomes, algorithm: str, point: Point, measure: Measure, name: str) -> Rival:
     runs = comparison.of(algorithm, point)
     values = {one.seed: getattr(one, measure.column) for one in runs}
     there = {seed: float(value) for seed, value in values.items() if value is not None and not math.isnan(value)}
     return Rival(name, there, comparison.is_identical(algorithm, point))
 
 
-def _ranking(comparison: Comparison, rivals: Sequence[Rival], measure: Measure) -> Ranking:
+def _ranking(comparison: Outcomes, rivals: Sequence[Rival], measure: Measure) -> Ranking:
     better = _BETTER.get(measure.column, False)
     return ranked(rivals, more_is_better=better, confidence=_confidence(comparison, measure))
 
 
-def _confidence(comparison: Comparison, measure: Measure) -> float:
+def _confidence(comparison: Outcomes, measure: Measure) -> float:
     """Of a study with a target it is higher, so that the interval holds at each look."""
     return max(CONFIDENCE, comparison.confidence(measure))
 
@@ -149,7 +150,7 @@ def _those_behind(best: Rival, behind: Sequence[Gap]) -> list[str]:
     return [f"{best.name} has {listed(parts)}{more}."]
 
 
-def _of_many(comparison: Comparison, found: Sequence[AtPoint]) -> tuple[str, list[str]]:
+def _of_many(comparison: Outcomes, found: Sequence[AtPoint]) -> tuple[str, list[str]]:
     """The headline and more sentences about the rankings at many points."""
     alone: dict[str, list[AtPoint]] = {}
     level: dict[tuple[str, ...], list[AtPoint]] = {}
@@ -187,7 +188,7 @@ def _of_many(comparison: Comparison, found: Sequence[AtPoint]) -> tuple[str, lis
     return headline, sentences
 
 
-def _places(comparison: Comparison, places: Sequence[AtPoint]) -> str:
+def _places(comparison: Outcomes, places: Sequence[AtPoint]) -> str:
     """Points in words: those of some values of one variable by these, others one by one."""
     points = [one.point for one in places if one.point is not None]
     for at, variable in enumerate(comparison.variables):
@@ -200,7 +201,7 @@ def _places(comparison: Comparison, places: Sequence[AtPoint]) -> str:
     return "; ".join(one.where for one in places[:_NAMED]) + more
 
 
-def _other_measures(comparison: Comparison) -> list[str]:
+def _other_measures(comparison: Outcomes) -> list[str]:
     """A sentence for each other measure of the algorithms at the only point."""
     sentences = []
     (point,) = comparison.points
@@ -233,7 +234,7 @@ def _of_measure(ranking: Ranking, measure: Measure) -> str:
     return f"{title}: {best.name} is best with {mean}, {by_how_much(nearest)}."
 
 
-def _in_one_run(comparison: Comparison) -> list[str]:
+def _in_one_run(comparison: Outcomes) -> list[str]:
     """How algorithms that compete in one run share: each mix at each point, the first ones."""
     sentences = []
     pairs: dict[tuple[str, Point], tuple[Rival, Rival]] = {}

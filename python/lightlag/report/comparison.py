@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lightlag import _engine
-from lightlag.comparison.comparison import MEASURES, Comparison
 from lightlag.errors import InputError, ScenarioError
+from lightlag.outcomes.design import MEASURES
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.records import origin
+from lightlag.records.records import Records
 from lightlag.report.answer import Answer, answer, by_how_much, listed
 from lightlag.report.comparison_charts import charts
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
@@ -31,7 +33,13 @@ _PLACES = {
 }
 
 
-def comparison_page(comparison: Comparison, command: str = "", files: Mapping[str, str] | None = None) -> str:
+def comparison_page(
+    comparison: Outcomes,
+    command: str = "",
+    files: Mapping[str, str] | None = None,
+    *,
+    run: Callable[..., Records],
+) -> str:
     """The report as HTML.
 
     Parameters
@@ -40,6 +48,8 @@ def comparison_page(comparison: Comparison, command: str = "", files: Mapping[st
         What was typed.
     files
         The files beside the page, with what they hold.
+    run
+        Runs a scenario, as :func:`lightlag.run`: a swarm is run again for the page.
     """
     found, drawn = answer(comparison), charts(comparison)
     body = [
@@ -49,7 +59,7 @@ def comparison_page(comparison: Comparison, command: str = "", files: Mapping[st
         _answer(found),
         section("figures", "Charts", ZOOMING, *map(figure, drawn)),
         *_sky(comparison),
-        *_swarm(comparison),
+        *_swarm(comparison, run),
         _tables(comparison, found, files or {}),
         section("algorithms", "Algorithms", _algorithms(comparison), is_open=True),
         section("measures", "Measures", _measures(comparison), is_open=False),
@@ -66,7 +76,7 @@ def _answer(found: Answer) -> str:
     )
 
 
-def _in_short(comparison: Comparison) -> str:
+def _in_short(comparison: Outcomes) -> str:
     """The subject of the comparison, in a sentence."""
     design = comparison.design
 
@@ -83,7 +93,7 @@ def _in_short(comparison: Comparison) -> str:
     return f"{' × '.join(factors)}: {runs}."
 
 
-def _tables(comparison: Comparison, found: Answer, files: Mapping[str, str]) -> str:
+def _tables(comparison: Outcomes, found: Answer, files: Mapping[str, str]) -> str:
     parts = [data_links(files)]
     if len(found.points) > 1:
         parts += ["<h3>Best at each point</h3>", _best_table(comparison, found)]
@@ -100,7 +110,7 @@ def _tables(comparison: Comparison, found: Answer, files: Mapping[str, str]) -> 
     return section("tables", "Tables", *parts, is_open=True)
 
 
-def _best_table(comparison: Comparison, found: Answer) -> str:
+def _best_table(comparison: Outcomes, found: Answer) -> str:
     goodput = MEASURES[0]
     rows = []
     for one in found.points:
@@ -120,7 +130,7 @@ def _best_table(comparison: Comparison, found: Answer) -> str:
     return table([*(one.label for one in comparison.variables), "best", "goodput", "lead"], rows)
 
 
-def _summary_table(comparison: Comparison) -> str:
+def _summary_table(comparison: Outcomes) -> str:
     labels = [one.label for one in comparison.variables]
     shown = comparison.measures
     heads = ["algorithm", *labels, *(one.title.lower() for one in shown), "runs"]
@@ -141,7 +151,7 @@ def _catalog() -> dict[str, dict[str, Any]]:
     return {entry["name"]: entry for entry in json.loads(_engine.catalog())["congestion"]}
 
 
-def _tag(comparison: Comparison, label: str) -> str:
+def _tag(comparison: Outcomes, label: str) -> str:
     """Whether the models follow their sources in every rule."""
     (competitor,) = (one for one in comparison.design.competitors if one.label == label)
     catalog = _catalog()
@@ -149,7 +159,7 @@ def _tag(comparison: Comparison, label: str) -> str:
     return " ".join(f'<span class="tag {kind}">{text(kind)}</span>' for kind in sorted(kinds))
 
 
-def _algorithms(comparison: Comparison) -> str:
+def _algorithms(comparison: Outcomes) -> str:
     from lightlag.words.explain import PROVENANCE
 
     catalog = _catalog()
@@ -165,7 +175,7 @@ def _algorithms(comparison: Comparison) -> str:
     return table(["algorithm", "model", "source"], rows, sortable=False) + f"<ul>{notes}</ul>"
 
 
-def _measures(comparison: Comparison) -> str:
+def _measures(comparison: Outcomes) -> str:
     listed_ = "".join(f"<dt>{text(one.title)}</dt><dd>{text(one.about)}</dd>" for one in MEASURES)
     return (
         f"<dl>{listed_}</dl>"
@@ -176,7 +186,7 @@ def _measures(comparison: Comparison) -> str:
     )
 
 
-def _sky(comparison: Comparison) -> list[str]:
+def _sky(comparison: Outcomes) -> list[str]:
     """The globe of a scenario with a constellation, with the ways of its first pairs."""
     if not comparison.scenario.get("constellation"):
         return []
@@ -201,7 +211,7 @@ def _sky(comparison: Comparison) -> list[str]:
     ]
 
 
-def _repetition(comparison: Comparison, command: str) -> str:
+def _repetition(comparison: Outcomes, command: str) -> str:
     design = comparison.design
     last = design.seed + design.replications - 1
     about = {"version": comparison.version} | comparison.origin | ({"command": command} if command else {})
@@ -232,13 +242,12 @@ def _repetition(comparison: Comparison, command: str) -> str:
     )
 
 
-def _swarm(comparison: Comparison) -> list[str]:
+def _swarm(comparison: Outcomes, run: Callable[..., Records]) -> list[str]:
     """The nodes of a scenario with radio media, their links, and the ways of its flows: its start, run again."""
     scenario = comparison.scenario
     swarm = scenario.get("topology") or {}
     if not (swarm.get("kind") == "swarm" or scenario.get("media")):
         return []
-    from lightlag.running.running import run
     from lightlag.swarm import paths as swarm_paths
     from lightlag.swarm import player as swarm_player
 

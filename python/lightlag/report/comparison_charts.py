@@ -12,9 +12,10 @@ from typing import Any
 
 from lightlag import analyse
 from lightlag.analyse import Interval, mean_interval
-from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
+from lightlag.outcomes.design import MEASURES, Measure, Point
 from lightlag.outcomes.kinds import AGAINST, caption, chosen, completions, goodput_by_rtt, kind_against, kinds
 from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Variable
 from lightlag.report.answer import listed
 from lightlag.report.charts import Bar, Bars, Chart, Line, Lines, rounded, unit_of, usual_top
@@ -30,12 +31,12 @@ _MOST_STEPS = 400
 """Steps of a distribution."""
 
 
-def charts(comparison: Comparison) -> list[Chart]:
+def charts(comparison: Outcomes) -> list[Chart]:
     """A chart for each figure of a comparison."""
     return [_chart(comparison, kind) for kind in kinds(comparison)]
 
 
-def _chart(comparison: Comparison, kind: str) -> Chart:
+def _chart(comparison: Outcomes, kind: str) -> Chart:
     if kind in _MADE:
         title, make = _MADE[kind]
         width = 18 if kind == "bars" else 26
@@ -50,7 +51,7 @@ def _chart(comparison: Comparison, kind: str) -> Chart:
     raise KeyError(kind)
 
 
-def _against(comparison: Comparison, variable: Variable, measures: Sequence[Measure]) -> list[Lines]:
+def _against(comparison: Outcomes, variable: Variable, measures: Sequence[Measure]) -> list[Lines]:
     at = comparison.variables.index(variable)
     others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
     axis = variable.axis
@@ -110,11 +111,11 @@ def _says_against(
     return f"{measure.title} from {ends}{f', {where}' if where else ''}: {'; '.join(parts)}."
 
 
-def _bars(comparison: Comparison) -> list[Bars]:
+def _bars(comparison: Outcomes) -> list[Bars]:
     return [_bar_panel(comparison, measure) for measure in comparison.measures]
 
 
-def _bar_panel(comparison: Comparison, measure: Measure) -> Bars:
+def _bar_panel(comparison: Outcomes, measure: Measure) -> Bars:
     names = comparison.algorithms
     values = {name: comparison.values(name, measure) for name in names}
     factor, unit = unit_of(max((one for own in values.values() for one in own), default=0.0), measure.unit)
@@ -131,7 +132,7 @@ def _bar_panel(comparison: Comparison, measure: Measure) -> Bars:
     return Bars(measure.title, f"{measure.title}: {', '.join(said)}.", x, bars)
 
 
-def _shares(comparison: Comparison) -> list[Bars]:
+def _shares(comparison: Outcomes) -> list[Bars]:
     several = comparison.shares()
     points = chosen(list(dict.fromkeys(point for _, point, _, _ in several)), _MOST_PANELS)
     factor, unit = unit_of(max(interval.mean for *_, interval in several), "bit/s")
@@ -149,7 +150,7 @@ def _shares(comparison: Comparison) -> list[Bars]:
     return panels
 
 
-def _goodput(comparison: Comparison) -> list[Lines]:
+def _goodput(comparison: Outcomes) -> list[Lines]:
     """The mean of the runs that are still going; a line ends where less than half of an algorithm's runs are left."""
     points = chosen(comparison.points, _MOST_PANELS)
     traced = [one for one in comparison.outcomes if one.arrived_bytes is not None]
@@ -221,7 +222,7 @@ def _end(curves: Iterable[Sequence[Interval]], width: float) -> float:
     return max((len(curve) for curve in curves), default=0) * width or 1.0
 
 
-def _cwnd(comparison: Comparison) -> list[Lines]:
+def _cwnd(comparison: Outcomes) -> list[Lines]:
     """Congestion windows over time with the first seed: a panel for each algorithm and point."""
     points = chosen(comparison.points, 4)
     cells = [(name, point) for point in points for name in comparison.algorithms]
@@ -279,7 +280,7 @@ def _fewer(times: Sequence[float], values: Sequence[float], most: int) -> list[i
     return analyse.thinned_rows(pl.Series(times), pl.Series(values), most).to_list()
 
 
-def _completion(comparison: Comparison) -> list[Lines]:
+def _completion(comparison: Outcomes) -> list[Lines]:
     """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
     panels = []
     for point in chosen(comparison.points, _MOST_PANELS):
@@ -306,7 +307,7 @@ def _completion(comparison: Comparison) -> list[Lines]:
     return panels
 
 
-def _rtt(comparison: Comparison) -> list[Lines]:
+def _rtt(comparison: Outcomes) -> list[Lines]:
     """Goodput of each flow against its base round-trip time."""
     panels = []
     for point in chosen(comparison.points, _MOST_PANELS):
@@ -334,7 +335,7 @@ def _rtt(comparison: Comparison) -> list[Lines]:
     return panels
 
 
-_MADE: dict[str, tuple[str, Callable[[Comparison], Sequence[Lines | Bars]]]] = {
+_MADE: dict[str, tuple[str, Callable[[Outcomes], Sequence[Lines | Bars]]]] = {
     "bars": ("Every measure", _bars),
     "shares": ("Competing algorithms", _shares),
     "goodput": ("Goodput over time", _goodput),

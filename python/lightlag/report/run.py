@@ -13,7 +13,7 @@ from lightlag.report.slow import Account, account
 from lightlag.report.timeline import timeline
 
 if TYPE_CHECKING:
-    from lightlag.results.result import Result
+    from lightlag.records.records import Records
     from lightlag.text.table import Row
 
 __all__ = ["FILES", "run_page"]
@@ -44,7 +44,7 @@ _PLACES = {
 }
 
 
-def run_page(result: Result, files: Mapping[str, str] | None = None) -> str:
+def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
     """The report as HTML.
 
     Parameters
@@ -82,7 +82,7 @@ def _why(found: Account) -> str:
     )
 
 
-def _tables(result: Result) -> list[str]:
+def _tables(result: Records) -> list[str]:
     summary = result.summary
     kinds: dict[str, list[Row]] = {
         "Flows": flow_rows(summary),
@@ -105,7 +105,7 @@ def _table(rows: list[Row]) -> str:
     )
 
 
-def _repetition(result: Result) -> str:
+def _repetition(result: Records) -> str:
     again = result.repeat
     facts = [("in this folder", again)] if again is not None else []
     facts += origin.facts({"version": result.version} | result.origin)

@@ -15,7 +15,7 @@ from lightlag.text.quantities import milliseconds, number, rate, size
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results.result import Result
+    from lightlag.records.records import Records
 
 __all__ = ["Account", "account"]
 
@@ -54,7 +54,7 @@ class Account:
     flows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def account(result: Result) -> Account:
+def account(result: Records) -> Account:
     """Why a run was as fast as it was."""
     summary = result.summary
     flows = [flow for flow in summary["flows"] if flow["congestion"] != UDP]
@@ -72,7 +72,7 @@ def account(result: Result) -> Account:
 class _Seen:
     """The facts that the sentences look up."""
 
-    result: Result
+    result: Records
     links: Mapping[str, Mapping[str, Any]]
 
     def trace(self, flow: str, leg: int | None) -> pl.DataFrame | None:

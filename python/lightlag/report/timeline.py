@@ -15,7 +15,7 @@ from lightlag.text.quantities import number
 if TYPE_CHECKING:
     import polars as pl
 
-    from lightlag.results.result import Result
+    from lightlag.records.records import Records
 
 __all__ = ["timeline"]
 
@@ -31,7 +31,7 @@ _STATES = ("open", "recovery", "loss")
 _HINT = "Lines are thinned to the least and greatest value of each short time; the tables have every row."
 
 
-def timeline(result: Result) -> list[Chart]:
+def timeline(result: Records) -> list[Chart]:
     """The charts of what a run recorded."""
     charts = []
     record = result.scenario["record"]
@@ -54,7 +54,7 @@ def _chart(name: str, title: str, caption: str, panel: Lines | States) -> Chart:
     return Chart(name, title, caption, [panel], "time", 60)
 
 
-def _first_flows(result: Result) -> pl.DataFrame:
+def _first_flows(result: Records) -> pl.DataFrame:
     """The trace of the first flows of TCP; where proxies split one, of the sender of its longest leg."""
     import polars as pl
 
@@ -123,7 +123,7 @@ def _round_trips(flows: Sequence[pl.DataFrame], axis: Mapping[str, Any], most: i
     return _chart("rtt", "Round trip", f"{about}, as the sender measured them.", panel)
 
 
-def _goodput(result: Result, flows: Sequence[pl.DataFrame], axis: Mapping[str, Any]) -> Chart:
+def _goodput(result: Records, flows: Sequence[pl.DataFrame], axis: Mapping[str, Any]) -> Chart:
     import polars as pl
 
     width = analyse.bin_width(result.simulated_s)
@@ -153,7 +153,7 @@ def _goodput(result: Result, flows: Sequence[pl.DataFrame], axis: Mapping[str, A
     return _chart("goodput", "Goodput", f"Payload as it arrives, each byte once, in intervals of {width:g} s.", panel)
 
 
-def _queues(result: Result, axis: Mapping[str, Any]) -> Chart | None:
+def _queues(result: Records, axis: Mapping[str, Any]) -> Chart | None:
     import polars as pl
 
     links = sorted(result.summary["links"], key=lambda link: -link["max_queue_packets"])[:_LINKS]
@@ -177,7 +177,7 @@ def _queues(result: Result, axis: Mapping[str, Any]) -> Chart | None:
     return _chart("queue", "Queues", about, panel)
 
 
-def _losses(result: Result, axis: Mapping[str, Any]) -> Chart | None:
+def _losses(result: Records, axis: Mapping[str, Any]) -> Chart | None:
     import polars as pl
 
     drops = result.drops

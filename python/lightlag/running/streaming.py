@@ -12,7 +12,7 @@ from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.machine import memory
 from lightlag.records.source import Live
 from lightlag.results.result import Result
-from lightlag.running.running import changes_of, threads_of
+from lightlag.running.single import changes_of, threads_of
 from lightlag.scenario import ScenarioLike, Sets, read_scenario
 from lightlag.text.terminal import printable
 

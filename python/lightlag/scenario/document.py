@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag.scenario import parsing
+from lightlag.scenario import parsing, toml
 from lightlag.scenario.flows import Defaults, Flow, Proxy
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
@@ -15,7 +15,6 @@ from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.values import Routing, Time
-from lightlag.text import toml
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from lightlag import _engine
 from lightlag.errors import InputError
-from lightlag.text import toml
+from lightlag.scenario import toml
 from lightlag.text.terminal import printable
 
 _ENGINE = (

@@ -1,6 +1,6 @@
 """The presets as plain scenarios, kept in a file: the functions that give them import 40 ms of classes.
 
-``python -m lightlag.presets.keep`` writes the file again; a test compares it with the functions.
+``make presets`` writes the file again; a test compares it with the functions.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ from starlette.routing import Route
 
 from lightlag import _engine
 from lightlag.errors import InputError, ScenarioError
-from lightlag.running.running import processors
+from lightlag.machine.processors import processors
 from lightlag.studio import reading, studies
 from lightlag.studio.aside import aside
 from lightlag.studio.guard import RefusedError

@@ -83,7 +83,7 @@ def report(places: Places, name: object) -> str:
 
 def _table(folder: Path, of: str, places: Places) -> pl.DataFrame:
     from lightlag.records.source import Folder
-    from lightlag.study.folder import open_study
+    from lightlag.study.study import open_study
 
     if (folder / "runs").is_dir():
         if of not in OF_COMPARISONS:

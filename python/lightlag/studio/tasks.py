@@ -13,7 +13,8 @@ from typing import Any
 
 import lightlag
 from lightlag.errors import InputError
-from lightlag.running.running import MOST_THREADS, processors
+from lightlag.machine.processors import processors
+from lightlag.running.single import MOST_THREADS
 from lightlag.studio.places import Places
 from lightlag.studio.scenarios import Sent, check_competitors, check_sets, parsed, without_code
 from lightlag.studio.studies import looked_through, place_of_store

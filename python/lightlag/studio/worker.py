@@ -90,7 +90,7 @@ def _tell(event: str, **values: Any) -> None:
 
 def _run(task: dict[str, Any]) -> None:
     """Runs a scenario with each seed; writes a results folder for each, as ``lightlag run --out``."""
-    from lightlag.running.running import changes_of
+    from lightlag.running.single import changes_of
     from lightlag.scenario import read_scenario
 
     changes = changes_of(task["sets"], duration=task["duration"])
@@ -114,7 +114,7 @@ def _run(task: dict[str, Any]) -> None:
 
 
 def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int) -> None:
-    from lightlag.running.running import run_read
+    from lightlag.running.single import run_read
 
     check_folder(folder, space=scenario.results_size())
     seed = json.loads(scenario.json())["seed"]
@@ -138,14 +138,15 @@ def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int)
 
 def _compare(task: dict[str, Any]) -> None:
     """Compares as ``lightlag compare``; a comparison that was interrupted goes on where it stopped."""
-    from lightlag.commands import compared
+    from lightlag.comparison import continuing
+    from lightlag.comparison.running import carry_out
     from lightlag.outcomes.plan import make
-    from lightlag.running.running import carry_out, changes_of
+    from lightlag.running.single import changes_of
 
     changes = changes_of(task["sets"], duration=task["duration"], seed=task["seed"])
     plan = make(task["scenarios"], task["congestion"], task["vary"], task["replications"], changes)
-    name = _folder_name(compared.folder(plan).name)
-    notes = [["", line] for line in compared.before(plan)]
+    name = _folder_name(continuing.folder(plan).name)
+    notes = [["", line] for line in continuing.before(plan)]
     notes += [list(one) for one in memory.check_plan(plan, task["jobs"])]
     _tell("start", name=name, total=plan.run_count, warnings=notes)
 
@@ -153,10 +154,10 @@ def _compare(task: dict[str, Any]) -> None:
         _tell("progress", finished=finished, total=total)
 
     def goes_on(folder: Path) -> bool:
-        return compared.goes_on(plan, folder, force=False)
+        return continuing.goes_on(plan, folder, force=False)
 
     with _placed(Path(task["results"]), name, goes_on) as (folder, found, _):
-        journal = compared.journal(folder, goes_on=found)
+        journal = continuing.journal(folder, goes_on=found)
         try:
             comparison = carry_out(plan, task["jobs"], progress, journal)
         except Interrupted as error:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from lightlag import _signals
 from lightlag.errors import InputError
 from lightlag.machine import memory
+from lightlag.machine.processors import processors
 from lightlag.outcomes.plan import Run
-from lightlag.running.running import processors
-from lightlag.study.design import Study
+from lightlag.study.design import StudyDesign
 from lightlag.study.schedule import Schedule, Shard
 from lightlag.study.store import Store
 from lightlag.study.watch import Watch
@@ -119,7 +119,7 @@ class Campaign:
 
 
 def carry_out(
-    study: Study,
+    study: StudyDesign,
     store: Store,
     where: Where | None = None,
     *,
@@ -173,13 +173,13 @@ def carry_out(
     return Campaign(schedule, _signals.asked(), schedule.is_spent and not schedule.is_over, time.monotonic() - start)
 
 
-def named(study: Study, run: Run) -> str:
+def named(study: StudyDesign, run: Run) -> str:
     """A run in words."""
     pairs = zip(study.plan().design.variables, run.point, strict=True)
     return ", ".join([run.congestion, *(f"{variable.label} {value}" for variable, value in pairs), f"seed {run.seed}"])
 
 
-def find(study: Study, key: str) -> Run:
+def find(study: StudyDesign, key: str) -> Run:
     """The run whose key starts so.
 
     Raises

@@ -12,7 +12,7 @@ from tomlkit.exceptions import TOMLKitError
 from lightlag.errors import InputError, ScenarioError
 from lightlag.files.input import read_text
 from lightlag.outcomes.variables import split, text_of
-from lightlag.study.design import Study
+from lightlag.study.study import Study
 from lightlag.text.terminal import printable
 
 __all__ = ["added"]

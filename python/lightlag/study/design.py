@@ -11,27 +11,23 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
-from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
 from lightlag.files.input import read_text
+from lightlag.outcomes.design import MEASURES
 from lightlag.outcomes.plan import Cell, Plan, cells_of, design_of, read_bases
 from lightlag.outcomes.variables import Competitors, Variable, quantity, split_parameters, text_of
-from lightlag.scenario import load_scenario, presets
+from lightlag.scenario import load_scenario, presets, toml
 from lightlag.scenario.plain import plain
 from lightlag.scenario.reading import is_results
 from lightlag.study.axes import Axis, axes_of, points_of, variables_of
 from lightlag.study.exclusion import left_of, rules_of
 from lightlag.study.target import Target
-from lightlag.text import toml
 from lightlag.text.overview import counted, frame, tables
 from lightlag.text.terminal import printable
 
-if TYPE_CHECKING:
-    from lightlag.study.folder import StudyResults
-
-__all__ = ["Budget", "Study"]
+__all__ = ["Budget", "StudyDesign"]
 
 KEYS = (
     "name",
@@ -76,54 +72,8 @@ class Budget:
     run_s: float | None = None
 
 
-class Study:
-    """A study: scenarios, axes, competing algorithms, paired seeds, and how well a measure is to be known.
-
-    The arguments are the keys of a ``study.toml``.
-
-    Parameters
-    ----------
-    scenarios
-        One or several, each as :func:`lightlag.run` takes it.
-    name
-        Of its results; by default those of the scenarios.
-    congestion
-        As in :func:`lightlag.compare`.
-    vary
-        Axes along one key each: ``{"links.1.loss": [0, 1e-3]}``.
-    axes
-        More of them: tables with ``key`` and ``values``, ``zip``, ``points``, or ``design``, ``count`` and ``ranges``.
-    exclude
-        Points that do not run: tables of keys, or of ``congestion`` and ``scenario``, with a value or several.
-    set
-        Changes to every scenario.
-    seed
-        The first seed; all cells run with the same ones.
-    replications
-        Runs of each cell.
-    until
-        In place of `replications`: ``{"measure": "goodput_bps", "within": "2 %", "most": 200}``.
-    measures
-        Columns of the results; by default all of them.
-    curves
-        Keep goodput over time and windows of each run, for figures over time: some 20 kB a run.
-    budget
-        ``{"runs": 1000, "cpu": "2 h", "wall": "30 min"}``.
-    folder
-        Paths of scenarios start there; by default the working folder.
-
-    Raises
-    ------
-    InputError, ScenarioError
-        If something is contradictory or cannot be run; the message names the place.
-
-    Examples
-    --------
-    >>> import lightlag as ll
-    >>> study = ll.Study("geo", congestion=["cubic", "hybla"], vary={"links.1.loss": [0, 1e-3]}, replications=5)
-    >>> len(study.plan().cells), study.most_runs
-    (4, 20)
-    """
+class StudyDesign:
+    """What a study runs, how often and until when; its arguments are those of :class:`lightlag.Study`."""
 
     def __init__(
         self,
@@ -187,7 +137,7 @@ class Study:
         self._table = {key: plain(value) for key, value in given.items() if value is not None and value not in ([], ())}
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Study:
+    def read(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a ``study.toml``.
 
         Raises
@@ -218,7 +168,7 @@ class Study:
         return study
 
     @classmethod
-    def of(cls, table: Mapping[str, Any], folder: str | os.PathLike[str] = "", name: str | None = None) -> Study:
+    def of(cls, table: Mapping[str, Any], folder: str | os.PathLike[str] = "", name: str | None = None) -> Self:
         """A study from a table with its keys; paths of scenarios start at `folder`.
 
         Raises
@@ -313,54 +263,6 @@ class Study:
         points = math.prod(len(axis.rows) for axis in self.axes)
         seeds = f"up to {counted(self.replications, 'seed')}" if self.target else counted(self.replications, "seed")
         return ", ".join([counted(len(self._scenarios), "scenario"), counted(points, "point"), seeds])
-
-    def run(
-        self,
-        out: str | os.PathLike[str] | None = None,
-        *,
-        store: str | os.PathLike[str] | None = None,
-        jobs: int | None = None,
-        processes: int | None = None,
-        cluster: str | None = None,
-        profile: str | os.PathLike[str] | None = None,
-        progress: bool = True,
-    ) -> StudyResults:
-        """Makes the runs that the store does not hold, and writes the tables.
-
-        Parameters
-        ----------
-        out
-            Folder of the results; by default ``results/NAME``. Those of the same study are replaced.
-        store
-            Where runs are kept, for this study and others: a folder or a URL; by default ``store`` beside `out`.
-        jobs, processes, cluster, profile
-            Where runs are made: threads (the default), processes, or a dask cluster; see :class:`Where`.
-        progress
-            Say on stderr how far it is.
-
-        Raises
-        ------
-        InputError
-            If runs failed, with the reasons. The others are kept and in the tables.
-        FileExistsError
-            If the folder holds other results.
-        """
-        from lightlag.study.campaign import Where, carry_out, default_store
-        from lightlag.study.folder import StudyResults, check_place, export
-        from lightlag.study.store import new_store
-
-        folder = Path("results") / self.name if out is None else Path(out)
-        self.plan()
-        check_place(folder, self, force=False)
-        with new_store(default_store(folder) if store is None else store) as kept:
-            where = Where(jobs, processes, cluster, profile)
-            found = carry_out(self, kept, where, style="text" if progress else "quiet")
-            failures = found.schedule.failures
-            export(self, kept, folder, force=True, failed=list(failures))
-        if failures:
-            key, (_, reason) = next(iter(failures.items()))
-            raise InputError(f"{len(failures):,} runs failed, such as {key[:12]}: {reason}; the others are in {folder}")
-        return StudyResults(folder)
 
     def _made(self) -> Plan:
         scenarios = [self._placed(one) for one in self._scenarios]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.comparison.comparison import MEASURES
+from lightlag.outcomes.design import MEASURES
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.plan import Cell
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightlag.comparison.comparison import Design, Point
 from lightlag.errors import InputError
+from lightlag.outcomes.design import Design, Point
 from lightlag.outcomes.variables import text_of
 from lightlag.text.terminal import printable
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from lightlag import _engine
 from lightlag.errors import InputError
 from lightlag.outcomes.plan import Cell, Plan, Run, files_of
-from lightlag.study.design import Budget, Study
+from lightlag.study.design import Budget, StudyDesign
 from lightlag.study.store import Store
 from lightlag.study.target import Verdict
 from lightlag.study.work import Done, Task
@@ -89,7 +89,7 @@ class State:
 class Schedule:
     """Hands out runs, and learns from those that end what they cost and how many more there are to be."""
 
-    def __init__(self, study: Study, store: Store, shard: Shard | None = None, *, dry: bool = False) -> None:
+    def __init__(self, study: StudyDesign, store: Store, shard: Shard | None = None, *, dry: bool = False) -> None:
         """With `dry` it only looks at what has finished: it hands out nothing, and fails no budget."""
         self.plan: Plan = study.plan()
         self.target = study.target

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lightlag.analyse import student_t
-from lightlag.comparison.comparison import MEASURES, Comparison, Values, columns_of
+from lightlag.comparison.comparison import Comparison
+from lightlag.outcomes.design import MEASURES, Values, columns_of
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.plan import Plan, Run
 from lightlag.study import entry as entries

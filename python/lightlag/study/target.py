@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightlag.analyse import Interval, student_t
-from lightlag.comparison.comparison import MEASURES
 from lightlag.errors import InputError
+from lightlag.outcomes.design import MEASURES
 from lightlag.outcomes.variables import quantity
 from lightlag.text.terminal import printable
 

@@ -195,10 +195,10 @@ def _shown(value: object) -> str:
 
 def _preset(name: str) -> str:
     """A scenario file with the description of the preset as a comment."""
-    from lightlag.commands.files import DIRECTIVE
     from lightlag.constellation.satellites import Sky
     from lightlag.presets import PRESETS
     from lightlag.scenario import read_scenario
+    from lightlag.words.schema import DIRECTIVE
 
     head = f"{DIRECTIVE}\n# {presets()[name]}\n# Run it with: lightlag run {name}"
     net = PRESETS[name]()

@@ -13,6 +13,8 @@ from typing import Any
 from lightlag import _engine
 
 __all__ = [
+    "DIRECTIVE",
+    "SCHEMA",
     "Key",
     "all_keys",
     "children",
@@ -25,6 +27,11 @@ __all__ = [
     "type_of",
     "word_places",
 ]
+
+SCHEMA = "lightlag.schema.json"
+"""The schema beside a scenario, by which editors complete and check it."""
+DIRECTIVE = f"#:schema ./{SCHEMA}"
+"""The line by which a scenario names it (taplo, Even Better TOML)."""
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def _columns(word: str) -> str | None:
 
 def _measure(word: str) -> str | None:
     """A measure by its title in tables, or a column by its name without the unit."""
-    from lightlag.comparison.comparison import MEASURES
+    from lightlag.outcomes.design import MEASURES
 
     lowered = word.lower()
     parts = [

@@ -96,7 +96,8 @@ test("the one run of a variant without chance pairs with every run of another", 
 /** The same outcomes through lightlag.report: its words and its table. */
 const SCRIPT = `
 import json, sys
-from lightlag.comparison.comparison import MEASURES, Comparison, Design
+from lightlag.comparison import Comparison
+from lightlag.outcomes.design import MEASURES, Design
 from lightlag.outcomes.outcome import Flows, Outcome
 from lightlag.report.answer import answer
 from lightlag.outcomes.variables import Competitor

@@ -18,7 +18,7 @@ from lightlag.reproduce.hybla_cubic import equations
 from lightlag.reproduce.hybla_cubic.scenarios import scenario
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.table import Row, Verdict
-from lightlag.reproduce.validation import theory
+from lightlag.validation import theory
 
 SEEDS = 10
 RATE_BPS = 34.368e6

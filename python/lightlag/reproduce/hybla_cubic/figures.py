@@ -35,7 +35,7 @@ from lightlag.reproduce.hybla_cubic.comparison import (
 )
 from lightlag.reproduce.hybla_cubic.growth import BicGrowth
 from lightlag.reproduce.hybla_cubic.sweeps import PERS, QUEUES, RTTS_S, Goodputs
-from lightlag.reproduce.validation import theory
+from lightlag.validation import theory
 
 LINES = (("Hybla", False), ("CUBIC", False), ("Hybla", True))
 """Algorithm and pacing of each line."""

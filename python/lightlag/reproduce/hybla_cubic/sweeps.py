@@ -28,7 +28,7 @@ from lightlag.reproduce.hybla_cubic.comparison import (
 )
 from lightlag.reproduce.paper import Effort
 from lightlag.reproduce.table import Layout, Row, Verdict
-from lightlag.reproduce.validation import theory
+from lightlag.validation import theory
 
 GRID_SEEDS = 5
 QUEUES = {"50": SMALL_QUEUE, "0.5 BDP": BDP // 2, "1 BDP": BDP}

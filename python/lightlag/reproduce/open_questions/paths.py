@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import lightlag as ll
 from lightlag.reproduce.open_questions.contenders import Algorithm, queue_for
 from lightlag.reproduce.open_questions.scenarios import scenario
-from lightlag.reproduce.validation import theory
+from lightlag.validation import theory
 
 PAYLOAD, PACKET = 1448, 1500
 INITIAL_WINDOW = 10

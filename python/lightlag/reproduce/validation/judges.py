@@ -10,9 +10,9 @@ import numpy as np
 import lightlag as ll
 from lightlag.reproduce.epochs import OPEN, WindowTrace
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import theory
 from lightlag.reproduce.validation.judge import Judgement, against
 from lightlag.reproduce.validation.scenarios import Run
+from lightlag.validation import theory
 
 FLOW = "client->server"
 LOSSES = 2000

@@ -11,11 +11,12 @@ import numpy as np
 
 from lightlag import _engine
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import laws, renewal, theory
+from lightlag.reproduce.validation import laws, renewal
 from lightlag.reproduce.validation.judges import mean_window
 from lightlag.reproduce.validation.laws import Plain, above, aimd
 from lightlag.reproduce.validation.renewal import Law
 from lightlag.reproduce.validation.scenarios import Run
+from lightlag.validation import theory
 
 LOSS_RATES = (1e-2, 1e-3, 1e-4)
 RTTS_S = (0.05, 0.2, 0.6)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 import lightlag as ll
 from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import laws, response, theory
+from lightlag.reproduce.validation import laws, response
 from lightlag.reproduce.validation.judge import Judgement, against
 from lightlag.reproduce.validation.scenarios import Run
+from lightlag.validation import theory
 
 FORWARD = "client->server"
 PACKET_S = 8 * 1064 / 10e6

@@ -24,7 +24,7 @@ from typing import Any
 from lightlag import _engine, _signals
 from lightlag.errors import InputError
 from lightlag.files.input import read_text
-from lightlag.running.running import processors
+from lightlag.machine.processors import processors
 from lightlag.study import work
 from lightlag.study.executors.batched import Batched, WorkerDiedError
 from lightlag.study.store import CLAIMS, Store

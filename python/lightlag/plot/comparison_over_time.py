@@ -9,19 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from lightlag import analyse
-from lightlag.comparison.comparison import Comparison, Point
-from lightlag.comparison.panels import (
+from lightlag.drawing import framing, scales, style
+from lightlag.drawing.curves import Numbers
+from lightlag.drawing.style import Chart
+from lightlag.drawing.styled import styled
+from lightlag.outcomes.design import Point
+from lightlag.outcomes.kinds import MOST_COLUMNS, MOST_PANELS, chosen
+from lightlag.outcomes.outcome import Outcome
+from lightlag.outcomes.outcomes import Outcomes
+from lightlag.plot.comparison_panels import (
     all_of,
     fitting,
     of_points,
     panels_of,
 )
-from lightlag.drawing import framing, scales, style
-from lightlag.drawing.curves import Numbers
-from lightlag.drawing.style import Chart
-from lightlag.drawing.styled import styled
-from lightlag.outcomes.kinds import MOST_COLUMNS, MOST_PANELS, chosen
-from lightlag.outcomes.outcome import Outcome
 
 __all__ = ["cwnd", "goodput", "mean_over_time"]
 
@@ -32,7 +33,7 @@ _WINDOW_IN = 1.6
 
 
 @styled
-def goodput(comparison: Comparison, *, ax: Any = None) -> Chart:
+def goodput(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """Goodput of all flows over time: the mean of the runs that are still going, its 95 % interval as a band.
 
     A curve ends where less than half of an algorithm's runs are left. A band ends at zero and at the link's rate,
@@ -95,7 +96,7 @@ def _columns(panels: list[list[Axes]]) -> int:
     return 1 if place is None else place.get_gridspec().ncols
 
 
-def _capacity(comparison: Comparison, point: Point) -> float | None:
+def _capacity(comparison: Outcomes, point: Point) -> float | None:
     """The rate in bit/s of the link that bounds the flows at a point, if it is the same in all runs."""
     rates = {outcome.capacity_bps for name in comparison.algorithms for outcome in comparison.of(name, point)}
     return rates.pop() if len(rates) == 1 else None
@@ -117,7 +118,7 @@ def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[N
 
 
 @styled
-def cwnd(comparison: Comparison, *, ax: Any = None) -> Chart:
+def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """Congestion windows over time with the first seed: a row an algorithm, a column a point."""
     names = comparison.algorithms
     points = chosen(comparison.points, MOST_COLUMNS if ax is not None else fitting(_WINDOW_IN, MOST_COLUMNS))

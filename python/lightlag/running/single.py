@@ -1,24 +1,23 @@
-"""From a scenario to results: one run, or the same runs with several algorithms side by side."""
+"""From a scenario to the results of one run."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import operator
 import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag import _engine, _signals
+from lightlag import _engine
 from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.files.writing import check_room
 from lightlag.machine import memory
-from lightlag.machine.watchdog import Watchdog, await_stopped, in_engine, is_interrupt, threads
+from lightlag.machine.processors import processors
+from lightlag.machine.watchdog import Watchdog, in_engine, is_interrupt
 from lightlag.records.source import Live
 from lightlag.results.result import Result
 from lightlag.scenario.reading import read_scenario
@@ -27,20 +26,23 @@ from lightlag.text.notebook import is_notebook
 from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
-    from lightlag.comparison.comparison import Comparison
-    from lightlag.outcomes.journal import Journal
-    from lightlag.outcomes.outcome import Outcome
-    from lightlag.outcomes.plan import Plan, Run
-    from lightlag.outcomes.variables import Competitor, Competitors, Vary
+    from lightlag.outcomes.variables import Competitor, Competitors
     from lightlag.scenario import Congestion, ScenarioLike, Sets
 
-__all__ = ["Progress", "carry_out", "changes_of", "compare", "processors", "run", "run_read", "threads_of"]
+__all__ = [
+    "Progress",
+    "changes_of",
+    "check_repeats",
+    "count_of",
+    "read_with_congestion",
+    "reported",
+    "run",
+    "run_read",
+    "threads_of",
+]
 
 MOST_THREADS = 1024
 """Threads of a run at most."""
-
-LOOK_S = 0.2
-"""Seconds between two looks for a signal while runs are made."""
 
 Progress = Callable[[float, float, int], object]
 """Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
@@ -114,14 +116,14 @@ def run(
     read = read_scenario(scenario, changes) if congestion is None else read_with_congestion(scenario, changes, known)
     memory.check_network(read)
     memory.check_tables(read)
-    with _shown(progress, _progress.of_run, read.name) as told:
+    with reported(progress, _progress.of_run, read.name) as told:
         result = run_read(read, told, interval_s, spool, count)
     if verify:
         check_repeats(read, result)
     return result
 
 
-def _shown(progress: Any, bar: Callable[..., AbstractContextManager[Any]], name: str) -> AbstractContextManager[Any]:
+def reported(progress: Any, bar: Callable[..., AbstractContextManager[Any]], name: str) -> AbstractContextManager[Any]:
     """The function that a user gave as progress, or a bar."""
     if progress is None or isinstance(progress, bool):
         return bar(name, shown=is_notebook() if progress is None else progress)
@@ -211,118 +213,6 @@ def run_read(
     return result
 
 
-def compare(
-    scenario: ScenarioLike | Sequence[ScenarioLike],
-    congestion: Competitors | None = None,
-    *,
-    vary: Vary = (),
-    replications: int = 10,
-    duration: str | None = None,
-    seed: int | None = None,
-    sets: Sets = (),
-    jobs: int | None = None,
-    progress: Callable[[int, int], object] | bool | None = None,
-    journal: str | os.PathLike[str] | None = None,
-) -> Comparison:
-    """Runs a scenario with several congestion-control algorithms, each with the same seeds.
-
-    The algorithm is set for every flow that does not name its own.
-
-    Parameters
-    ----------
-    scenario
-        As for :func:`run`; or a list of scenarios, which then vary like a key.
-    congestion
-        Names of algorithms or their tables; by default every one there is. ``"cubic/bbr"`` lets the two compete: the
-        flows of a run take them in turn. A mapping gives labels: ``{"no HyStart": {"algorithm": "cubic",
-        "slow_start": "standard"}}``. Where every flow names its own and something varies, None leaves them as they are.
-    vary
-        Keys of the scenario with values, ``{"links.1.loss": [0, 1e-3], "links.1.rate": ["5 Mbit/s", "20 Mbit/s"]}``:
-        every combination is run. Keys with ``+`` between them take the same value; a label of one's own stands in
-        front, ``"PER: links.1.loss+links.2.loss"``.
-    replications
-        Runs of each algorithm at each point, with seeds `seed`, `seed` + 1, ...
-    duration, sets
-        As for :func:`run`, for every run.
-    seed
-        The first seed; by default the scenario's own.
-    jobs
-        Runs at the same time; by default one for each processor. The results do not depend on it.
-    progress
-        Called with the number of finished runs and of all runs after each run. True shows a bar, which is the default
-        in a notebook; False shows none.
-    journal
-        A file to which each run is written as it finishes. Runs that it holds already are not repeated.
-
-    Raises
-    ------
-    ScenarioError
-        If a scenario cannot be run, with the point at which it cannot; nothing has run then.
-    Interrupted
-        On Ctrl-C; ``result`` is a comparison of the runs that had finished.
-
-    Examples
-    --------
-    >>> import lightlag as ll
-    >>> net = ll.Network("pair")
-    >>> net.link("a", "b", rate="2 Mbit/s", delay="50 ms", loss=1e-3)
-    >>> net.flow("a", "b", transfer="500 kB")
-    >>> comparison = ll.compare(net, ["newreno", "cubic"], replications=2, duration="60 s")
-    >>> comparison.runs.select("congestion", "seed").rows()
-    [('newreno', 1), ('newreno', 2), ('cubic', 1), ('cubic', 2)]
-    >>> vary = {"links.0.delay": ["10 ms", "100 ms"]}
-    >>> comparison = ll.compare(net, ["cubic"], vary=vary, replications=2, duration="60 s")
-    >>> comparison.summary.filter(measure="goodput_bps").select("delay", "runs").rows()
-    [('10 ms', 2), ('100 ms', 2)]
-    """
-    from lightlag.outcomes.plan import make
-
-    jobs = processors() if jobs is None else _count(jobs, "jobs")
-    replications = _count(replications, "replications")
-    plan = make(scenario, congestion, vary, replications, changes_of(sets, duration=duration, seed=seed))
-    with _shown(progress, _progress.of_count, str(plan.design.scenario["name"])) as told:
-        return carry_out(plan, jobs, told, journal)
-
-
-def carry_out(
-    plan: Plan,
-    jobs: int,
-    progress: Callable[[int, int], object] | None = None,
-    journal: str | os.PathLike[str] | None = None,
-    *,
-    fresh: bool = False,
-) -> Comparison:
-    """The comparison of a plan; as :func:`compare`, which makes the plan.
-
-    Parameters
-    ----------
-    fresh
-        Repeat the runs that the journal holds, too, and replace it.
-    """
-    from lightlag.comparison.comparison import Comparison
-    from lightlag.outcomes.journal import Journal
-
-    outcomes: dict[str, Outcome] = {}
-    memory.check_plan(plan, jobs)
-    if journal is None:
-        finished = _run_all(plan, jobs, outcomes, progress, None)
-    else:
-        with Journal(journal, fresh=fresh) as written:
-            keys = (run.key for run in plan.runs())
-            outcomes |= {key: written.finished[key] for key in keys if key in written.finished}
-            finished = _run_all(plan, jobs, outcomes, progress, written)
-    ordered = plan.ordered(outcomes)
-    comparison = Comparison(plan.design, [outcome for _, outcome in ordered], [key for key, _ in ordered])
-    if not finished:
-        raise Interrupted(comparison)
-    return comparison
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def threads_of(threads: int | str) -> int:
     """Threads of a run.
 
@@ -371,7 +261,7 @@ def _pairs(sets: Any) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _count(value: Any, what: str) -> int:
+def count_of(value: Any, what: str) -> int:
     """A number of something, at least 1.
 
     Raises
@@ -386,73 +276,3 @@ def _count(value: Any, what: str) -> int:
     if count < 1 or isinstance(value, bool):
         raise InputError(f"{what}: {printable(repr(value)):.60} is not a whole number; give at least 1")
     return count
-
-
-def _run_all(
-    plan: Plan,
-    jobs: int,
-    outcomes: dict[str, Outcome],
-    progress: Callable[[int, int], object] | None,
-    journal: Journal | None,
-) -> bool:
-    """Runs the rest and files the outcomes; returns whether all finished. Threads suffice: the engine holds no lock."""
-    from concurrent.futures import FIRST_COMPLETED, Future, wait
-
-    from lightlag.outcomes.outcome import Outcome
-
-    stop = threading.Event()
-
-    look = memory.watch()
-
-    def is_over() -> bool:
-        return stop.is_set() or _signals.asked()
-
-    def goes_on(*_: object) -> bool:
-        look()
-        return not is_over()
-
-    def work(run: Run) -> Outcome | None:
-        result = None if is_over() else in_engine(_engine.run, run.scenario(), goes_on, 0.05)
-        if result is not None and result.failed is not None:
-            if is_interrupt(result.failed):
-                return None
-            raise AlgorithmError.of(result.failed, run=f"{run.congestion}, seed {run.seed}, ")
-        if result is None or result.interrupted:
-            return None
-        first = run.seed == plan.design.seed
-        return Outcome.of(run.congestion, run.point, run.seed, Result(Live(result)), first=first)
-
-    def file(key: str, outcome: Outcome | None) -> None:
-        if outcome is not None:
-            outcomes[key] = outcome
-            if journal is not None:
-                journal.add(key, outcome)
-
-    with Watchdog(), threads(jobs) as pool:
-        pending: dict[Future[Outcome | None], str] = {}
-        keyed = ((run.key, run) for run in plan.runs())
-        left = iter([(key, run) for key, run in keyed if key not in outcomes])
-        try:
-            while True:
-                if _signals.asked():
-                    raise KeyboardInterrupt
-                # A few ahead of the threads: whoever waits looks at all that are pending.
-                for key, run in itertools.islice(left, 4 * jobs - len(pending)):
-                    pending[pool.submit(work, run)] = key
-                if not pending:
-                    break
-                # In a program polars restarts calls that a signal ends: without a time Ctrl-C would wait for a run.
-                done, _ = wait(pending, LOOK_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    file(pending.pop(future), future.result())
-                    if progress is not None:
-                        progress(len(outcomes), plan.run_count)
-            return True
-        except KeyboardInterrupt:
-            stop.set()
-            for future in await_stopped(pool, pending):
-                file(pending[future], future.result())
-            return False
-        except BaseException:
-            stop.set()
-            raise

@@ -1,6 +1,6 @@
 """Writes the presets as plain scenarios to the file from which the command line reads them.
 
-``python -m lightlag.presets.keep``; a test compares the file with the functions.
+``make presets`` runs it; a test compares the file with the functions.
 """
 
 from __future__ import annotations

@@ -19,13 +19,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from lightlag import analyse
-from lightlag.comparison import over_time as comparison_over_time
-from lightlag.comparison.comparison import MEASURES, Comparison, Measure, Point
-from lightlag.comparison.panels import all_of, counted, fitting, of_points, panels_of
 from lightlag.drawing import framing, looks, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
+from lightlag.errors import InputError
+from lightlag.outcomes.design import MEASURES, Measure, Point
 from lightlag.outcomes.kinds import (
     AGAINST,
     MOST_PANELS,
@@ -33,9 +32,13 @@ from lightlag.outcomes.kinds import (
     completions,
     goodput_by_rtt,
     kind_against,
+    kinds,
     others_of,
 )
+from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Axis, Variable
+from lightlag.plot import comparison_over_time
+from lightlag.plot.comparison_panels import all_of, counted, fitting, of_points, panels_of
 
 __all__ = ["draw"]
 
@@ -44,14 +47,25 @@ _BARS_IN = 1.6
 """The least width of a panel with bars beside others."""
 
 
-def draw(comparison: Comparison, kind: str, ax: Any = None) -> Chart:
-    """The figure of this kind, which :func:`lightlag.outcomes.kinds.kinds` names.
+def draw(comparison: Outcomes, kind: str | None = None, ax: Any = None) -> Chart:
+    """A figure of a comparison.
 
     Parameters
     ----------
+    kind
+        One that :func:`lightlag.outcomes.kinds.kinds` names; by default the first.
     ax
         A user's axes, one for each panel.
+
+    Raises
+    ------
+    InputError
+        If the comparison has no such figure.
     """
+    there = kinds(comparison)
+    kind = there[0] if kind is None else kind
+    if kind not in there:
+        raise InputError(f'no comparison figure "{kind}"; there are {", ".join(there)}')
     if kind in _DRAWN:
         return _DRAWN[kind](comparison, ax=ax)
     for variable in comparison.variables:
@@ -62,7 +76,7 @@ def draw(comparison: Comparison, kind: str, ax: Any = None) -> Chart:
 
 
 @styled
-def _against(comparison: Comparison, variable: Variable, measures: list[Measure], *, ax: Any = None) -> Chart:
+def _against(comparison: Outcomes, variable: Variable, measures: list[Measure], *, ax: Any = None) -> Chart:
     at = comparison.variables.index(variable)
     shown = others_of(comparison, variable)
     titles = [comparison.describe_but(variable, other) for other in shown]
@@ -86,7 +100,7 @@ def _against(comparison: Comparison, variable: Variable, measures: list[Measure]
 Means = dict[str, tuple[Numbers, Numbers]]
 
 
-def _means(comparison: Comparison, measure: Measure, points: Sequence[Point]) -> Means:
+def _means(comparison: Outcomes, measure: Measure, points: Sequence[Point]) -> Means:
     """Means and half widths of each algorithm at points."""
     found = {}
     for name in comparison.algorithms:
@@ -159,7 +173,7 @@ def _turn_if_long(axes: Axes, texts: list[str]) -> None:
 
 
 @styled
-def _bars(comparison: Comparison, *, ax: Any = None) -> Chart:
+def _bars(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """A bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
     measures = comparison.measures
     height = 0.95 + (0.36 if looks.current().width_in is None else 0.26) * len(comparison.algorithms)
@@ -181,7 +195,7 @@ def _bars(comparison: Comparison, *, ax: Any = None) -> Chart:
     return figure
 
 
-def _bar_panel(axes: Axes, comparison: Comparison, measure: Measure) -> None:
+def _bar_panel(axes: Axes, comparison: Outcomes, measure: Measure) -> None:
     names = comparison.algorithms
     bars = [(name, comparison.values(name, measure)) for name in names]
     largest = max((value for _, values in bars for value in values), default=0.0)
@@ -216,7 +230,7 @@ def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor
 
 
 @styled
-def _shares(comparison: Comparison, *, ax: Any = None) -> Chart:
+def _shares(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """A bar for the mean goodput of each algorithm's flows where several compete."""
     several = comparison.shares()
     points = chosen(list(dict.fromkeys(point for _, point, _, _ in several)), MOST_PANELS)
@@ -241,7 +255,7 @@ def _shares(comparison: Comparison, *, ax: Any = None) -> Chart:
 
 
 @styled
-def _completion(comparison: Comparison, *, ax: Any = None) -> Chart:
+def _completion(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
     points = chosen(comparison.points, MOST_PANELS)
     figure, panels = panels_of(
@@ -275,7 +289,7 @@ def _completion(comparison: Comparison, *, ax: Any = None) -> Chart:
 
 
 @styled
-def _rtt(comparison: Comparison, *, ax: Any = None) -> Chart:
+def _rtt(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """Goodput of each flow against its base round-trip time."""
     points = chosen(comparison.points, MOST_PANELS)
     figure, panels = panels_of(

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from lightlag.comparison import plot as comparison_plot
-from lightlag.comparison.comparison import Comparison
-from lightlag.comparison.panels import counted
-from lightlag.drawing import framing, looks, style
+from lightlag.drawing import framing, grid, looks, style
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.outcomes.kinds import MOST_PANELS, chosen, panel_count
-from lightlag.plot import grid
+from lightlag.outcomes.kinds import kinds as names_of
+from lightlag.outcomes.outcomes import Outcomes
+from lightlag.plot import comparison as comparison_plot
+from lightlag.plot.comparison_panels import counted
 from lightlag.text.terminal import printable
 
 __all__ = ["draw"]
@@ -34,7 +34,7 @@ class _Cell:
 
     name: str
     """Of the comparison, where it stands beside others."""
-    comparison: Comparison
+    comparison: Outcomes
     kind: str
 
     @property
@@ -48,7 +48,7 @@ class _Cell:
 
 @styled
 def draw(
-    given: Mapping[str, Comparison], kinds: Sequence[str] | None = None, *, ax: Sequence[Axes] | None = None
+    given: Mapping[str, Outcomes], kinds: Sequence[str] | None = None, *, ax: Sequence[Axes] | None = None
 ) -> Chart:
     """Panels for each figure of each comparison, with one legend; :func:`lightlag.plot.facets` has the parameters."""
     cells = _cells(given, kinds)
@@ -76,19 +76,19 @@ def draw(
     return figure
 
 
-def _cells(given: Mapping[str, Comparison], kinds: Sequence[str] | None) -> list[_Cell]:
+def _cells(given: Mapping[str, Outcomes], kinds: Sequence[str] | None) -> list[_Cell]:
     first = next(iter(given.values()))
     # Figures of one panel fill rows together, so they come first where nobody has ordered them.
-    wanted = sorted(first.figures, key=lambda kind: panel_count(first, kind) > 1) if kinds is None else list(kinds)
+    wanted = sorted(names_of(first), key=lambda kind: panel_count(first, kind) > 1) if kinds is None else list(kinds)
     if not wanted:
-        raise InputError(f"no figure; name some of {', '.join(first.figures)}")
+        raise InputError(f"no figure; name some of {', '.join(names_of(first))}")
     for at, kind in enumerate(wanted):
         for name, comparison in given.items():
-            if kind not in comparison.figures:
+            if kind not in names_of(comparison):
                 whose = f"of {printable(name)} " if len(given) > 1 else ""
                 raise InputError(
                     f'no figure "{printable(kind)}" {whose}among those of comparisons; '
-                    f"there are {', '.join(comparison.figures)}"
+                    f"there are {', '.join(names_of(comparison))}"
                 )
         if kind in wanted[:at]:
             raise InputError(f'"{kind}" is there twice; name each figure once')

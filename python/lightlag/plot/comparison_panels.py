@@ -7,9 +7,10 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lightlag.comparison.comparison import Comparison, Point
 from lightlag.drawing import framing, looks, style
 from lightlag.drawing.style import Chart
+from lightlag.outcomes.design import Point
+from lightlag.outcomes.outcomes import Outcomes
 
 __all__ = [
     "PANEL_IN",
@@ -54,13 +55,13 @@ def all_of(panels: Sequence[Sequence[Axes]]) -> list[Axes]:
     return [axes for own in panels for axes in own]
 
 
-def of_points(comparison: Comparison, shown: Sequence[Point]) -> str:
+def of_points(comparison: Outcomes, shown: Sequence[Point]) -> str:
     return comparison.name + (
         f", {len(shown)} of {len(comparison.points)} points" if len(shown) < len(comparison.points) else ""
     )
 
 
-def counted(comparison: Comparison, points: Sequence[Point]) -> str:
+def counted(comparison: Outcomes, points: Sequence[Point]) -> str:
     """The runs of each algorithm at each of the points, as text."""
     counts = [len(comparison.of(name, point)) for name in comparison.algorithms for point in points]
     least, most = min(count for count in counts if count), max(counts)

@@ -1,0 +1,88 @@
+"""Panels of different figures beside each other: their columns, scales, labels and legend."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from lightlag.drawing import framing, looks, style
+
+__all__ = ["columns_of", "one_legend", "same_scales", "shared_entries", "shortened"]
+
+_SHORT = {
+    "congestion window": "cwnd",
+    "round-trip time": "RTT",
+    "packets waiting": "queue (packets)",
+    "share of the flows": "share of flows",
+}
+_LEAST_IN = 2.2
+"""The width of a panel beside another."""
+
+
+def shortened(label: str) -> str:
+    """A label that fits a low panel."""
+    for long, short in _SHORT.items():
+        label = re.sub(long, short, label, flags=re.IGNORECASE)
+    return label
+
+
+def same_scales(panels: Sequence[Axes]) -> None:
+    """One scale for panels with the same quantity in the same unit: they can be compared.
+
+    Logarithmic axes, and those where something is cut off, stay as they are.
+    """
+    for which in ("x", "y"):
+        groups: dict[str, list[Axes]] = {}
+        for axes in panels:
+            if getattr(axes, f"get_{which}scale")() == "linear" and not axes.texts:
+                groups.setdefault(getattr(axes, f"get_{which}label")(), []).append(axes)
+        for label, own in groups.items():
+            if not label:
+                continue
+            limits = [getattr(axes, f"get_{which}lim")() for axes in own]
+            if all(low <= high for low, high in limits):
+                low, high = min(low for low, _ in limits), max(high for _, high in limits)
+                for axes in own:
+                    getattr(axes, f"set_{which}lim")(low, high)
+
+
+def shared_entries(panels: Sequence[Axes]) -> dict[str, Any]:
+    """Takes what stands in the legends of several panels out of them."""
+    drawn = [framing.entries([axes]) if axes.get_legend() is not None else {} for axes in panels]
+    counts = Counter(label for own in drawn for label in own)
+    shared = {label: handle for own in drawn for label, handle in own.items() if counts[label] > 1}
+    for axes, own in zip(panels, drawn, strict=True):
+        if own.keys() & shared.keys():
+            framing.legend_above(axes, {label: handle for label, handle in own.items() if label not in shared})
+    return shared
+
+
+def columns_of(count: int) -> int:
+    """As many panels beside each other as are wide enough, two at most."""
+    width = looks.current().width_in or 7.2
+    return 2 if count > 2 and width >= 2 * _LEAST_IN else 1
+
+
+def one_legend(panels: Sequence[Axes]) -> dict[str, Any]:
+    """The legend of all panels; one whose names look different elsewhere, or as others do, keeps its own."""
+    drawn = [framing.entries([axes]) for axes in panels]
+    pairs = {(label, _look(handle)) for own in drawn for label, handle in own.items()}
+    labels = Counter(label for label, _ in pairs)
+    looks_of = Counter(look for _, look in pairs)
+    shared: dict[str, Any] = {}
+    for axes, own in zip(panels, drawn, strict=True):
+        is_clear = all(labels[label] == looks_of[_look(handle)] == 1 for label, handle in own.items())
+        shared |= own if is_clear else {}
+        framing.legend_above(axes, {} if is_clear else own)
+    return shared if len(labels) > 1 else {}
+
+
+def _look(handle: Any) -> tuple[Any, bool]:
+    """The colour of a line, and whether it is a bound."""
+    line = handle if isinstance(handle, Line2D) else handle[0]
+    return line.get_color(), line.get_zorder() == style.LIMIT["zorder"]

@@ -1,0 +1,1 @@
+"""Closed forms of TCP, beside which runs are validated."""
