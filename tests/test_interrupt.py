@@ -36,6 +36,7 @@ def test_signals_have_their_handler_before_anything_is_loaded(tmp_path: Path) ->
     assert set(loaded.split()) <= {
         "lightlag",
         "lightlag.cli",
+        "lightlag.cli.app",
         "lightlag._signals",
         "__future__",
         "_signal",

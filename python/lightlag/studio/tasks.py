@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import lightlag
 from lightlag.errors import InputError
 from lightlag.machine.processors import processors
 from lightlag.running.single import MOST_THREADS
@@ -226,7 +225,7 @@ class Tasks:
 
 async def _process() -> asyncio.subprocess.Process:
     """A process that waits for its task. It takes modules from where this one has them, not from the current folder."""
-    package = str(Path(lightlag.__file__).parents[1])
+    package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
