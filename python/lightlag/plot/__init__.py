@@ -44,7 +44,8 @@ from lightlag.errors import InputError
 from lightlag.outcomes.outcomes import Outcomes
 from lightlag.plot import comparison as comparison_plot
 from lightlag.plot import comparison_facets, overlay, panels, shown
-from lightlag.plot.over_time import OVER_TIME, cwnd, goodput, queue, rtt, sequence
+from lightlag.plot.over_time import OVER_TIME as _OVER_TIME
+from lightlag.plot.over_time import cwnd, goodput, queue, rtt, sequence
 from lightlag.plot.shown import Results
 from lightlag.swarm import paths as swarm_paths
 from lightlag.swarm import plot as swarm_plot
@@ -200,6 +201,9 @@ def handovers(result: Results, *, flow: str | None = None, ax: Sequence[Axes] | 
     """
     return constellation_plot.handovers(shown.one(result, "handovers"), flow, ax=ax)
 
+
+OVER_TIME: dict[str, Callable[..., Chart]] = _OVER_TIME
+"""Figures by metric that take several results."""
 
 FIGURES: dict[str, Callable[..., Chart]] = {
     **OVER_TIME,
