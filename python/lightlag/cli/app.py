@@ -19,7 +19,6 @@ from lightlag.commands import captures, compared, destinations, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
 from lightlag.commands.changes import changes as changes_of
-from lightlag.comparison import continuing
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
 from lightlag.files.writing import check_folder, reserved, speak_of_options
 from lightlag.machine import memory as _memory
@@ -278,6 +277,7 @@ def compare(
     writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
     --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
     """
+    from lightlag.comparison import continuing
     from lightlag.machine.processors import processors
     from lightlag.outcomes.variables import split_parameters
     from lightlag.scenario import check as check_scenario
