@@ -14,6 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
+PAPERS_SOURCES := $(shell find papers -type f ! -name '*.pyc')
 PYTHON_SOURCES := $(shell find python -path '*/studio/page' -prune -o \( -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css' \) -print)
 STUDIO_SOURCES := $(shell find studio scenarios python/lightlag/report -path studio/node_modules -prune -o -path studio/public -prune -o -type f -print)
 BENCH          := $(TARGET)/release/lightlag-bench
@@ -76,8 +77,8 @@ check-rust: $(BIN)/.runtime
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 check-python: $(BIN)/.dev $(BIN)/.engine
-	$(BIN)/ruff format --check --quiet docs/conf.py python scripts tests fuzz/python
-	$(BIN)/ruff check --quiet docs/conf.py python scripts tests fuzz/python
+	$(BIN)/ruff format --check --quiet docs/conf.py python papers scripts tests fuzz/python
+	$(BIN)/ruff check --quiet docs/conf.py python papers scripts tests fuzz/python
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
 
@@ -218,7 +219,7 @@ pages-keep: $(BIN)/.dev $(BIN)/.engine
 
 # --- package ----------------------------------------------------------------------------------------------------------
 
-wheel: $(PAGE)/index.html $(BIN)/.wheel
+wheel: $(PAGE)/index.html $(BIN)/.wheel $(BIN)/.papers-wheel
 	@ls $(WHEELS)/*.whl
 
 # With the page if it was built.
@@ -227,12 +228,20 @@ $(BIN)/.wheel: $(BIN)/.engine $(wildcard $(PAGE)/index.html) $(PYTHON_SOURCES) R
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(WHEELS)
 	@touch $@
 
-wheel-test: $(BIN)/.wheel $(BIN)/.dev
+# The papers, which need no compiler: the package for every machine.
+$(BIN)/.papers-wheel: $(BIN)/.runtime $(PAPERS_SOURCES) LICENSE
+	rm -f $(WHEELS)/lightlag_papers-*.whl
+	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(WHEELS) ./papers
+	@touch $@
+
+wheel-test: $(BIN)/.wheel $(BIN)/.papers-wheel $(BIN)/.dev
 	$(BIN)/python -m pytest -q tests/test_wheel.py
 	@for python in $(WHEEL_PYTHONS); do \
 	  rm -rf $(TARGET)/wheel-test && $$python -m venv $(TARGET)/wheel-test && \
 	  $(TARGET)/wheel-test/bin/pip install --quiet $(WHEELS)/lightlag-*.whl && \
-	  scripts/try-package.sh $(TARGET)/wheel-test/bin || exit 1; \
+	  scripts/try-package.sh $(TARGET)/wheel-test/bin && \
+	  $(TARGET)/wheel-test/bin/pip install --quiet --no-index --find-links $(WHEELS) "lightlag[papers]" && \
+	  $(TARGET)/wheel-test/bin/lightlag list papers > /dev/null || exit 1; \
 	done
 
 # zig brings the symbols of an older glibc, and those of another processor; Rust's targets come from rustup.
@@ -242,6 +251,7 @@ wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html
 	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
 	    --compatibility manylinux_$(MANYLINUX) --out dist || exit 1; \
 	done
+	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist ./papers
 	WHEELS=dist $(BIN)/python -m pytest -q tests/test_wheel.py
 
 sdist: $(BIN)/.engine $(PAGE)/index.html
@@ -254,6 +264,7 @@ sdist: $(BIN)/.engine $(PAGE)/index.html
 	@for place in python $(TARGET)/sdist/built; do \
 	  PYTHONPATH=$$place $(BIN)/python -c 'from lightlag import _engine; print("engine", _engine.__build__)'; \
 	done | uniq | awk 'END { if (NR != 1) { print "the packed sources build another engine"; exit 1 } }'
+	cd papers && $(CURDIR)/$(BIN)/python -c 'import sys; from flit_core.buildapi import build_sdist; build_sdist(sys.argv[1])' $(abspath $(TARGET)/sdist)
 	@ls $(TARGET)/sdist/*.tar.gz $(TARGET)/sdist/*.whl
 
 # For each chosen target: those of fuzz_targets are programs, the others functions in fuzz/python.
@@ -291,11 +302,11 @@ fuzz-keep:
 
 # --- environment ------------------------------------------------------------------------------------------------------
 
-# The packages that lightlag needs, and maturin, as listed in pyproject.toml.
+# The packages that lightlag needs, and those that build it and its papers, as listed in pyproject.toml.
 $(BIN)/.runtime: pyproject.toml | tools
 	@echo "installing what the package needs in $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith("maturin")])
+	@$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith(("maturin"$(comma) "flit-core"))])
 	@touch $@
 
 # The packages that checks and tests need.
@@ -304,10 +315,11 @@ $(BIN)/.dev: $(BIN)/.runtime
 	@$(call pip_install,p["optional-dependencies"]["dev"])
 	@touch $@
 
-# The package itself, editable, with its engine in release mode.
-$(BIN)/.engine: $(RUST_SOURCES) $(BIN)/.runtime
+# The package itself, editable, with its engine in release mode, and the papers.
+$(BIN)/.engine: $(RUST_SOURCES) papers/pyproject.toml $(BIN)/.runtime
 	@echo "building the engine: some minutes the first time"
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+	@$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable papers
 	@touch $@
 
 define pip_install
@@ -368,4 +380,4 @@ clean: ## remove everything that was built
 	rm -f studio/public/engine.wasm studio/public/schema.json studio/public/hashes.json
 	rm -rf .pytest_cache .mypy_cache .ruff_cache
 	rm -rf fuzz/target fuzz/corpus fuzz/artifacts
-	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find python papers tests -name __pycache__ -type d -prune -exec rm -rf {} +

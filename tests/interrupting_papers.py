@@ -9,8 +9,8 @@ import runpy
 from pathlib import Path
 
 from lightlag.cli import app as cli
-from lightlag.reproduce.paper import Effort, Paper, Picture, Reproduction
-from lightlag.reproduce.table import Layout, Row, Verdict
+from lightlag_papers.paper import Effort, Paper, Picture, Reproduction
+from lightlag_papers.table import Layout, Row, Verdict
 
 NAMES = ("first", "second", "third")
 

@@ -100,18 +100,15 @@ LAYERS: dict[str, set[str]] = {
     | {"analyse", "drawing", "files", "machine", "outcomes", "records", "results", "running", "validation"}
     | {"scenario", "scenario.reading"},
     "gym": BASE | {"outcomes", "records", "results", "scenario", "scenario.reading", "study"},
-    "reproduce": BASE
-    | {"analyse", "constellation", "drawing", "emulation", "files", "machine", "outcomes", "plot", "presets", "records"}
-    | {"lightlag", "scenario", "validation"},
     "studio": BASE
     | {"comparison", "files", "machine", "outcomes", "presets", "records", "results", "running", "study"}
     | {"scenario", "scenario.reading"},
     "commands": BASE
     | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "files", "imports"}
-    | {"judge", "machine", "outcomes", "own", "plot", "records", "reproduce", "results", "running", "scenario"}
+    | {"judge", "machine", "outcomes", "own", "plot", "records", "results", "running", "scenario"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE
-    | {"analyse", "commands", "comparison", "drawing", "files", "machine", "outcomes", "records", "reproduce"}
+    | {"analyse", "commands", "comparison", "drawing", "files", "machine", "outcomes", "records"}
     | {"running", "scenario", "scenario.reading", "words"},
     "_start": BASE | {"cli", "machine"},
     "__main__": {"_start"},
@@ -276,7 +273,7 @@ def test_python_packages_import_only_what_the_table_shows() -> None:
 
 
 def test_the_table_of_packages_has_a_direction() -> None:
-    below = {"lightlag"}
+    below: set[str] = set()
     for name, names in LAYERS.items():
         assert names - {name} <= below | BASE, f"{name} may import what stands after it: {names - below - BASE}"
         below.add(name)

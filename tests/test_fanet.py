@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lightlag.reproduce import fanet
-from lightlag.reproduce.fanet import (
+from lightlag_papers import fanet
+from lightlag_papers.fanet import (
     causes,
     claims,
     exchanged,
@@ -26,11 +26,11 @@ from lightlag.reproduce.fanet import (
     runs,
     sweeps,
 )
-from lightlag.reproduce.fanet.claims import CLAIMS
-from lightlag.reproduce.fanet.judging import Judgement
-from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.readings import GROUNDS, READINGS, Curve, Evidence, Fairness, Ground, Reading, Throughput
-from lightlag.reproduce.fanet.setting import (
+from lightlag_papers.fanet.claims import CLAIMS
+from lightlag_papers.fanet.judging import Judgement
+from lightlag_papers.fanet.outcome import Air, Flow, Outcome
+from lightlag_papers.fanet.readings import GROUNDS, READINGS, Curve, Evidence, Fairness, Ground, Reading, Throughput
+from lightlag_papers.fanet.setting import (
     BBR_LINUX,
     BBR_NS3,
     BBRS,
@@ -49,9 +49,9 @@ from lightlag.reproduce.fanet.setting import (
     Routing,
     Setting,
 )
-from lightlag.reproduce.kept import KeptRuns
-from lightlag.reproduce.paper import Effort, Paper, Reproduction
-from lightlag.reproduce.table import Row, Verdict
+from lightlag_papers.kept import KeptRuns
+from lightlag_papers.paper import Effort, Paper, Reproduction
+from lightlag_papers.table import Row, Verdict
 
 AIR = Air(sent=100, retries=20, dropped=50, broken=40, routing_bytes=1000)
 

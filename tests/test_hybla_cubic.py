@@ -13,10 +13,10 @@ import pytest
 
 from lightlag.analyse import Interval
 from lightlag.drawing import style
-from lightlag.reproduce import PAPERS, Verdict, drawing
-from lightlag.reproduce.hybla_cubic import comparison, equations, growth, peer, sweeps, unstated
-from lightlag.reproduce.hybla_cubic.comparison import Setting
-from lightlag.reproduce.paper import Effort
+from lightlag_papers import PAPERS, Verdict, drawing
+from lightlag_papers.hybla_cubic import comparison, equations, growth, peer, sweeps, unstated
+from lightlag_papers.hybla_cubic.comparison import Setting
+from lightlag_papers.paper import Effort
 
 
 def test_bic_turns_from_additive_increase_to_search_to_probing() -> None:

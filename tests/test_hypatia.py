@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lightlag.reproduce.hypatia import figures, setting, transport, ways
-from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.table import Verdict
+from lightlag_papers.hypatia import figures, setting, transport, ways
+from lightlag_papers.paper import Effort
+from lightlag_papers.table import Verdict
 
 
 def test_the_series_of_hypatias_own_test_is_reproduced() -> None:

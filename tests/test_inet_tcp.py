@@ -7,9 +7,9 @@ import json
 import pytest
 
 from lightlag import _engine
-from lightlag.reproduce import PAPERS, Verdict
-from lightlag.reproduce.inet_tcp import bit_errors, model, sack_option, slow_reader
-from lightlag.reproduce.paper import Effort
+from lightlag_papers import PAPERS, Verdict
+from lightlag_papers.inet_tcp import bit_errors, model, sack_option, slow_reader
+from lightlag_papers.paper import Effort
 
 SEGMENT_S = 0.0012
 LOSSLESS = model.Link(SEGMENT_S, 0.0, 45)

@@ -14,14 +14,14 @@ import lightlag as ll
 from conftest import PAIR
 from lightlag.cli.app import app
 from lightlag.outcomes.design import Design
-from lightlag.reproduce import PAPERS, validation
-from lightlag.reproduce.validation import response
-from lightlag.reproduce.validation.findings import Findings
-from lightlag.reproduce.validation.judge import Judgement
-from lightlag.reproduce.validation.kernel.criteria import Cell, Compared
-from lightlag.reproduce.validation.kernel.points import short_points
-from lightlag.reproduce.validation.kernel.runs import Observed
 from lightlag.scenario import congestion_names
+from lightlag_papers import PAPERS, validation
+from lightlag_papers.validation import response
+from lightlag_papers.validation.findings import Findings
+from lightlag_papers.validation.judge import Judgement
+from lightlag_papers.validation.kernel.criteria import Cell, Compared
+from lightlag_papers.validation.kernel.points import short_points
+from lightlag_papers.validation.kernel.runs import Observed
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_validate_prints_every_judgement(call: CliRunner, monkeypatch: pytest.Mo
 
 
 def test_validate_kernel_prints_criteria_and_cells(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lightlag.reproduce.validation import kernel
+    from lightlag_papers.validation import kernel
 
     point = next(point for point in short_points() if point.group == "pattern")
     runs = Observed(144_800, 1.0, 1, 0), Observed(144_800, 1.005, 1, 0)

@@ -11,10 +11,10 @@ import pytest
 
 from conftest import Lightlag
 from lightlag.emulation.namespaces import allowed
-from lightlag.reproduce.validation.kernel import criteria, families, page, points, runs
-from lightlag.reproduce.validation.kernel.criteria import Cell
-from lightlag.reproduce.validation.kernel.points import PATTERNS, Point
-from lightlag.reproduce.validation.kernel.runs import Kept, Observed
+from lightlag_papers.validation.kernel import criteria, families, page, points, runs
+from lightlag_papers.validation.kernel.criteria import Cell
+from lightlag_papers.validation.kernel.points import PATTERNS, Point
+from lightlag_papers.validation.kernel.runs import Kept, Observed
 
 REFUSED = allowed()
 needs_root = pytest.mark.skipif(REFUSED is not None, reason=f"{REFUSED}: run the tests as root to try real packets")

@@ -16,17 +16,17 @@ from lightlag import _engine
 from lightlag.commands import listing
 from lightlag.judge.judgement import Judgement
 from lightlag.judge.section import Section
-from lightlag.reproduce import PAPERS
-from lightlag.reproduce.collection import Collection
-from lightlag.reproduce.paper import Reproduction
-from lightlag.reproduce.table import COLUMNS
-from lightlag.reproduce.validation import response
-from lightlag.reproduce.validation.findings import Findings
-from lightlag.reproduce.validation.judge import Judgement as Judged
-from lightlag.reproduce.validation.kernel.criteria import Cell, Compared, Verdict
-from lightlag.reproduce.validation.kernel.points import short_points
-from lightlag.reproduce.validation.kernel.runs import Observed
 from lightlag.study.tables import DICTIONARY
+from lightlag_papers import PAPERS
+from lightlag_papers.collection import Collection
+from lightlag_papers.paper import Reproduction
+from lightlag_papers.table import COLUMNS
+from lightlag_papers.validation import response
+from lightlag_papers.validation.findings import Findings
+from lightlag_papers.validation.judge import Judgement as Judged
+from lightlag_papers.validation.kernel.criteria import Cell, Compared, Verdict
+from lightlag_papers.validation.kernel.points import short_points
+from lightlag_papers.validation.kernel.runs import Observed
 from manual import keys, objects, pages
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lightlag.reproduce import PAPERS, Verdict
-from lightlag.reproduce.open_questions import contenders, fairness, losses, sizes, start_up
-from lightlag.reproduce.open_questions.contenders import Algorithm, algorithms, named, queue_for
-from lightlag.reproduce.open_questions.paths import GEO, LEO
-from lightlag.reproduce.paper import Effort
 from lightlag.scenario import congestion_names as known
+from lightlag_papers import PAPERS, Verdict
+from lightlag_papers.open_questions import contenders, fairness, losses, sizes, start_up
+from lightlag_papers.open_questions.contenders import Algorithm, algorithms, named, queue_for
+from lightlag_papers.open_questions.paths import GEO, LEO
+from lightlag_papers.paper import Effort
 
 FEW = ("newreno", "cubic", "hybla", "hybla, paced", "bbr")
 
@@ -124,7 +124,7 @@ def test_hybla_evens_out_round_trip_times_where_queues_are_short() -> None:
 
 @pytest.mark.usefixtures("few")
 def test_the_answers_leave_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lightlag.reproduce.open_questions import figures
+    from lightlag_papers.open_questions import figures
 
     chosen = tuple(named(label) for label in FEW)
     monkeypatch.setattr(figures, "algorithms", lambda: chosen)

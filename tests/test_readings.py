@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lightlag.reproduce import Paper, Reproduction, reproduce_all
-from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.readings import Readings
-from lightlag.reproduce.table import Row, Verdict
+from lightlag_papers import Paper, Reproduction, reproduce_all
+from lightlag_papers.paper import Effort
+from lightlag_papers.readings import Readings
+from lightlag_papers.table import Row, Verdict
 
 
 def claim(item: str, ours: str, holds: bool) -> Row:
@@ -100,7 +100,7 @@ def test_all_papers_print_readings_best_reading_and_what_fails(
 
 
 def test_the_page_of_a_paper_starts_with_its_best_reading() -> None:
-    from lightlag.reproduce.validation import Findings, findings
+    from lightlag_papers.validation import Findings, findings
 
     reproduction = Reproduction(Paper("one", "On one", "A. Body, 2026", ("Fig. 1",), work))
     work(reproduction, Effort())

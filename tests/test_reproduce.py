@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lightlag.reproduce import PAPERS, Row, Verdict, table
-from lightlag.reproduce.cubic_inet import equations, growth, model, point_to_point, refill
-from lightlag.reproduce.epochs import WindowTrace, epochs, time_mean
-from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.validation import Findings, Judgement, findings, judges
 from lightlag.validation import theory
+from lightlag_papers import PAPERS, Row, Verdict, table
+from lightlag_papers.cubic_inet import equations, growth, model, point_to_point, refill
+from lightlag_papers.epochs import WindowTrace, epochs, time_mean
+from lightlag_papers.paper import Effort
+from lightlag_papers.validation import Findings, Judgement, findings, judges
 
 
 def trace_of(*rows: tuple[float, float, float, float, float, str]) -> WindowTrace:
@@ -169,7 +169,7 @@ def test_a_reproduction_leaves_table_report_and_figures(tmp_path: Path) -> None:
 def test_a_claim_that_fails_is_printed_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
     from rich.console import Console
 
-    from lightlag.reproduce.paper import Reproduction
+    from lightlag_papers.paper import Reproduction
 
     reproduction = Reproduction(PAPERS["cubic-inet"])
     reproduction.add(

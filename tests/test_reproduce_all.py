@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from lightlag.cli import app as cli
-from lightlag.reproduce import PAPERS, Effort, Paper, Reproduction, Row, Verdict, reproduce_all
-from lightlag.reproduce.paper import Picture
-from lightlag.reproduce.table import Layout
+from lightlag_papers import PAPERS, Effort, Paper, Reproduction, Row, Verdict, reproduce_all
+from lightlag_papers.paper import Picture
+from lightlag_papers.table import Layout
 
 ROWS = (
     Row("Fig. 1", "W, <segments>", "8", "", "9", Verdict.NOT_REPRODUCED, "outside 7 to 8 (set beforehand)"),

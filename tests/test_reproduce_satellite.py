@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from lightlag.reproduce.cubic_inet import equations, model, rtt_sweep, satellite
-from lightlag.reproduce.epochs import WindowTrace
-from lightlag.reproduce.paper import Effort
+from lightlag_papers.cubic_inet import equations, model, rtt_sweep, satellite
+from lightlag_papers.epochs import WindowTrace
+from lightlag_papers.paper import Effort
 
 NAN = math.nan
 

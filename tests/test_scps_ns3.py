@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import lightlag as ll
-from lightlag.reproduce import PAPERS, Verdict
-from lightlag.reproduce.paper import Effort
-from lightlag.reproduce.readings import Readings
-from lightlag.reproduce.scps_ns3 import (
+from lightlag_papers import PAPERS, Verdict
+from lightlag_papers.paper import Effort
+from lightlag_papers.readings import Readings
+from lightlag_papers.scps_ns3 import (
     ack_intervals,
     algorithms,
     asymmetry,
@@ -27,8 +27,8 @@ from lightlag.reproduce.scps_ns3 import (
     satellite,
     sweeps,
 )
-from lightlag.reproduce.scps_ns3.setting import NEWRENO, SCPS, VEGAS, Setting, Transport, rates
-from lightlag.reproduce.table import Row
+from lightlag_papers.scps_ns3.setting import NEWRENO, SCPS, VEGAS, Setting, Transport, rates
+from lightlag_papers.table import Row
 
 
 def judged(rows: list[Row]) -> list[Row]:

@@ -17,13 +17,13 @@ from interop import __main__ as interop
 from interop import cells as interop_cells
 from interop.__main__ import Outcome
 from lightlag.errors import InputError
-from lightlag.reproduce import PAPERS
-from lightlag.reproduce.validation import Findings, findings, laws, pages, renewal, response, transport, validate
-from lightlag.reproduce.validation.laws import Plain
-from lightlag.reproduce.validation.pages import Page
-from lightlag.reproduce.validation.renewal import FLOWS
-from lightlag.reproduce.validation.response import Cell
 from lightlag.validation import theory
+from lightlag_papers import PAPERS
+from lightlag_papers.validation import Findings, findings, laws, pages, renewal, response, transport, validate
+from lightlag_papers.validation.laws import Plain
+from lightlag_papers.validation.pages import Page
+from lightlag_papers.validation.renewal import FLOWS
+from lightlag_papers.validation.response import Cell
 
 BY_LABEL = {algorithm.label: algorithm for algorithm in response.ALGORITHMS}
 RENO = BY_LABEL["NewReno"]

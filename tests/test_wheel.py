@@ -15,6 +15,7 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 TARGET = PROJECT / os.environ.get("CARGO_TARGET_DIR", "target")
 WHEELS = sorted(Path(os.environ.get("WHEELS", TARGET / "wheels")).glob("lightlag-*.whl"))
+PAPERS = sorted(Path(os.environ.get("WHEELS", TARGET / "wheels")).glob("lightlag_papers-*.whl"))
 
 pytestmark = pytest.mark.skipif(not WHEELS, reason="there is no wheel; build one with make wheel")
 
@@ -62,6 +63,22 @@ def test_its_metadata_say_what_pip_shows(wheel: Path) -> None:
     assert metadata["Version"] == wheel.name.split("-")[1]
     assert metadata["Summary"]
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])
-    assert {"study", "cluster", "numba", "pandas", "gym"} <= set(metadata.get_all("Provides-Extra", []))
+    assert {"study", "cluster", "numba", "pandas", "gym", "papers"} <= set(metadata.get_all("Provides-Extra", []))
     assert licence == (PROJECT / "LICENSE").read_text("utf-8")
     assert "lightlag=lightlag._start:main" in entries.replace(" ", "")
+
+
+@pytest.mark.skipif(not PAPERS, reason="there is no wheel of the papers; build one with make wheel")
+def test_the_papers_have_a_wheel_of_their_own() -> None:
+    (wheel,) = PAPERS
+    papers = PROJECT / "papers"
+    files = (path for path in papers.rglob("lightlag_papers/**/*") if path.is_file() and path.suffix != ".pyc")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (about,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(about))
+        licence = archive.read(about.replace("METADATA", "licenses/LICENSE")).decode()
+    assert held == {str(path.relative_to(papers)) for path in files}
+    assert wheel.name == f"lightlag_papers-{metadata['Version']}-py3-none-any.whl"
+    assert metadata["Requires-Dist"] == f"lightlag=={metadata['Version']}"
+    assert licence == (PROJECT / "LICENSE").read_text("utf-8")

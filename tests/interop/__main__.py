@@ -13,8 +13,8 @@ from typing import Any
 
 from interop import cells, lab
 from interop.cells import Cell
-from lightlag.reproduce.validation import pages
-from lightlag.reproduce.validation.pages import Page
+from lightlag_papers.validation import pages
+from lightlag_papers.validation.pages import Page
 
 
 @dataclass

@@ -17,11 +17,11 @@ from typing import Any
 from kept import Run, read, write
 
 import lightlag as ll
-from lightlag.reproduce.fanet import runs as fanet
-from lightlag.reproduce.fanet.exchanged import FILE as KEPT
-from lightlag.reproduce.fanet.exchanged import OURS, THEIRS
-from lightlag.reproduce.fanet.outcome import Air, Flow, Outcome
-from lightlag.reproduce.fanet.setting import BBR_NS3, CONNECTED, CUBIC, DEFAULT, Contender, Radio, Routing, Setting
+from lightlag_papers.fanet import runs as fanet
+from lightlag_papers.fanet.exchanged import FILE as KEPT
+from lightlag_papers.fanet.exchanged import OURS, THEIRS
+from lightlag_papers.fanet.outcome import Air, Flow, Outcome
+from lightlag_papers.fanet.setting import BBR_NS3, CONNECTED, CUBIC, DEFAULT, Contender, Radio, Routing, Setting
 
 CLASSES: tuple[tuple[str, Contender], ...] = (("TcpCubic", CUBIC), ("TcpBbr", BBR_NS3))
 """The classes of ns-3, and ours."""

@@ -13,7 +13,7 @@ from report import CLOSE
 from satellite import LINKS, PAYLOAD, PRECISION, SOURCE, WINDOW, Cell, Pair, losses
 
 import lightlag
-from lightlag.reproduce.hybla_cubic.scenarios import scenario
+from lightlag_papers.hybla_cubic.scenarios import scenario
 
 SECONDS = 100
 SEEDS, MOST_SEEDS = 2, 16

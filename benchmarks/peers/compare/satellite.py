@@ -18,7 +18,7 @@ from peers import NS2, Kept
 from report import CLOSE
 
 import lightlag
-from lightlag.reproduce.hybla_cubic.scenarios import scenario
+from lightlag_papers.hybla_cubic.scenarios import scenario
 
 SOURCE = NS2.source.with_name("satellite.tcl")
 MEGABITS = 34.368

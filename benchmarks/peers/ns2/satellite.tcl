@@ -3,7 +3,7 @@
 #
 #     ns satellite.tcl ALGORITHM RTT_MS PER QUEUE WINDOW SECONDS SEED [SYN] [TRACE_MS] < LOSSES
 #
-# source - router1 - router2 - satellite - sink, as in python/lightlag/reproduce/hybla_cubic/satellite.toml: access of
+# source - router1 - router2 - satellite - sink, as in papers/lightlag_papers/hybla_cubic/satellite.toml: access of
 # 100 Mbit/s and 2.5 ms, a bottleneck of 34.368 Mbit/s and 5 ms with a drop-tail queue of QUEUE packets, up- and down-link
 # of the same rate that make up the rest of RTT_MS. On either of them ACKs are lost independently with the probability PER.
 # LOSSES has two lines: which data packets are lost on the up-link and which on the down-link, counted from 1 as each link

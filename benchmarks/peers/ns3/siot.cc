@@ -1,7 +1,7 @@
 // Four transfers over a satellite in ns-3, the path of the paper of CUBIC in INET for SIoT (2023), 15 MiB each.
 // MIT licence, as the rest of lightlag.
 //
-// What python/lightlag/reproduce/cubic_inet/satellite.toml describes, with fewer hops, as each costs ns-3 its time: the
+// What papers/lightlag_papers/cubic_inet/satellite.toml describes, with fewer hops, as each costs ns-3 its time: the
 // two hops of the satellite are one link of 100 Mbit/s that loses as many packets as both, in either direction, and all
 // clients are at one of its ends, all servers at the other. What that leaves out takes 0.2 ms a round trip. No traffic
 // control layer, an initial window of one segment of 1024 bytes, no SACK, no timestamps, classic recovery instead of

@@ -35,7 +35,7 @@ options and values of options, and the results of calls.
 
 def write_page(folder: Path, suites: list[Suite], verdicts: list[Verdict], left: list[Left]) -> None:
     """Writes the page of the validation."""
-    from lightlag.reproduce.validation.pages import Page, write
+    from lightlag_papers.validation.pages import Page, write
 
     passed = sum(verdict.passed for verdict in verdicts)
     scripts = len({(verdict.suite, verdict.script) for verdict in verdicts})

@@ -381,7 +381,7 @@ def reproduce(
     are more than a thousand.
     """
     from lightlag.machine.processors import processors
-    from lightlag.reproduce import reproduce_all
+    from lightlag_papers import reproduce_all
 
     papers = _papers()
     if paper != "all" and paper not in papers:
@@ -455,7 +455,7 @@ def validate(
     """
     from lightlag.commands import judge
     from lightlag.machine.processors import processors
-    from lightlag.reproduce import validation
+    from lightlag_papers import validation
 
     quiet = quiet or as_json
     if what == "congestion":
@@ -465,7 +465,7 @@ def validate(
         raise InputError(f'"{name}": {what} takes no name; write lightlag validate congestion {name}')
     out = Path("docs/validation") if out is None else out
     if what == "kernel":
-        from lightlag.reproduce.validation import kernel
+        from lightlag_papers.validation import kernel
 
         with _signals.raising():
             measured = kernel.validate(
@@ -566,7 +566,7 @@ def _print_result(result: Result) -> None:
 
 
 def _papers() -> dict[str, Any]:
-    from lightlag.reproduce import PAPERS
+    from lightlag_papers import PAPERS
 
     return dict(PAPERS)
 

@@ -56,6 +56,6 @@ def entries(what: str) -> dict[str, str]:
 
 
 def _papers() -> dict[str, str]:
-    from lightlag.reproduce import PAPERS
+    from lightlag_papers import PAPERS
 
     return {name: paper.title for name, paper in PAPERS.items()}
