@@ -8,7 +8,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from lightlag.cli import app as cli
+from lightlag.commands import papers
 from lightlag_papers.paper import Effort, Paper, Picture, Reproduction
 from lightlag_papers.table import Layout, Row, Verdict
 
@@ -32,5 +32,5 @@ def paper(name: str) -> Paper:
 
 
 if __name__ == "__main__":
-    cli._papers = lambda: {name: paper(name) for name in NAMES}
+    papers.papers = lambda: {name: paper(name) for name in NAMES}
     runpy.run_path(str(Path(__file__).with_name("interrupting.py")), run_name="__main__")

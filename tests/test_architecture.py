@@ -19,6 +19,7 @@ CRATES = {
 """The folder of each crate; those of tools are no part of the package."""
 
 PYTHON = ROOT / "python" / "lightlag"
+PAPERS = ROOT / "papers" / "lightlag_papers"
 MODULES = {"analyse", "libm", "plot", "presets"}
 """The modules that are public objects of ``lightlag`` themselves."""
 
@@ -257,8 +258,13 @@ def test_what_is_no_circle_is_not_seen(kind: str, tmp_path: Path) -> None:
     assert list(rust_imports.circles(rust_imports.imports(written(tmp_path, PLAIN[kind])))) == []
 
 
-def test_python_modules_do_not_import_each_other_in_a_circle() -> None:
-    assert python_imports.circle(python_imports.imports(PYTHON)) == []
+@pytest.mark.parametrize("folder", [PYTHON, PAPERS], ids=lambda folder: folder.name)
+def test_python_modules_do_not_import_each_other_in_a_circle(folder: Path) -> None:
+    assert python_imports.circle(python_imports.imports(folder)) == []
+
+
+def test_the_package_does_not_know_the_papers() -> None:
+    assert not [file for file in PYTHON.rglob("*.py") if "lightlag_papers" in file.read_text("utf-8")]
 
 
 def test_python_packages_import_only_what_the_table_shows() -> None:

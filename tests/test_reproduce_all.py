@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lightlag.cli import app as cli
+from lightlag.commands import papers as commands
 from lightlag_papers import PAPERS, Effort, Paper, Reproduction, Row, Verdict, reproduce_all
 from lightlag_papers.paper import Picture
 from lightlag_papers.table import Layout
@@ -40,7 +41,7 @@ def paper(name: str) -> Paper:
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> dict[str, Paper]:
     papers = {name: paper(name) for name in ("one", "two")}
-    monkeypatch.setattr(cli, "_papers", lambda: papers)
+    monkeypatch.setattr(commands, "papers", lambda: papers)
     return papers
 
 

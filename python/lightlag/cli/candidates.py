@@ -136,7 +136,9 @@ def _listed(what: str) -> Callable[[str, Given], Iterable[Candidate]]:
 
 
 def _papers(start: str, given: Given) -> Iterable[Candidate]:
-    return [("all", "Every paper"), *_listed("papers")(start, given)]
+    with suppress(InputError):
+        return [("all", "Every paper"), *_listed("papers")(start, given)]
+    return []
 
 
 def _metrics(start: str, given: Given) -> Iterable[Candidate]:

@@ -56,6 +56,6 @@ def entries(what: str) -> dict[str, str]:
 
 
 def _papers() -> dict[str, str]:
-    from lightlag_papers import PAPERS
+    from lightlag.commands.papers import papers
 
-    return {name: paper.title for name, paper in PAPERS.items()}
+    return {name: paper.title for name, paper in papers().items()}
