@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 __all__ = ["circle", "imports", "of_units"]
@@ -13,6 +14,7 @@ Graph = dict[str, set[str]]
 """The modules that each module imports; a package stands for its ``__init__``."""
 
 
+@cache
 def imports(folder: Path) -> Graph:
     """The imports of all modules of the package in `folder`.
 
