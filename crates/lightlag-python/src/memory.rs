@@ -1,6 +1,6 @@
 //! Memory that is returned to the system, and a message when memory runs out: the language would abort the process by a signal, without a word to the user.
 //!
-//! Python refuses work that is known not to fit (`lightlag._memory`); this is for the unforeseen. No file is left
+//! Python refuses work that is known not to fit (`lightlag.machine.memory`); this is for the unforeseen. No file is left
 //! half-written: results take their name at the end.
 // An allocator is unsafe to write. This one only forwards, and checks the answer. The other call has no arguments but a number.
 #![allow(unsafe_code)]
