@@ -1,7 +1,7 @@
 /** A run as far as moving pictures need it. */
 
 import type { ReadonlySignal } from "@preact/signals";
-import type { Asked, Tables } from "../engine/protocol.ts";
+import type { Asked, Door, Tables } from "../engine/protocol.ts";
 
 export interface Watched {
   /** The scenario that runs. */
@@ -18,6 +18,10 @@ export interface Watched {
   readonly queues: ReadonlySignal<{ link: number; now: number; most: number; dropped: number }[]>;
   /** Tells the rows of each step; the answer ends that. */
   onStep(listener: (step: { tables: Tables }) => void): () => void;
+  /** What knows the places of its nodes, to be closed by whoever asked. */
+  door(): Door;
+  /** Goes to a time, where the whole run is over and recorded. */
+  seek?(time_s: number): void;
 }
 
 export interface Names {

@@ -154,12 +154,16 @@ export interface Sky {
   start: string;
   interval_s: number;
   flows: { name: string; from: number; to: number }[];
+  /** The paths of its flows, where a recording has them. */
+  courses?: { flow: string; ways: { from_s: number; nodes: number[] }[] }[];
 }
 
 export interface Flight {
   errors?: Problem[];
   place: number;
   nodes: string[];
+  /** The box of all places, in metres, where a recording has them. */
+  extent?: { least: [number, number, number]; most: [number, number, number] };
 }
 
 /** One direction of a connection in a capture. */

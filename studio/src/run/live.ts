@@ -1,8 +1,10 @@
 /** A run that goes on in a worker of its own. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { engine } from "../engine/here.ts";
 import {
   type Asked,
+  type Door,
   decode,
   EngineError,
   type Problem,
@@ -108,6 +110,11 @@ export class Live {
   /** The seed that was chosen; undefined: that of the scenario. */
   get seed(): number | undefined {
     return this.choice.seed;
+  }
+
+  /** An engine of its own, beside that of the run. */
+  door(): Door {
+    return engine();
   }
 
   play(): void {

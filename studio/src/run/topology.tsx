@@ -8,7 +8,6 @@ import { grouped } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
 import type { Names, Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
-import { engine } from "../engine/here.ts";
 import type { Network } from "../engine/protocol.ts";
 import { type Figures, Moving } from "./moving.ts";
 import { counted } from "./queues.ts";
@@ -30,7 +29,7 @@ export default function Topology({ live }: { live: Watched }) {
     if (!place) {
       return;
     }
-    const own = engine();
+    const own = live.door();
     let early: Parameters<Moving["add"]>[0][] = [];
     let moving: Moving | undefined;
     let isGone = false;

@@ -1,4 +1,4 @@
-/** The time that is shown in space: that of the run, or one that somebody chose. */
+/** The time that is shown in space: that of the run, or one that somebody chose. A recording goes to a time itself. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Watched } from "../app/watched.ts";
@@ -10,15 +10,31 @@ export interface Shown {
   /** The time that was chosen; undefined follows the run. */
   chosen: Signal<number | undefined>;
   wanted: ReadonlySignal<number>;
+  /** Whether the run can go to any time, so that there is nothing to follow. */
+  isRecorded: boolean;
+  choose(time_s: number): void;
 }
 
 export function shownTime(live: Watched): Shown {
   const chosen = signal<number | undefined>(undefined);
-  return { chosen, wanted: computed(() => chosen.value ?? live.now.value) };
+  const choose = (time_s: number) => {
+    if (live.seek) {
+      live.seek(time_s);
+    } else {
+      chosen.value = time_s;
+    }
+  };
+  return {
+    chosen,
+    choose,
+    isRecorded: live.seek !== undefined,
+    wanted: computed(() => chosen.value ?? live.now.value),
+  };
 }
 
 /** A slider over the time of the run, and the way back to the run. */
-export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown; end: number; says: string }) {
+export function TimeBar({ shown, end, says }: { shown: Shown; end: number; says: string }) {
+  const { chosen, wanted } = shown;
   return (
     <>
       <div class="time">
@@ -32,22 +48,24 @@ export function TimeBar({ shown: { chosen, wanted }, end, says }: { shown: Shown
           value={wanted.value}
           aria-valuetext={says}
           onInput={({ currentTarget }) => {
-            chosen.value = Number(currentTarget.value);
+            shown.choose(Number(currentTarget.value));
           }}
         />
         <output for="space-time" id={SAYS}>
           {says}
         </output>
       </div>
-      <button
-        type="button"
-        aria-pressed={chosen.value === undefined}
-        onClick={() => {
-          chosen.value = chosen.value === undefined ? wanted.value : undefined;
-        }}
-      >
-        Follow the run
-      </button>
+      {!shown.isRecorded && (
+        <button
+          type="button"
+          aria-pressed={chosen.value === undefined}
+          onClick={() => {
+            chosen.value = chosen.value === undefined ? wanted.value : undefined;
+          }}
+        >
+          Follow the run
+        </button>
+      )}
     </>
   );
 }

@@ -5,7 +5,6 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { isDark } from "../app/theme.ts";
 import type { Watched } from "../app/watched.ts";
-import { engine } from "../engine/here.ts";
 import type { Door } from "../engine/protocol.ts";
 import { hasWebGL } from "./stage.ts";
 
@@ -15,7 +14,7 @@ interface Scene {
   close(): void;
 }
 
-/** The scene of a run in a place of the page, with an engine of its own, opened anew with each round of the run. */
+/** The scene of a run in a place of the page, with a door of its own, opened anew with each round of the run. */
 export function useScene<S extends Scene>(
   live: Watched,
   open: (place: HTMLElement, own: Door) => Promise<S>,
@@ -29,7 +28,7 @@ export function useScene<S extends Scene>(
     if (!place || !hasWebGL()) {
       return;
     }
-    const own = engine();
+    const own = live.door();
     let isGone = false;
     open(place, own).then(
       (opened) => {
