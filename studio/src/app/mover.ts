@@ -13,8 +13,10 @@ export interface Sample {
   time_s: number;
   /** x, y, z of each, one after another, in metres. */
   places: Float32Array;
-  /** Pairs of satellites with a link that is up. */
+  /** Pairs of satellites, or of nodes, with a link that is up. */
   isls: Uint32Array;
+  /** How strong the signal of each such link is, from 0 to 1, where it is known. */
+  strengths: Float64Array;
 }
 
 /** Asks an engine for places at the times that are wanted. */
@@ -76,6 +78,11 @@ export class Mover<T extends Sky | Flight> {
     return this.newest?.isls ?? new Uint32Array();
   }
 
+  /** How strong each of these links is, where it is known. */
+  get strengths(): Float64Array {
+    return this.newest?.strengths ?? new Float64Array();
+  }
+
   get count(): number {
     return (this.newest?.places.length ?? 0) / 3;
   }
@@ -112,7 +119,12 @@ export class Mover<T extends Sky | Flight> {
 }
 
 function sample(time_s: number, { places, isls }: Tables): Sample {
-  return { time_s, places: triples(places), isls: pairs(isls) };
+  return {
+    time_s,
+    places: triples(places),
+    isls: pairs(isls),
+    strengths: Float64Array.from(isls?.columns.strength?.values ?? []),
+  };
 }
 
 function triples(table: Table | undefined): Float32Array {

@@ -11,7 +11,7 @@ export interface Way {
 }
 
 /** As many ways of a flow are kept. */
-const MOST = 2_000;
+const MOST = 5_000;
 
 export class Ways {
   private readonly ways = new Map<number, Way[]>();

@@ -1,4 +1,4 @@
-/** Nodes with radios as things of a scene: where they are, where they were, the box of their area, the ways of flows. */
+/** Nodes with radios as things of a scene: where they are and were, who hears whom, the box of their area, paths of flows. */
 
 import {
   Box3,
@@ -19,16 +19,14 @@ import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
 import { colour } from "../app/theme.ts";
+import type { Flight } from "../engine/protocol.ts";
 import { dot } from "./heaven.ts";
 
 /** Seconds of flight that a track shows, and its pieces. */
 const TRACK_S = 20;
 const PIECES = 40;
 
-export interface Extent {
-  least: [number, number, number];
-  most: [number, number, number];
-}
+export type Extent = NonNullable<Flight["extent"]>;
 
 export class Cloud {
   readonly group = new Group();
@@ -39,6 +37,8 @@ export class Cloud {
   private readonly nodes: Points<BufferGeometry, PointsMaterial>;
   private readonly stems: LineSegments<BufferGeometry, LineBasicMaterial>;
   private readonly tracks: LineSegments<BufferGeometry, LineBasicMaterial>;
+  private readonly heard: LineSegments<BufferGeometry, LineBasicMaterial>;
+  private pairs: Uint32Array = new Uint32Array();
   private readonly box: Box3Helper;
   private grid: GridHelper;
   private readonly lines: LineSegments2[];
@@ -53,7 +53,7 @@ export class Cloud {
     flows: number,
   ) {
     const { least, most } = extent;
-    this.scale = Math.max(1, most[0] - least[0], most[1] - least[1]);
+    this.scale = Math.max(1, ...[0, 1, 2].map((axis) => (most[axis] ?? 0) - (least[axis] ?? 0)));
     this.middle = new Vector3((least[0] + most[0]) / 2, (least[1] + most[1]) / 2, least[2]);
     this.places = new Float32Array(3 * count);
     this.attribute = new BufferAttribute(this.places, 3).setUsage(DynamicDrawUsage);
@@ -65,6 +65,10 @@ export class Cloud {
       lengthOf(count * PIECES * 2),
       new LineBasicMaterial({ transparent: true, opacity: 0.5 }),
     );
+    this.heard = new LineSegments(
+      lengthOf(0),
+      new LineBasicMaterial({ transparent: true, vertexColors: true, depthWrite: false }),
+    );
     this.box = new Box3Helper(new Box3(new Vector3(...least), new Vector3(...most)));
     this.grid = this.ground();
     this.lines = Array.from({ length: flows }, () => {
@@ -73,10 +77,10 @@ export class Cloud {
       line.frustumCulled = false;
       return line;
     });
-    for (const part of [this.nodes, this.stems, this.tracks]) {
+    for (const part of [this.nodes, this.stems, this.tracks, this.heard]) {
       part.frustumCulled = false;
     }
-    this.inside.add(this.nodes, this.stems, this.tracks, this.box, ...this.lines);
+    this.inside.add(this.heard, this.nodes, this.stems, this.tracks, this.box, ...this.lines);
     this.group.add(this.inside, this.grid);
     this.inside.rotation.x = -Math.PI / 2;
     this.inside.scale.setScalar(1 / this.scale);
@@ -106,6 +110,30 @@ export class Cloud {
       }
       this.track();
     }
+  }
+
+  /** Shows who hears whom: pairs of nodes, each the fainter the weaker its signal is. */
+  links(pairs: Uint32Array, strengths: Float64Array): void {
+    const { geometry } = this.heard;
+    if (pairs !== this.pairs) {
+      this.pairs = pairs;
+      const vertices = Float32Array.from({ length: 4 * pairs.length }, (_, at) =>
+        at % 4 === 3 ? (strengths[at >> 3] ?? 1) : 1,
+      );
+      geometry.dispose();
+      geometry.setAttribute("color", new BufferAttribute(vertices, 4));
+      geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * pairs.length), 3));
+      geometry.setDrawRange(0, pairs.length);
+    }
+    const ends = geometry.getAttribute("position") as BufferAttribute;
+    pairs.forEach((node, at) => {
+      ends.setXYZ(at, this.places[3 * node] ?? 0, this.places[3 * node + 1] ?? 0, this.places[3 * node + 2] ?? 0);
+    });
+    ends.needsUpdate = true;
+  }
+
+  showLinks(isOn: boolean): void {
+    this.heard.visible = isOn;
   }
 
   /** Shows the ways of flows: numbers of nodes. */
@@ -141,6 +169,7 @@ export class Cloud {
     this.nodes.material.color = new Color(colour("s3"));
     this.stems.material.color = new Color(colour("line-strong"));
     this.tracks.material.color = new Color(colour("s6"));
+    this.heard.material.color = new Color(colour("quiet"));
     (this.box.material as LineBasicMaterial).color = new Color(colour("line-strong"));
     this.group.remove(this.grid);
     this.grid.dispose();

@@ -5,6 +5,7 @@ import { colour } from "../app/theme.ts";
 import type { Ways } from "../app/ways.ts";
 import type { Asked, Door, Flight, Scenario } from "../engine/protocol.ts";
 import { extentOf } from "./area.ts";
+import { type Mark, marksOf } from "./axes.ts";
 import { Cloud } from "./cloud.ts";
 import { Stage } from "./stage.ts";
 import { Tags } from "./tags.ts";
@@ -15,16 +16,22 @@ const REACH = 14;
 const MOST_FLOWS = 40;
 /** Pixels of width for a name: where there are less, a node is named under the pointer only. */
 const ROOM = 40;
+/** Width by height of a place in which the area has room from the nearest look. */
+const WIDE = 1.6;
 
 export interface FlockNow {
   time_s: number;
   ways: { flow: number; since_s: number; nodes: string[] }[];
+  /** Pairs of nodes that hear each other, where they are known. */
+  links: number;
 }
 
 export class Flock {
   private readonly stage: Stage;
   private readonly cloud: Cloud;
   private readonly tags: Tags;
+  private readonly axes: Tags;
+  private readonly marks: Mark[];
   /** The number in the flight of each node of the run. */
   private readonly numberOf: Map<number, number>;
   private told = 0;
@@ -43,14 +50,16 @@ export class Flock {
     const { about, count } = mover;
     const first = new Float32Array(count * 3);
     mover.show(0, first);
-    this.cloud = new Cloud(count, extentOf(scenario, first), MOST_FLOWS);
+    const extent = about.extent ?? extentOf(scenario, first);
+    this.cloud = new Cloud(count, extent, MOST_FLOWS);
+    this.marks = marksOf(extent);
     this.cloud.places.set(first);
     const places = new Map(about.nodes.map((name, index) => [name, index]));
     this.numberOf = new Map(nodes.flatMap((name, node) => (places.has(name) ? [[node, places.get(name) ?? 0]] : [])));
-    const reach = { near: 0.25, far: 5, from: [0.62, 0.72, 1.05] as [number, number, number] };
-    this.stage = new Stage(host, reach, (wall) => this.move(wanted(), wall));
+    this.stage = new Stage(host, reachOf(host), (wall) => this.move(wanted(), wall));
     this.stage.scene.add(this.cloud.group);
     this.stage.ground(colour("heaven"));
+    this.axes = new Tags(host, "axis");
     this.tags = new Tags(host);
     this.stage.canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
       this.pointer = { x: offsetX, y: offsetY };
@@ -100,6 +109,16 @@ export class Flock {
     this.stage.paint();
   }
 
+  /** Whether it is known who hears whom. */
+  get hasLinks(): boolean {
+    return this.mover.about.extent !== undefined;
+  }
+
+  showLinks(isOn: boolean): void {
+    this.cloud.showLinks(isOn);
+    this.stage.paint();
+  }
+
   restyle(): void {
     this.cloud.restyle();
     this.stage.ground(colour("heaven"));
@@ -108,6 +127,7 @@ export class Flock {
   close(): void {
     this.stage.close();
     this.tags.clear();
+    this.axes.clear();
     this.mover.close();
   }
 
@@ -116,6 +136,7 @@ export class Flock {
     const isMoving = !this.mover.isAtRest(wall);
     const time_s = this.mover.show(wall, this.cloud.places);
     this.cloud.moved(time_s);
+    this.cloud.links(this.mover.isls, this.mover.strengths);
     const ways = this.ways.at(time_s);
     const inFlight = (node: number) => this.numberOf.get(node) ?? -1;
     this.cloud.ways(
@@ -134,13 +155,16 @@ export class Flock {
         since_s: way.time_s,
         nodes: way.nodes.map((node) => this.nodes[node] ?? ""),
       }));
-      this.tell({ time_s, ways: told.sort((one, other) => one.flow - other.flow) });
+      const links = this.mover.isls.length / 2;
+      this.tell({ time_s, links, ways: told.sort((one, other) => one.flow - other.flow) });
     }
     return isMoving;
   }
 
   private name(): void {
     const { names } = this;
+    const ends = this.marks.map(({ says }) => says);
+    this.axes.show(ends, (at) => this.seenAt(this.marks[at]?.at ?? [0, 0, 0]));
     this.tags.show(names.length * ROOM <= this.stage.canvas.clientWidth ? names : [], (node) => this.seen(node));
     const node = (this.pointer && this.nearest(this.pointer)) ?? this.marked;
     const at = node === undefined ? undefined : this.seen(node);
@@ -157,9 +181,19 @@ export class Flock {
   }
 
   private seen(node: number): { x: number; y: number } | undefined {
-    const at = this.stage.project(this.cloud.point(...this.placeOf(node)));
+    return this.seenAt(this.placeOf(node));
+  }
+
+  private seenAt(place: [x: number, y: number, z: number]): { x: number; y: number } | undefined {
+    const at = this.stage.project(this.cloud.point(...place));
     return at.depth > 1 ? undefined : at;
   }
+}
+
+/** The first look, from so far that the whole area is in view, also where the place is narrow. */
+function reachOf({ clientWidth, clientHeight }: HTMLElement) {
+  const back = Math.min(2, 1.2 * Math.max(1, WIDE / (clientWidth / clientHeight || WIDE)));
+  return { near: 0.25, far: 5, from: [0.62 * back, 0.72 * back, 1.05 * back] as [number, number, number] };
 }
 
 /** A place in words: east, north, up. */

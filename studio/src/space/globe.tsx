@@ -7,12 +7,20 @@ import { Roving } from "../app/roving.tsx";
 import type { Watched } from "../app/watched.ts";
 import { placeInWords } from "./earth.ts";
 import { SAYS, shownTime, TimeBar } from "./follow.tsx";
+import { type Item, Legend } from "./legend.tsx";
 import { Orbits, type OrbitsNow } from "./orbits.ts";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
 
 const FOUND = 20;
+const LEGEND: Item[] = [
+  { look: "star", shape: "dot", says: "satellite" },
+  { look: "carrier", shape: "dot", says: "satellite on a path" },
+  { look: "station", shape: "dot", says: "station" },
+  { look: "isl", shape: "line", says: "link between satellites" },
+  { look: "path", shape: "line", says: "path of a flow, in its colour" },
+];
 
 /** The Earth with the satellites of a scenario, their links, and the paths of flows. */
 export default function Globe({ live }: { live: Watched }) {
@@ -73,6 +81,7 @@ export default function Globe({ live }: { live: Watched }) {
           }
         }}
       />
+      <Legend items={LEGEND} />
       {now.value && orbits.current && <Listed orbits={orbits.current} now={now.value} id={id} />}
     </section>
   );

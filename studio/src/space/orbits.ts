@@ -15,6 +15,8 @@ import { Tags } from "./tags.ts";
 const TOLD = 250;
 /** Pixels around the pointer in which a satellite is named. */
 const REACH = 14;
+/** From so many times the height of the highest satellite all of them are in view: 1.1 over the sine of half the angle. */
+const FULL = 3.1;
 
 export interface OrbitsNow {
   time_s: number;
@@ -194,7 +196,7 @@ export class Orbits {
       ...satellites.map((_, node) => Math.hypot(...places.subarray(node * 3, node * 3 + 3)) / RADIUS),
     );
     const points = shown.map((station) => this.point(satellites.length + station));
-    const eye = lookAt(points, Math.max(2.9, highest * 2.55));
+    const eye = lookAt(points, Math.max(2.9, highest * FULL));
     const from = eye.toArray() as [number, number, number];
     return { near: 1.25, far: eye.length() * 3, from, fills: 1.1 * highest };
   }

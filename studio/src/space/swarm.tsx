@@ -8,9 +8,18 @@ import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
 import { SAYS, shownTime, TimeBar } from "./follow.tsx";
+import { type Item, Legend } from "./legend.tsx";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
+
+const LEGEND: Item[] = [
+  { look: "node", shape: "dot", says: "node" },
+  { look: "stem", shape: "line", says: "its height above the ground" },
+  { look: "track", shape: "line", says: "its track" },
+  { look: "path", shape: "line", says: "path of a flow, in its colour" },
+];
+const HEARD: Item = { look: "heard", shape: "line", says: "radio link, fainter where its signal is weaker" };
 
 /** The flight of nodes with radios in three dimensions, and the ways of flows over them. */
 export default function Swarm({ live }: { live: Watched }) {
@@ -18,6 +27,7 @@ export default function Swarm({ live }: { live: Watched }) {
   const id = useId();
   const now = useSignal<FlockNow | undefined>(undefined);
   const hasTracks = useSignal(true);
+  const hasLinks = useSignal(true);
   const names = live.started;
   const tell = (told: FlockNow) => {
     now.value = told;
@@ -29,6 +39,7 @@ export default function Swarm({ live }: { live: Watched }) {
   } = useScene(live, async (place, own) => {
     const opened = await Flock.open(place, own, live.asked, names.nodes, waysOf(live), () => shown.wanted.peek(), tell);
     opened.showTracks(hasTracks.peek());
+    opened.showLinks(hasLinks.peek());
     return opened;
   });
   if (!hasWebGL()) {
@@ -49,6 +60,19 @@ export default function Swarm({ live }: { live: Watched }) {
           />
           Tracks of the last 20 s
         </label>
+        {now.value && flock.current?.hasLinks && (
+          <label>
+            <input
+              type="checkbox"
+              checked={hasLinks.value}
+              onInput={({ currentTarget }) => {
+                hasLinks.value = currentTarget.checked;
+                flock.current?.showLinks(currentTarget.checked);
+              }}
+            />
+            Radio links
+          </label>
+        )}
       </div>
       {fault.value && (
         <p class="fault" role="alert">
@@ -70,6 +94,7 @@ export default function Swarm({ live }: { live: Watched }) {
           }
         }}
       />
+      <Legend items={now.value && flock.current?.hasLinks ? [...LEGEND, HEARD] : LEGEND} />
       {now.value && flock.current && <Listed flock={flock.current} now={now.value} id={id} flows={names.flows} />}
     </section>
   );
@@ -80,7 +105,8 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
   return (
     <div class="space-list">
       <p class="quiet" id={id}>
-        {flock.names.length} nodes with radios;{" "}
+        {flock.names.length} nodes with radios
+        {flock.hasLinks && `, ${now.links.toLocaleString("en")} pairs of them hear each other well enough for data`};{" "}
         {now.ways.length > 0
           ? `the paths of ${now.ways.length} of ${flows.length} flows are known so far.`
           : "no path of a flow is known so far: no data has been received by radio."}

@@ -1,25 +1,46 @@
 /** Names beside things of a scene: they are text of the page, laid over the canvas. */
 
+/** Pixels of a letter, of a line, and of the longest name. */
+const LETTER = 6.6;
+const LINE = 18;
+const WIDEST = 160;
+
 export class Tags {
   private readonly tags: HTMLElement[] = [];
   private readonly over: HTMLElement;
 
-  constructor(private readonly host: HTMLElement) {
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly kind = "",
+  ) {
     this.over = this.tag("hover");
   }
 
-  /** Puts names at places of the canvas; those without a place are hidden. */
+  /** Puts names at places of the canvas; those without a place are hidden, and those that would cover an earlier one. */
   show(names: string[], place: (index: number) => { x: number; y: number } | undefined): void {
+    const taken: { x: number; y: number; wide: number }[] = [];
+    const room = (name: string, at: { x: number; y: number } | undefined) => {
+      if (!at || at.x < 0 || at.y < 0 || at.x > this.host.clientWidth || at.y > this.host.clientHeight) {
+        return undefined;
+      }
+      const wide = Math.min(WIDEST, LETTER * name.length + 8);
+      const box = { x: this.isRight(at) ? at.x - 8 - wide : at.x + 10, y: at.y, wide };
+      if (taken.some((one) => overlap(one, box))) {
+        return undefined;
+      }
+      taken.push(box);
+      return at;
+    };
     for (const tag of this.tags.slice(names.length)) {
       tag.hidden = true;
     }
     names.forEach((name, index) => {
-      this.tags[index] ??= this.tag();
+      this.tags[index] ??= this.tag(this.kind);
       const tag = this.tags[index] as HTMLElement;
       if (tag.textContent !== name) {
         tag.textContent = name;
       }
-      this.put(tag, place(index));
+      this.put(tag, room(name, place(index)));
     });
   }
 
@@ -44,12 +65,24 @@ export class Tags {
     return tag;
   }
 
+  /** Whether a name has no room at the right of its place. */
+  private isRight({ x }: { x: number }): boolean {
+    return x > this.host.clientWidth - WIDEST;
+  }
+
   private put(tag: HTMLElement, at: { x: number; y: number } | undefined): void {
     tag.hidden = at === undefined;
     if (at) {
-      const isRight = at.x > this.host.clientWidth - 160;
-      const x = isRight ? `calc(${at.x - 8}px - 100%)` : `${at.x + 10}px`;
+      const x = this.isRight(at) ? `calc(${at.x - 8}px - 100%)` : `${at.x + 10}px`;
       tag.style.transform = `translate(${x}, ${Math.max(2, at.y - 9)}px)`;
     }
   }
+}
+
+/** Whether two names would cover each other. */
+export function overlap(
+  one: { x: number; y: number; wide: number },
+  other: { x: number; y: number; wide: number },
+): boolean {
+  return Math.abs(one.y - other.y) < LINE && one.x < other.x + other.wide && other.x < one.x + one.wide;
 }
