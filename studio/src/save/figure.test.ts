@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { drawn, drawnIntervals, type Figure, thinned, ticks } from "./figure.ts";
+import { drawn, drawnIntervals, type Figure, roundEnds, thinned, ticks } from "./figure.ts";
 import { thinnedRows, usualTop } from "./report/charts.ts";
 import { binWidth, goodputs } from "./report/goodput.ts";
 
@@ -66,9 +66,29 @@ describe("figures", () => {
     expect(rows).toEqual(expect.arrayContaining([0, 5003, 5007, 9999]));
   });
 
+  test("round ends lie around the values", () => {
+    expect(roundEnds(38, 180, 4)).toEqual([0, 200]);
+    expect(roundEnds(76.02, 76.58, 4)).toEqual([76, 76.60000000000001]);
+    expect(roundEnds(5, 5, 4)).toEqual([5, 5.5]);
+  });
+
+  test("an axis may start above 0, without names above it", () => {
+    const lines = [
+      { name: "a", x: [0, 1], y: [60, 80] },
+      { name: "b", x: [0, 1], y: [70, 90] },
+    ];
+    const figure = { title: "t", unit: "ms", xTitle: "time (s)", lines, bottom: 60, top: 100 };
+    const svg = drawn(figure, { hasLegend: false });
+    expect(svg).toContain(">60</text>");
+    expect(svg).not.toContain(">20</text>");
+    expect(svg).not.toContain(">a</text>");
+    expect(drawn(figure)).toContain(">a</text>");
+  });
+
   test("ticks are round and lie inside", () => {
     expect(ticks(0, 10, 5)).toEqual([0, 2, 4, 6, 8, 10]);
     expect(ticks(0.13, 0.31, 4)).toEqual([0.15, 0.2, 0.25, 0.3]);
+    expect(ticks(0, Number.MIN_VALUE, 4)).toEqual([0]);
   });
 });
 

@@ -11,6 +11,8 @@ export interface FigureLine {
   at?: number;
   /** A value holds until the next (step), values without a line between them (dots), or straight lines. */
   looks?: "step" | "dots" | "line";
+  /** Pixels of the line; by default 1.6. */
+  width?: number;
 }
 
 export interface Figure {
@@ -23,6 +25,8 @@ export interface Figure {
   ends?: { from?: number | undefined; to?: number | undefined };
   /** Where values are cut off, so that a peak does not flatten the rest. */
   top?: number;
+  /** Where the axis of values starts, if not at 0. */
+  bottom?: number;
 }
 
 /** Means with their intervals and the values behind them, a row each. */
@@ -36,6 +40,8 @@ export interface Looks {
   width?: number;
   height?: number;
   isDark?: boolean;
+  /** Whether names of lines stand above them; by default where there are two or more. */
+  hasLegend?: boolean;
 }
 
 /** Okabe and Ito (2008) for white paper, and lighter ones for a dark page, as on screen. */
@@ -46,6 +52,8 @@ const LEGEND = 18;
 /** Pixels of a letter of a name, and the part of the width that names of rows have at most. */
 const LETTER = 7;
 const NAMES = 0.35;
+/** The least step of an axis: powers of ten below it are not exact, or 0. */
+const SMALLEST = 1e-300;
 
 interface Ink {
   colours: string[];
@@ -63,15 +71,23 @@ function inkOf(isDark = false): Ink {
 
 /** Round steps, about as many as wanted, at 1, 2 or 5 times a power of ten. */
 export function ticks(low: number, high: number, wanted: number): number[] {
-  if (!(high > low)) {
+  const raw = (high - low) / wanted;
+  if (!(raw > SMALLEST)) {
     return [low];
   }
-  const raw = (high - low) / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw * (1 - 1e-9)) ?? raw;
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
   return Array.from({ length: count }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+/** Round numbers around two values, about as many steps apart as wanted. */
+export function roundEnds(low: number, high: number, wanted: number): [low: number, high: number] {
+  const [first = 0, second = first + 1] = ticks(0, high > low ? high - low : 1, wanted);
+  const step = second - first;
+  const from = Math.floor(low / step + 1e-9) * step;
+  return [from, Math.max(from + step, Math.ceil(high / step - 1e-9) * step)];
 }
 
 export function shown(value: number): string {
@@ -138,20 +154,25 @@ function range(lists: ArrayLike<number>[]): [number, number] {
   return low <= high ? [low, high] : [0, 1];
 }
 
+/** The ends of the axis of x of a figure, in pixels. */
+export function axisOf(width: number): { left: number; right: number } {
+  return { left: SPACE.left, right: width - SPACE.right };
+}
+
 /** A figure as SVG. */
-export function drawn(figure: Figure, { width = 720, height = 380, isDark = false }: Looks = {}): string {
+export function drawn(figure: Figure, looks: Looks = {}): string {
+  const { width = 720, height = 380, isDark = false, hasLegend = figure.lines.length > 1 } = looks;
   const ink = inkOf(isDark);
-  const legend = figure.lines.length > 1 ? legendOf(figure.lines, width, ink) : { parts: [], rows: 0 };
+  const legend = hasLegend ? legendOf(figure.lines, width, ink) : { parts: [], rows: 0 };
   const box = {
-    left: SPACE.left,
-    right: width - SPACE.right,
+    ...axisOf(width),
     top: SPACE.top + legend.rows * LEGEND,
     bottom: height - SPACE.bottom,
   };
   const [first, last] = range(figure.lines.map(({ x }) => x));
   const { from: left = first, to: right = last } = figure.ends ?? {};
   const [least, greatest] = range(figure.lines.map(({ y }) => y));
-  const low = Math.min(0, least);
+  const low = figure.bottom ?? Math.min(0, least);
   const top = Math.max(0, greatest);
   const high = figure.top ?? (top > low ? low + 1.05 * (top - low) : low + 1);
   const px = (x: number) => box.left + ((x - left) / (right - left || 1)) * (box.right - box.left);
@@ -192,7 +213,13 @@ function clipped(
 
 type Place = (value: number) => number;
 
-function drawnLine({ x, y, looks = "line" }: FigureLine, at: number, px: Place, py: Place, { colours }: Ink): string {
+function drawnLine(
+  { x, y, looks = "line", width = 1.6 }: FigureLine,
+  at: number,
+  px: Place,
+  py: Place,
+  { colours }: Ink,
+): string {
   const colour = colours[at % colours.length] ?? "#000000";
   if (looks === "dots") {
     const dots: string[] = [];
@@ -204,7 +231,7 @@ function drawnLine({ x, y, looks = "line" }: FigureLine, at: number, px: Place, 
     return element("g", {}, dots.join(""));
   }
   const d = pathOf(thinned(x, y, px), looks === "step", px, py);
-  return d ? element("path", { d, fill: "none", stroke: colour, "stroke-width": 1.6, ...dashOf(at) }) : "";
+  return d ? element("path", { d, fill: "none", stroke: colour, "stroke-width": width, ...dashOf(at) }) : "";
 }
 
 /** The rows that a line shows: the first, least, greatest and last of each pixel; all if there are few. */
