@@ -15,7 +15,7 @@ RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
 PAPERS_SOURCES := $(shell find papers -type f ! -name '*.pyc')
-PYTHON_SOURCES := $(shell find python -path '*/studio/page' -prune -o \( -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css' \) -print)
+PYTHON_SOURCES := $(shell find python -path '*/studio/page' -prune -o \( -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css' -o -name '*.html' \) -print)
 STUDIO_SOURCES := $(shell find studio scenarios python/lightlag/report -path studio/node_modules -prune -o -path studio/public -prune -o -type f -print)
 BENCH          := $(TARGET)/release/lightlag-bench
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
@@ -44,7 +44,7 @@ PAGE           := python/lightlag/studio/page
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: studio page test-studio docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: studio page player test-studio docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
 .PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
 .DELETE_ON_ERROR:
 
@@ -177,6 +177,10 @@ $(PAGE)/index.html: dist/studio/index.html
 
 dist/studio/index.html: studio/public/engine.wasm studio/public/schema.json studio/public/hashes.json $(STUDIO_SOURCES)
 	cd studio && npm run --silent build -- --logLevel warn
+
+# Kept in the repository, so that runs have players where there is no Node.js; a test of the page compares it with its sources.
+player: studio/node_modules/.package-lock.json
+	cd studio && npm run --silent player
 
 # First the functions that nobody calls go, then what can be said in fewer bytes.
 studio/public/engine.wasm: $(WEB_MODULE) studio/node_modules/.package-lock.json

@@ -163,31 +163,39 @@ def test_a_painter_that_ends_leaves_no_gap(comparison: ll.Comparison) -> None:
     assert helpers[1]._process.poll() is not None
 
 
+def _recording(page: str) -> dict[str, Any]:
+    """The data of the player in the frame of a report."""
+    (frame,) = re.findall(r' srcdoc="([^"]*)"', page)
+    (found,) = re.findall(r'<script type="application/json" id="recording">(.*?)</script>', html.unescape(frame))
+    data: dict[str, Any] = json.loads(found)
+    return data
+
+
 def test_a_constellation_plays_in_the_report(comparison: ll.Comparison, text: str, tmp_path: Path) -> None:
-    assert 'id="sky"' not in text
+    assert '<iframe class="player"' not in text
     sky = ll.compare("iridium", ["cubic"], replications=1, duration="5 s")
     page = comparison_report.report(sky)
     Page(page)
-    assert page.count('id="sky"') == 1
+    assert page.count('<iframe class="player"') == 1
     assert "66 satellites for 5 s from 2026-01-01T00:00:00Z on." in page
-    assert '"name":"Anchorage \\u2013 Oslo"' in page
+    data = _recording(page)
+    assert (data["kind"], data["until"], [way["name"] for way in data["ways"]]) == ("sky", 5.0, ["Anchorage – Oslo"])
     assert not re.search(r"(src|href)=.?https?://", page)
     sky.scenario["constellation"] = {"file": str(tmp_path / "gone.tle")}
     assert "The sky cannot be drawn: " in comparison_report.report(sky)
 
 
 def test_a_swarm_plays_in_the_report(comparison: ll.Comparison, text: str) -> None:
-    assert 'id="swarm"' not in text
+    assert '<iframe class="player"' not in text
     flying = ll.compare("adhoc-chain", ["cubic"], replications=1, duration="2 s")
     page = comparison_report.report(flying)
     Page(page)
-    assert page.count('id="swarm"') == 1
-    assert 'type="range"' in page
+    assert page.count('<iframe class="player"') == 1
     assert "The first 2 s of the scenario with its own algorithms, seed 1, run again for this report." in page
     # The pictures of the start, in the middle of the way through the chain, and of the end.
-    data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[-1])
+    data = _recording(page)
     assert (data["times"][0], data["times"][-1], len(data["nodes"])) == (0.0, 2.0, 5)
-    assert data["ways"][-1] == [[0, 1, 2, 3, 4]]
+    assert [way["courses"][-1][1] for way in data["ways"]] == [[0, 1, 2, 3, 4]]
     assert not re.search(r"(src|href)=.?https?://", page)
     flying.scenario["topology"] = {"kind": "swarm", "nodes": 501}
     assert "reports play 500 at most" in comparison_report.report(flying)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -171,33 +172,57 @@ def test_pictures_of_a_film_have_one_size_while_its_legend_grows(
     assert len(set(heights)) == 1
 
 
+def _data(page: str) -> dict[str, Any]:
+    """The data of a player."""
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', page)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
 def test_a_swarm_without_links_has_a_picture() -> None:
     apart = POSITIONS.with_columns(x_m=pl.col("x_m") * 1000)
     assert "0 links" in swarm_plot.snapshot(apart, 0.0).figure.axes[0].get_title(loc="right")
-    assert "[]" in swarm_player.player(apart, every_s=5.0)
+    assert _data(swarm_player.page(apart, every_s=5.0))["links"] == [[], [], []]
 
 
 def test_the_player_holds_every_picture_and_escapes_names() -> None:
     odd = POSITIONS.with_columns(pl.col("node").replace({"uav2": "</script>"}))
     page = swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio())
-    assert "&lt;swarm&gt;" in page
+    assert "<title>&lt;swarm&gt;</title>" in page
     assert page.count("</script>") == 2
-    found = re.search(r'<script type="application/json">(.*?)</script>', page)
-    assert found is not None
-    data = json.loads(found[1])
+    data = _data(page)
+    assert (data["from"], data["until"], data["low"], data["high"]) == (0, 10, [0, 0, 50], [180, 10, 52])
     assert data["times"] == [0, 2, 4, 6, 8, 10]
     assert sorted(data["nodes"]) == ["</script>", "uav0", "uav1"]
-    assert len(data["places"]) == len(data["links"]) == len(data["ways"]) == 6
+    assert len(data["places"]) == len(data["links"]) == 6
     moving = data["nodes"].index("</script>")
     assert [picture[moving][0] for picture in data["places"]] == [80, 100, 120, 140, 160, 180]
     assert swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio()) == page
 
 
 def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
-    text = swarm_player.player(POSITIONS, every_s=3.0, paths=PATHS)
-    found = re.search(r'<script type="application/json">(.*?)</script>', text)
-    assert found is not None
-    assert json.loads(found[1])["ways"] == [[[], []], [[0, 1, 2], []], [[0, 2], []], [[0, 2], [1, 0]]]
+    first, second = _data(swarm_player.page(POSITIONS, every_s=3.0, paths=PATHS))["ways"]
+    assert first == {"name": FLOW, "courses": [[2, [0, 1, 2]], [6, [0, 2]]]}
+    assert second == {"name": "uav1->uav0", "courses": [[7, [1, 0]]]}
+    (alone,) = _data(swarm_player.page(POSITIONS, every_s=3.0, paths=PATHS, flows=["uav1->uav0"]))["ways"]
+    assert alone == second
+
+
+def test_a_way_that_holds_at_no_picture_is_left_out() -> None:
+    (way, _) = _data(swarm_player.page(POSITIONS, every_s=10.0, paths=PATHS))["ways"]
+    assert way["courses"] == [[6, [0, 2]]]
+
+
+def test_links_of_the_player_are_fainter_where_the_signal_is_weaker() -> None:
+    radio = Radio()
+    close = POSITIONS.with_columns(x_m=pl.col("x_m") / 2)
+    page = swarm_player.page(close, every_s=10.0, radio=radio)
+    strengths = {(a, b): strength for a, b, strength in _data(page)["links"][0]}
+    snr = {(a, b): snr_db for a, b, snr_db in Swarm(close).links(0.0, radio)}
+    assert strengths.keys() == snr.keys()
+    assert [0.15 <= strength <= 1 for strength in strengths.values()] == [True] * len(snr)
+    assert strengths[0, 1] > strengths[0, 2]
 
 
 def test_ways_are_drawn_as_far_as_their_nodes_have_positions() -> None:

@@ -55,7 +55,7 @@ def test_flows_that_leave_the_air_at_a_gateway_have_their_whole_way() -> None:
 def test_a_folder_of_results_has_a_page_that_plays(tmp_path: Path) -> None:
     result = ll.run("adhoc-chain", duration="2 s")
     text = (result.save(tmp_path / "run", pages=True) / "swarm.html").read_text("utf-8")
-    assert 'type="range"' in text
-    assert "<h1>adhoc-chain, seed 1</h1>" in text
+    assert "<title>adhoc-chain, seed 1</title>" in text
+    assert '"kind":"flight"' in text
     result.save(tmp_path / "bare")
     assert not (tmp_path / "bare" / "swarm.html").exists()

@@ -207,7 +207,7 @@ def _sky(comparison: Outcomes) -> list[str]:
     return [
         "<h2>Constellation</h2>",
         f"<p>{text(about)}</p>",
-        constellation_player.player(sky, pairs=pairs, until_s=until_s),
+        constellation_player.player(sky, pairs=pairs, until_s=until_s, title="Constellation"),
     ]
 
 

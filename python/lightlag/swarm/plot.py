@@ -125,10 +125,19 @@ def current(
     if paths is None:
         return {}
     index = {name: number for number, name in enumerate(swarm.nodes)}
-    return {flow: [index[name] for name in way(paths, time_s, flow) if name in index] for flow in _known(paths, flows)}
+    return {
+        flow: [index[name] for name in way(paths, time_s, flow) if name in index] for flow in known_flows(paths, flows)
+    }
 
 
-def _known(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
+def known_flows(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
+    """The flows of a table of paths, or those of them that are asked for.
+
+    Raises
+    ------
+    InputError
+        If the table has no such flow.
+    """
     there = flows_of(paths)
     for flow in flows or ():
         if flow not in there:
@@ -213,7 +222,7 @@ def route_timeline(
     flows
         Those that are shown; by default all in ``paths``.
     """
-    names = _known(paths, flows)
+    names = known_flows(paths, flows)
     if not names:
         raise InputError("paths: no flow; no data has crossed a medium")
     figure, axes = style.chart(size=(6.4, 1.1 + 0.17 * len(names)), follow=0.0, ax=ax)

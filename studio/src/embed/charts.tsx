@@ -1,0 +1,158 @@
+/** What the flows of a recording measured over time, and in numbers at the time that is shown. */
+
+import "../app/key.css";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Name } from "../app/name.tsx";
+import { number } from "../app/numbers.ts";
+import { isDark } from "../app/theme.ts";
+import { axisOf, drawn, type Figure, roundEnds } from "../save/figure.ts";
+import type { Playing } from "./playing.ts";
+import { type ChartOf, type Samples, sampleAt } from "./recording.ts";
+
+const HEIGHT = 210;
+/** Of the axis of values, about. */
+const STEPS = 4;
+/** The part of values that a chart shows whole; a peak three times as high is cut off. */
+const MOST = 0.99;
+
+export function Charts({ playing }: { playing: Playing }) {
+  const host = useRef<HTMLDivElement>(null);
+  const width = useSignal(320);
+  useEffect(() => {
+    const place = host.current;
+    if (!place) {
+      return;
+    }
+    const watch = new ResizeObserver(([entry]) => {
+      width.value = Math.max(240, Math.floor(entry?.contentRect.width ?? 0));
+    });
+    watch.observe(place);
+    return () => watch.disconnect();
+  }, [width]);
+  const { charts, ways, until } = playing.recording;
+  return (
+    <div class="charts" ref={host}>
+      {charts.map((chart) => (
+        <Chart key={chart.title} figure={figureOf(chart, ways, until)} playing={playing} width={width.value} />
+      ))}
+      <Numbers playing={playing} />
+    </div>
+  );
+}
+
+/** A chart on which a pointer goes to a time; the slider does so for keys. */
+function Chart({ figure, playing, width }: { figure: Figure; playing: Playing; width: number }) {
+  const { until } = playing.recording;
+  const svg = drawn(figure, { width, height: HEIGHT, isDark: isDark(), hasLegend: false });
+  const { left, right } = axisOf(width);
+  const go = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const { left: from } = event.currentTarget.getBoundingClientRect();
+    playing.seek(((event.clientX - from - left) / (right - left)) * until);
+  };
+  return (
+    <div
+      class="chart"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        go(event);
+      }}
+      onPointerMove={(event) => {
+        if (event.buttons > 0) {
+          go(event);
+        }
+      }}
+    >
+      <img
+        src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`}
+        width={width}
+        height={HEIGHT}
+        draggable={false}
+        alt={`${figure.title} in ${figure.unit} over time: ${figure.lines.length === 0 ? "no values" : "the table of numbers has its values at the time that is shown"}.`}
+      />
+      <Now playing={playing} left={left} right={right} />
+    </div>
+  );
+}
+
+/** The line at the time that is shown. */
+function Now({ playing, left, right }: { playing: Playing; left: number; right: number }) {
+  const at = left + (playing.now.value / playing.recording.until) * (right - left);
+  return <div class="now" style={{ transform: `translateX(${at}px)` }} />;
+}
+
+export function figureOf({ title, unit, zero, series }: ChartOf, ways: { name: string }[], until: number): Figure {
+  const lines = series
+    .filter(({ values }) => values.some((value) => value !== null))
+    .map(({ way, values, thin }) => ({
+      name: ways[way]?.name ?? "",
+      x: values.map((_, at) => (at / (values.length - 1)) * until),
+      y: values.map((value) => value ?? Number.NaN),
+      at: way,
+      width: thin ? 0.8 : 1.8,
+    }));
+  const [bottom, top] = endsOf(
+    lines.map(({ y }) => y),
+    zero,
+  );
+  return { title, unit, xTitle: "time (s)", lines, ends: { from: 0, to: until }, bottom, top };
+}
+
+/** The ends of the axis of values: the peak of a start does not flatten the rest. */
+function endsOf(series: number[][], zero: boolean): [bottom: number, top: number] {
+  const known = series
+    .flat()
+    .filter((value) => !Number.isNaN(value))
+    .sort((one, other) => one - other);
+  const [least = 0, most = 1] = [known[0], known.at(-1)];
+  const usual = known[Math.floor(known.length * MOST)] ?? most;
+  const end = usual > 0 && usual * 3 < most ? usual * 1.2 : most;
+  return roundEnds(zero ? 0 : least, end, STEPS);
+}
+
+/** The values of all flows at the time that is shown. */
+function Numbers({ playing }: { playing: Playing }) {
+  const { charts, ways, until } = playing.recording;
+  const time_s = playing.now.value;
+  const columns = charts.flatMap(({ short, unit, series }) => {
+    const of = (isThin: boolean) => series.filter(({ thin = false }) => thin === isThin);
+    return [
+      { head: `${short} (${unit})`, series: of(false) },
+      { head: `light (${unit})`, series: of(true) },
+    ].filter((column) => column.series.length > 0);
+  });
+  const says = (values: Samples | undefined) => {
+    const value = values && sampleAt(values, time_s, until);
+    return value === null || value === undefined ? "–" : number(value, 4);
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard
+    <section class="wide" tabIndex={0} aria-label="Numbers">
+      <table aria-label={`Numbers at the time that is shown`}>
+        <thead>
+          <tr>
+            <th scope="col">flow</th>
+            {columns.map(({ head }) => (
+              <th scope="col" key={head}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {ways.map(({ name }, way) => (
+            <tr key={`${way} ${name}`}>
+              <th scope="row">
+                <span class={`key s${(way % 8) + 1}`} />
+                <Name of={name} />
+              </th>
+              {columns.map(({ head, series }) => (
+                <td key={head}>{says(series.find((one) => one.way === way)?.values)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,110 @@
+/** The clock of a player: it plays, pauses, steps and goes to a time. */
+
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Watched } from "../app/watched.ts";
+import { pathsOf, RecordedDoor } from "./door.ts";
+import type { Recording } from "./recording.ts";
+
+/** Seconds of the run in a second. */
+export const SPEEDS = [0.2, 1, 5, 20, 100] as const;
+
+/** The speed at which a run of so many seconds is over in about a minute. */
+export function usualSpeed(seconds: number): number {
+  return seconds > 1500 ? 100 : seconds > 300 ? 20 : seconds > 30 ? 5 : 1;
+}
+
+export class Playing implements Watched {
+  readonly asked = { toml: "", files: {} };
+  readonly started: Watched["started"];
+  readonly hasPackets = false;
+  readonly round: ReadonlySignal<number> = signal(1);
+  readonly queues: Watched["queues"] = signal([]);
+  readonly now: Signal<number>;
+  readonly isPlaying = signal(false);
+  readonly speed: Signal<number>;
+  private frame = 0;
+  /** The first time. */
+  private readonly from: number;
+
+  constructor(readonly recording: Recording) {
+    const { ways, until } = recording;
+    const isFlight = recording.kind === "flight";
+    this.from = isFlight ? recording.from : 0;
+    this.now = signal(this.from);
+    this.speed = signal(usualSpeed(until - this.from));
+    const nodes = isFlight ? recording.nodes : [];
+    this.started = { flows: ways.map(({ name }) => name), links: [], nodes, end_s: until, seed: 0 };
+  }
+
+  /** Seconds of the run that a step makes: from picture to picture, or one. */
+  get step_s(): number {
+    const { recording } = this;
+    const [first = 0, second = first + 1] = recording.kind === "flight" ? recording.times : [];
+    return second - first;
+  }
+
+  onStep(listener: Parameters<Watched["onStep"]>[0]): () => void {
+    if (this.recording.kind === "flight") {
+      listener({ tables: { paths: pathsOf(this.recording) } });
+    }
+    return () => undefined;
+  }
+
+  door(): RecordedDoor {
+    return new RecordedDoor(this.recording);
+  }
+
+  seek(time_s: number): void {
+    this.now.value = Math.min(Math.max(time_s, this.from), this.recording.until);
+  }
+
+  step(way: 1 | -1): void {
+    this.pause();
+    this.seek(this.now.peek() + way * this.step_s);
+  }
+
+  toggle(): void {
+    if (this.isPlaying.peek()) {
+      this.pause();
+    } else {
+      this.play();
+    }
+  }
+
+  pause(): void {
+    cancelAnimationFrame(this.frame);
+    this.isPlaying.value = false;
+  }
+
+  private play(): void {
+    const { until } = this.recording;
+    if (this.now.peek() >= until) {
+      this.seek(this.from);
+    }
+    this.isPlaying.value = true;
+    let last = performance.now();
+    const next = (wall: number) => {
+      this.seek(this.now.peek() + (Math.max(wall - last, 0) / 1000) * this.speed.peek());
+      last = wall;
+      if (this.now.peek() >= until) {
+        this.pause();
+      } else {
+        this.frame = requestAnimationFrame(next);
+      }
+    };
+    this.frame = requestAnimationFrame(next);
+  }
+
+  /** The keys of the player: space, comma, full stop, Home, End. Says whether the key is one of those. */
+  key(key: string): boolean {
+    const does: Record<string, () => void> = {
+      " ": () => this.toggle(),
+      ",": () => this.step(-1),
+      ".": () => this.step(1),
+      Home: () => this.seek(this.from),
+      End: () => this.seek(this.recording.until),
+    };
+    does[key]?.();
+    return key in does;
+  }
+}

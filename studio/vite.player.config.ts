@@ -1,0 +1,18 @@
+import { defineConfig } from "vite";
+import { single } from "./src/embed/single.ts";
+
+/** The template of the players that runs write: one file, which the Python package has beside its sources. */
+export default defineConfig({
+  base: "./",
+  publicDir: false,
+  build: {
+    outDir: "../python/lightlag/drawing",
+    emptyOutDir: false,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: { input: "player.html" },
+  },
+  plugins: [single()],
+});
