@@ -2,7 +2,7 @@
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_core::{Duration, Entity, EventQueue, Instant, RandomStream, Rate};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
+use lightlag_net::{ComputedLink, EndpointId, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 use std::hint::black_box;
 
 /// A body as large as a TCP segment.
@@ -35,7 +35,7 @@ impl Roundabout {
             for _ in 0..packets {
                 // Its stride: number of links by which it moves on each time.
                 let flow = 1 + (random.bits() % u64::from(links.max(2) - 1)) as u32;
-                let packet = Packet::new(NodeId(0), flow, SIZE, PacketFlags::new(true), [flow; 13]);
+                let packet = Packet::new(NodeId(0), EndpointId(flow), SIZE, PacketFlags::new(true), [flow; 13]);
                 link.send(now, &packet).expect("the queue takes everything");
                 now += serialisation * 2;
             }
@@ -53,7 +53,7 @@ impl Roundabout {
             let mut packet = link.receive();
             self.queue.settle(entity, link.next_arrival());
             packet.body[0] = packet.body[0].wrapping_add(1);
-            let next = (entity.0 + packet.flow) % links;
+            let next = (entity.0 + packet.to.0) % links;
             let link = &mut self.links[next as usize];
             let was_idle = link.in_flight() == 0;
             link.send(now, &packet).expect("the queue takes everything");

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use lightlag_net::queue::DropTail;
-use lightlag_net::{Deliveries, Disturbance, LinkConfig, Loss, LossProcess, NodeId, Outage, Packet, PacketFlags, Phase, QueueLimit, QueuedLink, Timetable};
+use lightlag_net::{Deliveries, Disturbance, EndpointId, LinkConfig, Loss, LossProcess, NodeId, Outage, Packet, PacketFlags, Phase, QueueLimit, QueuedLink, Timetable};
 use lightlag_scenario::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
 
 const PACKETS: u64 = 100;
@@ -63,7 +63,7 @@ fn drive(timetable: Timetable) -> u64 {
     let mut link = QueuedLink::new(config, queue, loss, Disturbance::none()).changing(timetable);
     for n in 0..PACKETS {
         let flags = PacketFlags::new(true);
-        let packet = Packet::new(NodeId(1), 0, 1000, flags, ());
+        let packet = Packet::new(NodeId(1), EndpointId(0), 1000, flags, ());
         link.send(Instant::ZERO + Duration::from_micros(300) * n, packet);
     }
     let (mut arrived, mut last) = (0, Instant::ZERO);

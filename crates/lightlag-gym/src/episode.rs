@@ -3,7 +3,7 @@
 use crate::interval::{Feature, Interval};
 use crate::reward::Reward;
 use lightlag_core::{Duration, Instant, Rate};
-use lightlag_sim::{Observed, RunResult, Simulation};
+use lightlag_sim::{FlowIndex, Observed, RunResult, Simulation};
 
 /// The least and the largest window and rate that an agent can set: two segments (RFC 5681 section 3.1), 10 GB and 1 Tbit/s.
 const LEAST_SEGMENTS: f64 = 2.0;
@@ -71,7 +71,7 @@ pub struct Episode {
 /// An agent, which steers a flow.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    flow: usize,
+    flow: FlowIndex,
     /// The window in bytes, and the rate in bytes a second, that it set last; None before the flow starts to send.
     set: Option<Set>,
     /// The last interval.
@@ -107,7 +107,7 @@ impl Episode {
             let flow = flow.ok_or_else(|| format!("no flow \"{name}\"; there are {}", names.join(", ")))?;
             let observation = vec![0.0; task.width()];
             let interval = Interval::default();
-            Ok(Agent { flow, set: None, interval, observation, reward: 0.0, is_over: false })
+            Ok(Agent { flow: FlowIndex(flow as u32), set: None, interval, observation, reward: 0.0, is_over: false })
         };
         let mut agents: Vec<Agent> = flows.iter().map(agent).collect::<Result<_, String>>()?;
         let end = simulation.progress().end;

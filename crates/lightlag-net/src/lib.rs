@@ -30,5 +30,5 @@ pub use link::{
     Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
-pub use packet::{NodeId, Packet, PacketFlags, TTL};
+pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
 pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};

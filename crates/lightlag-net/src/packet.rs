@@ -6,6 +6,18 @@ use lightlag_core::Codepoint;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
+/// An endpoint of a transport, numbered from 0. Queues that serve flows apart treat packets to the same endpoint as one flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct EndpointId(pub u32);
+
+impl EndpointId {
+    /// Its position in a list of all endpoints.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The properties of a packet beside its size that links read, the damage that they do to it, and its ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketFlags(u8);
@@ -127,8 +139,8 @@ impl PacketFlags {
 pub struct Packet<B> {
     /// Its destination.
     pub destination: NodeId,
-    /// Whom it is for at the destination, and whose it is in records: a number that the sender chose.
-    pub flow: u32,
+    /// The endpoint at the destination that receives it. Of a packet from outside the simulation: a hash of its flow.
+    pub to: EndpointId,
     /// Bytes at the network layer: headers of IP and transport, and payload. Links add their own header.
     pub size: u16,
     /// Whether it carries payload, its priority, its ECN field, and whether it was damaged on the way.
@@ -145,8 +157,8 @@ pub const TTL: u8 = 64;
 
 impl<B> Packet<B> {
     /// A packet that leaves its host now, with a time to live of [`TTL`].
-    pub fn new(destination: NodeId, flow: u32, size: u16, flags: PacketFlags, body: B) -> Self {
-        Self { destination, flow, size, flags, ttl: TTL, body }
+    pub fn new(destination: NodeId, to: EndpointId, size: u16, flags: PacketFlags, body: B) -> Self {
+        Self { destination, to, size, flags, ttl: TTL, body }
     }
 
     /// It crosses a link or a medium.

@@ -5,7 +5,7 @@
 //! probability `1−ρ`. With room for n packets to wait it is M/D/1/n+1, solved here from its embedded chain.
 
 use lightlag_core::{Duration, Instant, RandomStream};
-use lightlag_net::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
+use lightlag_net::{ComputedLink, EndpointId, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 
 /// 1000 B at 8 Mbit/s.
 const SERVICE: Duration = Duration::from_millis(1);
@@ -38,7 +38,7 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
     let mut link = ComputedLink::new(config, LossProcess::new(&Loss::None, random("errors")));
     let mut arrivals = random("arrivals");
     let mean_gap = Duration::from_secs_f64(SERVICE.as_secs_f64() / rho);
-    let packet = Packet::new(NodeId(1), 0, 1000, PacketFlags::new(true), ());
+    let packet = Packet::new(NodeId(1), EndpointId(0), 1000, PacketFlags::new(true), ());
     let (mut now, mut before) = (Instant::ZERO, link.totals(Instant::ZERO));
     let mut batches = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {

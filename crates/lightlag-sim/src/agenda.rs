@@ -4,17 +4,18 @@
 //! senders of datagrams, media, radios and the clerks: at equal times packets arrive before timers fire, frames end before
 //! others start, and a sample sees the state after all that.
 
+use crate::ids::UdpIndex;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::LinkId;
+use lightlag_net::{EndpointId, LinkId};
 
 /// A part of the world that wakes by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Due {
     Link(LinkId),
-    /// An end of a connection, by its number.
-    Connection(usize),
-    /// A sender of datagrams, by its place among them.
-    Datagrams(usize),
+    /// An end of a connection.
+    Connection(EndpointId),
+    /// The sender of a flow of UDP.
+    Datagrams(UdpIndex),
     /// A medium, on which a frame ends.
     Medium(usize),
     /// The radio of a node on a medium, with its routing agent, by its number among all radios.
@@ -127,8 +128,8 @@ impl Agenda {
     fn entity(&self, part: Due) -> Entity {
         Entity(match part {
             Due::Link(link) => link.0,
-            Due::Connection(at) => self.connections + at as u32,
-            Due::Datagrams(at) => self.datagrams + at as u32,
+            Due::Connection(at) => self.connections + at.0,
+            Due::Datagrams(at) => self.datagrams + at.0,
             Due::Medium(at) => self.media + at as u32,
             Due::Radio(at) => self.radios + at as u32,
             Due::Sampler => self.clerks,
@@ -145,9 +146,9 @@ impl Agenda {
         if number < self.connections {
             Due::Link(LinkId(number))
         } else if number < self.datagrams {
-            Due::Connection((number - self.connections) as usize)
+            Due::Connection(EndpointId(number - self.connections))
         } else if number < self.media {
-            Due::Datagrams((number - self.datagrams) as usize)
+            Due::Datagrams(UdpIndex(number - self.datagrams))
         } else if number < self.radios {
             Due::Medium((number - self.media) as usize)
         } else if number < self.clerks {
@@ -174,10 +175,10 @@ mod tests {
         let order = [
             Due::Link(LinkId(0)),
             Due::Link(LinkId(1)),
-            Due::Connection(0),
-            Due::Connection(2),
-            Due::Datagrams(0),
-            Due::Datagrams(1),
+            Due::Connection(EndpointId(0)),
+            Due::Connection(EndpointId(2)),
+            Due::Datagrams(UdpIndex(0)),
+            Due::Datagrams(UdpIndex(1)),
             Due::Medium(0),
             Due::Medium(1),
             Due::Radio(0),

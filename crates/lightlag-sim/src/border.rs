@@ -7,10 +7,11 @@ pub(crate) mod moment;
 use crate::agenda::{Agenda, Due};
 use crate::body::Packet;
 use crate::hosts::{Ending, Hosts};
+use crate::ids::FlowIndex;
 use crate::tap::record::{Progress, Recorder};
 use cut::Cut;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::LinkId;
+use lightlag_net::{EndpointId, LinkId};
 use lightlag_tcp::{Failure, Standing};
 use mail::{Arrival, Letters, Mail, Offer};
 use moment::{Moment, Turn};
@@ -76,15 +77,15 @@ pub(crate) struct Outlet {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
     /// The last byte of a flow for which the run waits has arrived.
-    TransferArrives { flow: usize },
+    TransferArrives { flow: FlowIndex },
     /// The last byte of a flow has arrived.
-    FlowArrives { flow: usize },
+    FlowArrives { flow: FlowIndex },
     /// The run waits for a flow no more.
-    Closes { flow: usize },
+    Closes { flow: FlowIndex },
     /// The data of the sender at this endpoint has arrived at the other end of its connection.
-    SenderEnds { sender: usize },
+    SenderEnds { sender: EndpointId },
     /// A flow fails.
-    Fails { flow: usize, failure: Failure },
+    Fails { flow: FlowIndex, failure: Failure },
 }
 
 /// An end of a flow, with the accounts of those of its senders that are in the partition.
@@ -92,7 +93,7 @@ pub(crate) enum What {
 pub(crate) struct Happened {
     pub(crate) at: Moment,
     pub(crate) what: What,
-    pub(crate) accounts: Vec<(usize, Ending)>,
+    pub(crate) accounts: Vec<(EndpointId, Ending)>,
 }
 
 /// Up to where the tables of the trace, the queues, the drops and the ACKs were written at the end of an event.
@@ -124,9 +125,9 @@ pub(crate) struct Part {
     pub(crate) outlets: Vec<Outlet>,
     pub(crate) happened: Vec<Happened>,
     /// Accounts of senders whose data may end elsewhere, before each thing that happened to them.
-    pub(crate) standings: Vec<(Moment, u32, Standing)>,
+    pub(crate) standings: Vec<(Moment, EndpointId, Standing)>,
     /// Progress of the data of flows with senders elsewhere, after each thing that happened to their receivers.
-    pub(crate) progress: Vec<(Moment, u32, Progress)>,
+    pub(crate) progress: Vec<(Moment, FlowIndex, Progress)>,
     pub(crate) marks: Vec<Mark>,
     /// The number of the sampler among the parts of the world.
     pub(crate) sampler: u32,
@@ -200,7 +201,7 @@ impl Part {
 
     /// Whether an end of a connection is in the partition.
     #[inline]
-    pub(crate) fn has_endpoint(&self, at: usize) -> bool {
+    pub(crate) fn has_endpoint(&self, at: EndpointId) -> bool {
         self.cut.endpoint(at) == self.number
     }
 
@@ -265,15 +266,15 @@ impl Part {
 
     /// Something is about to happen to the connection at an endpoint.
     #[inline]
-    pub(crate) fn before(&mut self, hosts: &Hosts, at: usize) {
+    pub(crate) fn before(&mut self, hosts: &Hosts, at: EndpointId) {
         if self.cut.ends_elsewhere(at) && hosts.endpoints[at].connection.has_sent_everything() {
-            self.standings.push((self.now, at as u32, hosts.endpoints[at].connection.standing()));
+            self.standings.push((self.now, at, hosts.endpoints[at].connection.standing()));
         }
     }
 
     /// Something has happened to the connection at an endpoint.
     #[inline]
-    pub(crate) fn after(&mut self, hosts: &Hosts, recorder: &Recorder, at: usize) {
+    pub(crate) fn after(&mut self, hosts: &Hosts, recorder: &Recorder, at: EndpointId) {
         if self.cut.is_followed(at) && recorder.traces() {
             let endpoint = &hosts.endpoints[at];
             self.progress.push((self.now, endpoint.flow, Progress::of(&endpoint.connection)));

@@ -15,14 +15,15 @@ use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
-use crate::hosts::{Endpoint, Hosts, Outcomes, Shared, Task};
+use crate::hosts::{Endpoint, Endpoints, Hosts, Outcomes, Shared, Task};
+use crate::ids::{FlowIndex, UdpIndex};
 use crate::nodes::Nodes;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
 use lightlag_control::bucket::Bucket;
 use lightlag_core::{Instant, RandomStream};
-use lightlag_net::NodeId;
+use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
 use lightlag_tcp::config::FastOpen;
 use lightlag_tcp::fast_open::Jar;
@@ -54,10 +55,11 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     // Nothing else looks at them, and the connections are large.
     drop(links);
     let numbers = Numbers::new(&network);
-    let ends = ends::of_connections(&network, &numbers).enumerate();
     // As many as there are, not the next power of two: an endpoint is large.
-    let mut endpoints = Vec::with_capacity(numbers.of_connections());
+    let mut endpoints = Vec::with_capacity(numbers.of_connections() as usize);
+    let ends = (0..).map(EndpointId).zip(ends::of_connections(&network, &numbers));
     endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
+    let mut endpoints = Endpoints::new(endpoints);
     let mut shared = Shared::default();
     share_buckets(&mut shared, &mut endpoints, network.ip.header());
     give_ids(&mut endpoints);
@@ -67,7 +69,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
     let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
-        let ends = [numbers.entry(at), numbers.exit(at)].map(|end| end as u32);
+        let ends = [numbers.entry(at), numbers.exit(at)];
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
@@ -76,7 +78,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&endpoints, &flows)));
     let recorder = Recorder::new(
         record,
-        ends::number_of_sender(endpoints.len()),
+        endpoints.len() / 2,
         legs(flows.len() - datagrams.len(), &splits),
         datagrams.len(),
         if stations.is_some() { flows.len() } else { 0 },
@@ -110,9 +112,9 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     };
     world.agenda = Agenda::new(world.parts());
     world.arm_radios();
-    for at in 0..world.hosts.endpoints.len() {
+    for at in world.hosts.endpoints.ids() {
         let start = match &world.hosts.endpoints[at] {
-            Endpoint { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[*flow as usize].start),
+            Endpoint { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[flow.index()].start),
             Endpoint { application: Some(application), connection, .. } => application.next(connection),
             _ => None,
         };
@@ -120,9 +122,9 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
             world.agenda.arm(Due::Connection(at), start);
         }
     }
-    for (place, sender) in world.hosts.datagrams.senders.iter().enumerate() {
+    for (flow, sender) in (0..).map(UdpIndex).zip(&world.hosts.datagrams.senders) {
         if let Some(start) = sender.next() {
-            world.agenda.arm(Due::Datagrams(place), start);
+            world.agenda.arm(Due::Datagrams(flow), start);
         }
     }
     if world.recorder.samples() {
@@ -141,7 +143,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
 }
 
 /// The ends of flows by the nodes from which they send.
-fn departures(endpoints: &[Endpoint], flows: &[Flow]) -> Departures {
+fn departures(endpoints: &Endpoints, flows: &[Flow]) -> Departures {
     let datagrams = flows.iter().filter(|flow| flow.transport == Transport::Udp);
     Departures::new(endpoints, datagrams.map(|flow| flow.from))
 }
@@ -163,8 +165,8 @@ const REACHABLE: &str = "every destination was checked to be reachable";
 const TCP_HEADER: u16 = 20;
 
 /// The endpoint with this number, and what its application has to do.
-fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Endpoint {
-    let flow = &network.flows[end.flow as usize];
+fn endpoint(number: EndpointId, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Endpoint {
+    let flow = &network.flows[end.flow.index()];
     let proxy = || &network.proxies[network.splits[numbers.split(number)].proxy as usize];
     let tcp = match end.role {
         Role::Sender => &flow.tcp,
@@ -194,9 +196,9 @@ fn endpoint(number: usize, end: End, network: &Network, numbers: &Numbers, seed:
 
 /// The ends of the flows of UDP.
 fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
-    let mut datagrams = Datagrams::new(numbers.of_connections(), numbers.of_datagrams());
+    let mut datagrams = Datagrams::new(EndpointId(numbers.of_connections()), numbers.of_datagrams());
     for end in ends::of_datagrams(network, numbers) {
-        let flow = &network.flows[end.flow as usize];
+        let flow = &network.flows[end.flow.index()];
         let out = network.routes.at_start().next(flow.from, flow.to).expect(REACHABLE);
         let source = Source::new(flow, seed).expect("datagrams have traffic of their own");
         let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
@@ -206,9 +208,9 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
 }
 
 /// Connections that leave a node on the same link at the same rate share one bucket.
-fn share_buckets(shared: &mut Shared, endpoints: &mut [Endpoint], ip_header: u32) {
+fn share_buckets(shared: &mut Shared, endpoints: &mut Endpoints, ip_header: u32) {
     let mut routes = BTreeMap::new();
-    for (at, endpoint) in endpoints.iter_mut().enumerate() {
+    for (at, endpoint) in endpoints.enumerated_mut() {
         if let Some((rate, size)) = endpoint.connection.bucket() {
             let number = *routes.entry((endpoint.out.0, rate, size)).or_insert_with(|| {
                 shared.buckets.push(Bucket::new(rate, size));
@@ -222,9 +224,9 @@ fn share_buckets(shared: &mut Shared, endpoints: &mut [Endpoint], ip_header: u32
 
 /// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
 /// which none is left have none.
-fn give_ids(endpoints: &mut [Endpoint]) {
+fn give_ids(endpoints: &mut Endpoints) {
     let mut given: BTreeMap<(NodeId, NodeId), u8> = BTreeMap::new();
-    for endpoint in endpoints {
+    for (_, endpoint) in endpoints.enumerated_mut() {
         if endpoint.connection.config().scps.is_some_and(|scps| scps.compression) {
             let last = given.entry((endpoint.node, endpoint.peer_node)).or_default();
             if let Some(id) = last.checked_add(1) {
@@ -236,9 +238,9 @@ fn give_ids(endpoints: &mut [Endpoint]) {
 }
 
 /// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
-fn share_cookies(shared: &mut Shared, endpoints: &mut [Endpoint], network: &Network, seed: u64) {
+fn share_cookies(shared: &mut Shared, endpoints: &mut Endpoints, network: &Network, seed: u64) {
     let mut jars: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
-    for (at, endpoint) in endpoints.iter_mut().enumerate() {
+    for (at, endpoint) in endpoints.enumerated_mut() {
         if endpoint.connection.config().fast_open == FastOpen::Off {
             continue;
         }
@@ -258,7 +260,7 @@ fn share_cookies(shared: &mut Shared, endpoints: &mut [Endpoint], network: &Netw
 
 /// The initial sequence number of an endpoint.
 fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
-    let flow = &network.flows[end.flow as usize].name;
+    let flow = &network.flows[end.flow.index()].name;
     let purpose = match end.role {
         Role::Sender | Role::Receiver => format!("flow {flow} initial sequence numbers"),
         Role::Entry | Role::Exit => {
@@ -271,14 +273,15 @@ fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
 }
 
 /// The dialogues; each end is told of which dialogue and connection it is.
-fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut [Endpoint], seed: u64) -> Vec<Dialogue> {
+fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut Endpoints, seed: u64) -> Vec<Dialogue> {
     let mut dialogues = Vec::new();
-    for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.traffic.is_dialogue()) {
+    for (index, flow) in (0..).map(FlowIndex).zip(flows).filter(|(_, flow)| flow.traffic.is_dialogue()) {
         // The connections of a browser follow each other.
         let line = flow.part.connection() as usize;
-        let others = flows[index..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
+        let others = flows[index.index()..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
         let lines = if flow.part == Part::Whole { 1 } else { others.count() };
-        let ends = (index..index + lines).map(|flow| [numbers.receiver(flow), numbers.sender(flow)]);
+        let ends =
+            (index.0..index.0 + lines as u32).map(FlowIndex).map(|flow| [numbers.receiver(flow), numbers.sender(flow)]);
         dialogues.extend(Dialogue::new(index, flow, seed, ends));
         let due = (line == 0).then_some(flow.start);
         let talk = Talk { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
@@ -292,26 +295,26 @@ fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut [Endpoint], seed
 fn collectors(
     flows: &[Flow],
     numbers: &Numbers,
-    endpoints: &mut [Endpoint],
+    endpoints: &mut Endpoints,
     datagrams: &mut Datagrams,
 ) -> Vec<Collector> {
-    let mut sources: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+    let mut sources: BTreeMap<NodeId, Vec<FlowIndex>> = BTreeMap::new();
     if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
-        for (index, flow) in (0..).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
+        for (index, flow) in (0..).map(FlowIndex).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
             sources.entry(flow.to).or_default().push(index);
         }
     }
     let mut collectors = Vec::new();
-    for (index, flow) in (0..).zip(flows) {
+    for (index, flow) in (0..).map(FlowIndex).zip(flows) {
         let Some(buffer) = flow.traffic.collects() else { continue };
         let sources = sources.remove(&flow.from).unwrap_or_default();
         let at = collectors.len() as u32;
         for source in &sources {
-            if let Some(place) = numbers.datagrams(*source as usize) {
-                datagrams.receivers[place].hand_to(at);
+            if let Some(of_udp) = numbers.datagrams(*source) {
+                datagrams.receivers[of_udp.index()].hand_to(at);
             }
         }
-        endpoints[numbers.receiver(index as usize)].task = Task::Collected(at);
+        endpoints[numbers.receiver(index)].task = Task::Collected(at);
         collectors.push(Collector::new(index, sources, buffer.0));
     }
     collectors

@@ -15,7 +15,7 @@ pub use lightlag_net::link::LinkCounters;
 ///
 /// ```
 /// use lightlag_core::Instant;
-/// use lightlag_net::{NodeId, Packet, PacketFlags};
+/// use lightlag_net::{EndpointId, NodeId, Packet, PacketFlags};
 /// use lightlag_sim::Emulator;
 /// let text = r#"
 ///     duration = "1 s"
@@ -29,7 +29,7 @@ pub use lightlag_net::link::LinkCounters;
 /// "#;
 /// let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap();
 /// let mut path = Emulator::new(&scenario.expand().unwrap(), 1);
-/// let packet = Packet::new(NodeId(1), 0, 1500, PacketFlags::new(true), "hello");
+/// let packet = Packet::new(NodeId(1), EndpointId(0), 1500, PacketFlags::new(true), "hello");
 /// path.send(Instant::ZERO, NodeId(0), packet);
 /// // 1500 · 8 / 12 Mbit/s = 1 ms, and 5 ms of propagation.
 /// let (due, packet) = path.next_delivery(Instant::MAX).unwrap();

@@ -1,14 +1,16 @@
 //! Hosts: the ends of flows, and their applications.
 
 use crate::body::Packet;
+use crate::ids::FlowIndex;
 use lightlag_control::bucket::Bucket;
 use lightlag_control::congestion::Report;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Instant, prefetch};
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{EndpointId, LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
 use lightlag_tcp::{Connection, Failure, Segment, Snapshot};
 use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 
 pub(crate) mod application;
 pub(crate) mod collector;
@@ -30,7 +32,7 @@ use relay::Relay;
 
 /// All ends of flows.
 pub(crate) struct Hosts {
-    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) endpoints: Endpoints,
     pub(crate) shared: Shared,
     /// Ends of flows of UDP: their numbers come behind those of `endpoints`.
     pub(crate) datagrams: Datagrams,
@@ -42,7 +44,7 @@ pub(crate) struct Hosts {
     pub(crate) dialogues: Vec<Dialogue>,
     pub(crate) outcomes: Outcomes,
     /// Accounts of senders whose data has arrived, or whose flow has failed.
-    pub(crate) endings: BTreeMap<usize, Ending>,
+    pub(crate) endings: BTreeMap<EndpointId, Ending>,
     /// Finite flows that are neither finished nor failed.
     pub(crate) open_transfers: usize,
 }
@@ -54,10 +56,9 @@ impl Hosts {
     }
 
     /// The flow whose congestion control or application failed first, and the failure.
-    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
-        let controls = self.endpoints.iter().map(|end| (end.flow as usize, end.connection.fault()));
-        let writing =
-            self.endpoints.iter().map(|end| (end.flow as usize, end.application.as_ref().and_then(|of| of.fault())));
+    pub(crate) fn fault(&self) -> Option<(FlowIndex, &Fault)> {
+        let controls = self.endpoints.iter().map(|end| (end.flow, end.connection.fault()));
+        let writing = self.endpoints.iter().map(|end| (end.flow, end.application.as_ref().and_then(|of| of.fault())));
         let datagrams =
             self.datagrams.senders.iter().zip(self.datagrams.flows()).map(|(sender, flow)| (flow, sender.fault()));
         let faults = controls.chain(writing).chain(datagrams).filter_map(|(flow, fault)| Some((flow, fault?)));
@@ -65,7 +66,7 @@ impl Hosts {
     }
 
     /// The name of the congestion control of a flow, at its first sender.
-    pub(crate) fn congestion(&self, flow: usize) -> &str {
+    pub(crate) fn congestion(&self, flow: FlowIndex) -> &str {
         match self.numbers.datagrams(flow) {
             Some(_) => "udp",
             None => self.endpoints[self.numbers.sender(flow)].connection.config().congestion.name(),
@@ -73,7 +74,7 @@ impl Hosts {
     }
 
     /// A flow that is steered; None for others, and before its connection starts to send.
-    pub(crate) fn observe(&mut self, flow: usize) -> Option<Observed> {
+    pub(crate) fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
         if self.numbers.datagrams(flow).is_some() {
             return None;
         }
@@ -87,7 +88,7 @@ impl Hosts {
 
     /// The next segment of this endpoint, until there is none.
     #[inline]
-    pub(crate) fn next_segment(&mut self, now: Instant, at: usize) -> Option<Segment> {
+    pub(crate) fn next_segment(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
         if self.shared.of_endpoint.is_empty() {
             self.endpoints[at].connection.poll_segment(now)
         } else {
@@ -96,7 +97,7 @@ impl Hosts {
     }
 
     #[cold]
-    fn next_shared(&mut self, now: Instant, at: usize) -> Option<Segment> {
+    fn next_shared(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
         let connection = &mut self.endpoints[at].connection;
         let share = self.shared.of(at);
         if let Some(number) = share.jar {
@@ -113,7 +114,7 @@ impl Hosts {
     }
 
     /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
-    pub(crate) fn vacate(&mut self, at: usize) {
+    pub(crate) fn vacate(&mut self, at: EndpointId) {
         if let Some(number) = self.shared.of(at).bucket {
             self.endpoints[at].connection.vacate(&mut self.shared.buckets[number as usize]);
         }
@@ -133,16 +134,16 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The share of an endpoint.
-    pub(crate) fn of(&self, at: usize) -> Share {
-        self.of_endpoint.get(at).copied().unwrap_or_default()
+    pub(crate) fn of(&self, at: EndpointId) -> Share {
+        self.of_endpoint.get(at.index()).copied().unwrap_or_default()
     }
 
     /// The same, to be changed.
-    pub(crate) fn of_mut(&mut self, at: usize) -> &mut Share {
-        if self.of_endpoint.len() <= at {
-            self.of_endpoint.resize(at + 1, Share::default());
+    pub(crate) fn of_mut(&mut self, at: EndpointId) -> &mut Share {
+        if self.of_endpoint.len() <= at.index() {
+            self.of_endpoint.resize(at.index() + 1, Share::default());
         }
-        &mut self.of_endpoint[at]
+        &mut self.of_endpoint[at.index()]
     }
 }
 
@@ -160,11 +161,11 @@ pub(crate) struct Endpoint {
     pub(crate) node: NodeId,
     pub(crate) peer_node: NodeId,
     /// The endpoint at the other end of its connection.
-    pub(crate) peer: u32,
+    pub(crate) peer: EndpointId,
     /// The link on which its packets leave in this epoch of the routes.
     pub(crate) out: LinkId,
-    /// Index of the flow that it belongs to, and its role in it.
-    pub(crate) flow: u32,
+    /// The flow that it belongs to, and its role in it.
+    pub(crate) flow: FlowIndex,
     pub(crate) role: Role,
     pub(crate) task: Task,
     /// An application that does more than write everything and read at once.
@@ -207,20 +208,93 @@ impl Endpoint {
     }
 }
 
+/// The ends of connections, by their numbers.
+#[derive(Default)]
+pub(crate) struct Endpoints(Vec<Endpoint>);
+
+impl Endpoints {
+    pub(crate) fn new(endpoints: Vec<Endpoint>) -> Self {
+        Self(endpoints)
+    }
+
+    /// Number of endpoints.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The numbers of the endpoints.
+    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = EndpointId> + use<> {
+        (0..self.0.len() as u32).map(EndpointId)
+    }
+
+    /// The endpoint with this number; none if it is not an end of a connection.
+    #[inline]
+    pub(crate) fn get(&self, at: EndpointId) -> Option<&Endpoint> {
+        self.0.get(at.index())
+    }
+
+    /// Two endpoints.
+    ///
+    /// # Panics
+    /// If they are one.
+    #[inline]
+    pub(crate) fn pair_mut(&mut self, ends: [EndpointId; 2]) -> [&mut Endpoint; 2] {
+        self.0.get_disjoint_mut(ends.map(EndpointId::index)).expect("two ends are two endpoints")
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Endpoint> {
+        self.0.iter()
+    }
+
+    /// The endpoints with their numbers.
+    pub(crate) fn enumerated(&self) -> impl Iterator<Item = (EndpointId, &Endpoint)> {
+        (0..).map(EndpointId).zip(&self.0)
+    }
+
+    /// As [`Self::enumerated`], to be changed.
+    pub(crate) fn enumerated_mut(&mut self) -> impl Iterator<Item = (EndpointId, &mut Endpoint)> {
+        (0..).map(EndpointId).zip(&mut self.0)
+    }
+
+    /// Drops the endpoints from this one on.
+    pub(crate) fn truncate(&mut self, from: EndpointId) {
+        self.0.truncate(from.index());
+    }
+}
+
+impl Index<EndpointId> for Endpoints {
+    type Output = Endpoint;
+
+    #[inline(always)]
+    fn index(&self, at: EndpointId) -> &Endpoint {
+        &self.0[at.index()]
+    }
+}
+
+impl IndexMut<EndpointId> for Endpoints {
+    #[inline(always)]
+    fn index_mut(&mut self, at: EndpointId) -> &mut Endpoint {
+        &mut self.0[at.index()]
+    }
+}
+
 /// The endpoints that packets are for.
 #[derive(Clone, Copy)]
 pub(crate) struct Addressees<'a> {
-    pub(crate) endpoints: &'a [Endpoint],
+    pub(crate) endpoints: &'a Endpoints,
     pub(crate) datagrams: &'a Datagrams,
 }
 
 impl Addressees<'_> {
     /// The flow of a packet, and whether the packet goes to the end that sends the data of its connection.
-    pub(crate) fn of(&self, packet: &Packet) -> (u32, bool) {
-        let at = packet.flow as usize;
-        match self.endpoints.get(at) {
+    pub(crate) fn of(&self, packet: &Packet) -> (FlowIndex, bool) {
+        match self.endpoints.get(packet.to) {
             Some(endpoint) => (endpoint.flow, endpoint.role.sends()),
-            None => (self.datagrams.heading(at - self.endpoints.len()).flow, false),
+            None => {
+                let of_udp = self.datagrams.of_endpoint(packet.to).expect("a packet goes to an endpoint");
+                (self.datagrams.heading(of_udp).flow, false)
+            }
         }
     }
 }
@@ -275,16 +349,16 @@ impl Outcomes {
     }
 
     /// The end of a flow.
-    pub(crate) fn of(&self, flow: usize) -> Outcome {
-        self.known.get(flow).copied().unwrap_or(Outcome::Unfinished)
+    pub(crate) fn of(&self, flow: FlowIndex) -> Outcome {
+        self.known.get(flow.index()).copied().unwrap_or(Outcome::Unfinished)
     }
 
     /// A flow ends.
-    pub(crate) fn set(&mut self, flow: usize, outcome: Outcome) {
+    pub(crate) fn set(&mut self, flow: FlowIndex, outcome: Outcome) {
         if self.known.is_empty() {
             self.known = vec![Outcome::Unfinished; self.flows];
         }
-        self.known[flow] = outcome;
+        self.known[flow.index()] = outcome;
     }
 }
 

@@ -18,6 +18,7 @@
 //! - [`partition`]: one run on several cores.
 //! - [`emulator`]: the fabric for packets from outside.
 //! - `body`: what packets carry.
+//! - `ids`: numbers of flows and senders as types.
 //! - [`table`]: tables as descriptions of their columns.
 //! - [`results`]: what a run leaves: summary, columns, hash.
 
@@ -30,6 +31,7 @@ pub mod emulator;
 pub mod estimate;
 mod fabric;
 mod hosts;
+mod ids;
 mod nodes;
 pub mod partition;
 pub mod results;
@@ -40,6 +42,7 @@ mod world;
 
 pub use emulator::Emulator;
 pub use hosts::Observed;
+pub use ids::FlowIndex;
 pub use partition::Parallel;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};

@@ -20,6 +20,7 @@ pub use ways::Paths;
 
 use crate::body::{Body, Other, Packet, UDP_HEADER};
 use crate::hosts::ends::{self, Numbers};
+use crate::ids::FlowIndex;
 use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Probability, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
@@ -313,12 +314,12 @@ impl Nodes {
 
     /// A packet with data of a flow has left the medium of an interface. Returns whether the one before it had crossed the
     /// medium elsewhere.
-    pub(crate) fn left(&mut self, interface: usize, parcel: &Parcel, flow: u32) -> bool {
+    pub(crate) fn left(&mut self, interface: usize, parcel: &Parcel, flow: FlowIndex) -> bool {
         let Interface { medium, node: exit, .. } = self.interfaces[interface];
         let air = &self.media[medium];
         let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
         let way = Way { interface: air.first as u32 + origin.0, toward: parcel.toward };
-        self.journeys[flow as usize].cross(Crossed { way, trail: parcel.trail, exit })
+        self.journeys[flow.index()].cross(Crossed { way, trail: parcel.trail, exit })
     }
 
     /// The turn of a medium.
@@ -728,13 +729,13 @@ fn classes(network: &Network) -> Vec<Option<Class>> {
     }
     let numbers = Numbers::new(network);
     let ends = ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers));
-    ends.map(|end| network.flows[end.flow as usize].dscp.map(Class::of_dscp)).collect()
+    ends.map(|end| network.flows[end.flow.index()].dscp.map(Class::of_dscp)).collect()
 }
 
 /// The access class of a packet, if its flow has a code point.
 fn class(classes: &[Option<Class>], packet: &Packet) -> Option<Class> {
     match packet.body {
-        Body::Segment(_) | Body::Other(Other::Datagram(_)) => *classes.get(packet.flow as usize)?,
+        Body::Segment(_) | Body::Other(Other::Datagram(_)) => *classes.get(packet.to.index())?,
         Body::Other(Other::Signal(_)) => None,
     }
 }

@@ -11,7 +11,8 @@ mod signals;
 mod traffic;
 
 use crate::agenda::Agenda;
-use crate::hosts::Outcome;
+use crate::hosts::{Endpoints, Outcome};
+use crate::ids::FlowIndex;
 pub use crate::nodes::Paths;
 use crate::table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 use crate::tap::Tap;
@@ -349,8 +350,8 @@ pub(crate) struct Provenance {
 
 impl Provenance {
     pub(crate) fn flow_names(&self) -> Vec<String> {
-        let name = |(at, flow)| self.flow_names.get(at, flow, &self.nodes);
-        self.flows.iter().enumerate().map(name).collect()
+        let name = |(at, flow)| self.flow_names.get(FlowIndex(at), flow, &self.nodes);
+        (0..).zip(&self.flows).map(name).collect()
     }
 
     pub(crate) fn link_names(&self) -> Vec<String> {
@@ -512,7 +513,8 @@ fn flow_summaries(
     parts: Parts,
 ) -> Rows<FlowSummary> {
     let mut summaries = Rows::with_capacity(origins.len());
-    for (flow, origin) in origins.iter().enumerate().rev() {
+    for (index, origin) in origins.iter().enumerate().rev() {
+        let flow = FlowIndex(index as u32);
         let name = names.get(flow, origin, nodes);
         let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
         summaries.push_front(flow_summary(world, flow, identity, end));
@@ -521,7 +523,7 @@ fn flow_summaries(
         }
     }
     if parts == Parts::Go {
-        world.hosts.endpoints = Vec::new();
+        world.hosts.endpoints = Endpoints::default();
     }
     summaries
 }
@@ -592,7 +594,7 @@ fn residual_loss(counters: &LinkCounters) -> f64 {
     lost as f64 / (lost + counters.delivered).max(1) as f64
 }
 
-fn flow_summary(world: &World<impl Tap>, flow: usize, identity: FlowIdentity, end: Instant) -> FlowSummary {
+fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity, end: Instant) -> FlowSummary {
     let identity = match datagrams_of(world, flow, identity, end) {
         Ok(summary) => return summary,
         Err(identity) => *identity,

@@ -3,6 +3,7 @@
 use crate::border::cut::Cut;
 use crate::builder::build;
 use crate::hosts::{Observed, Outcome};
+use crate::ids::FlowIndex;
 use crate::partition::Threads;
 use crate::partition::merge::Tables;
 use crate::partition::plan::{self, Parallel, Whole};
@@ -254,7 +255,7 @@ impl Simulation {
 
     /// A flow of TCP whose congestion control is steered, as its sender sees it, and its report since the last call. None before
     /// its connection starts to send, and for other flows.
-    pub fn observe(&mut self, flow: usize) -> Option<Observed> {
+    pub fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
         match &mut self.world {
             Watched::By(world) => world.hosts.observe(flow),
             Watched::Closely(world) => world.hosts.observe(flow),
@@ -263,7 +264,7 @@ impl Simulation {
     }
 
     /// Sets the window in bytes and the pacing rate of such a flow, which sends at once what they allow.
-    pub fn steer(&mut self, flow: usize, window: u64, pacing_rate: Option<Rate>) {
+    pub fn steer(&mut self, flow: FlowIndex, window: u64, pacing_rate: Option<Rate>) {
         let now = self.course.now;
         if self.course.is_over {
             return;
@@ -288,7 +289,8 @@ impl Simulation {
     }
 
     fn first_failure<T>(&self, world: &World<T>) -> Option<Failed> {
-        let of_flow = world.hosts.fault().map(|(flow, fault)| (format!("flow {}", self.flow_names()[flow]), fault));
+        let of_flow =
+            world.hosts.fault().map(|(flow, fault)| (format!("flow {}", self.flow_names()[flow.index()]), fault));
         let of_link = world.fabric.fault().map(|(link, fault)| (format!("link {}", self.link_names()[link]), fault));
         let of_router =
             world.router_fault().map(|(radio, fault)| (format!("router {}", self.link_names()[radio]), fault));

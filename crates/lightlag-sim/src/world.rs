@@ -14,7 +14,7 @@ use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{Link, LinkId, NodeId, PacketFlags, QueueFull};
+use lightlag_net::{EndpointId, Link, LinkId, NodeId, PacketFlags, QueueFull};
 use lightlag_tcp::{Failure, State};
 
 mod ahead;
@@ -73,7 +73,7 @@ impl<T: Tap, B: Border> World<T, B> {
         match part {
             Due::Link(link) => self.packet_arrives(now, link),
             Due::Connection(at) => self.endpoint_wakes(now, at),
-            Due::Datagrams(place) => self.datagrams_leave(now, place),
+            Due::Datagrams(flow) => self.datagrams_leave(now, flow),
             Due::Medium(medium) => self.frame_ends(now, medium),
             Due::Radio(interface) => self.radio_wakes(now, interface),
             Due::Sampler => self.sample(now),
@@ -235,7 +235,7 @@ impl<T: Tap, B: Border> World<T, B> {
             }
             Body::Other(Other::Signal(signal)) => return self.signal_arrives(now, packet, *signal),
         };
-        let at = packet.flow as usize;
+        let at = packet.to;
         self.before(at);
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
@@ -249,7 +249,7 @@ impl<T: Tap, B: Border> World<T, B> {
         match endpoint.task {
             Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
                 endpoint.task = Task::Idle;
-                let flow = endpoint.flow as usize;
+                let flow = endpoint.flow;
                 self.transfer_arrives(now, flow);
             }
             Task::Relay(relay) => return self.relay(now, relay),
@@ -268,7 +268,7 @@ impl<T: Tap, B: Border> World<T, B> {
         self.after(at);
     }
 
-    fn endpoint_wakes(&mut self, now: Instant, at: usize) {
+    fn endpoint_wakes(&mut self, now: Instant, at: EndpointId) {
         self.before(at);
         let endpoint = &mut self.hosts.endpoints[at];
         endpoint.read(now);
@@ -306,7 +306,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// Sets the window and the pacing rate of a sender that is steered, and sends what they allow.
-    pub(crate) fn steer(&mut self, now: Instant, at: usize, window: u64, pacing_rate: Option<Rate>) {
+    pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) {
         if self.hosts.endpoints[at].connection.steer(now, window, pacing_rate) {
             self.flush(now, at, false);
             if let Some(deadline) = self.hosts.endpoints[at].deadline() {
@@ -316,9 +316,9 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// A connection that was given up before its transfer had arrived has failed.
-    fn connection_ended(&mut self, now: Instant, at: usize) {
+    fn connection_ended(&mut self, now: Instant, at: EndpointId) {
         if let Some(failure) = self.hosts.endpoints[at].connection.failure() {
-            self.flow_fails(now, self.hosts.endpoints[at].flow as usize, failure);
+            self.flow_fails(now, self.hosts.endpoints[at].flow, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
                 self.flow_fails(now, leader, failure);
             }
@@ -329,15 +329,15 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(never)]
     fn relay(&mut self, now: Instant, relay: u32) {
         let Relay { entry, exit, .. } = self.hosts.relays[relay as usize];
-        let ends = [entry as usize, exit as usize];
+        let ends = [entry, exit];
         if let Some(part) = self.border.part() {
             ends.into_iter().for_each(|end| part.before(&self.hosts, end));
         }
         let relay = &mut self.hosts.relays[relay as usize];
-        let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
-        let flow = entry.flow as usize;
+        let [entry, exit] = self.hosts.endpoints.pair_mut(ends);
+        let flow = entry.flow;
         let failure = relay.advance(now, &mut entry.connection, &mut exit.connection);
-        let arrived = entry.connection.peer_closed().then_some(entry.peer as usize);
+        let arrived = entry.connection.peer_closed().then_some(entry.peer);
         if let Some(failure) = failure {
             self.flow_fails(now, flow, failure);
         }
@@ -358,9 +358,9 @@ impl<T: Tap, B: Border> World<T, B> {
         let (_, proxy) = self.clerks.crashes.pop().expect("whoever wakes has something to do");
         for at in 0..self.hosts.relays.len() {
             let relay = &mut self.hosts.relays[at];
-            let ends = [relay.entry as usize, relay.exit as usize];
-            let [entry, exit] = self.hosts.endpoints.get_disjoint_mut(ends).expect("a relay has two ends");
-            let flow = entry.flow as usize;
+            let ends = [relay.entry, relay.exit];
+            let [entry, exit] = self.hosts.endpoints.pair_mut(ends);
+            let flow = entry.flow;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
                 self.flow_fails(now, flow, Failure::Crashed);
                 ends.into_iter().for_each(|end| self.hosts.vacate(end));
@@ -371,7 +371,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
-    fn flush(&mut self, now: Instant, at: usize, received: bool) {
+    fn flush(&mut self, now: Instant, at: EndpointId, received: bool) {
         while let Some(segment) = self.hosts.next_segment(now, at) {
             // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
             let Endpoint { connection, peer_node, peer, out, role, .. } = &self.hosts.endpoints[at];
@@ -380,7 +380,7 @@ impl<T: Tap, B: Border> World<T, B> {
             let (out, role) = (*out, *role);
             let packet = Packet {
                 destination: *peer_node,
-                flow: *peer,
+                to: *peer,
                 size: size as u16,
                 flags: PacketFlags::new(segment.len > 0)
                     .with_low_priority(segment.is_low_priority())
@@ -396,7 +396,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         if self.recorder.follows() && self.hosts.endpoints[at].role.sends() {
             let Hosts { endpoints, numbers, .. } = &self.hosts;
-            let flow = endpoints[at].flow as usize;
+            let flow = endpoints[at].flow;
             let place = Place { flow, sender: ends::number_of_sender(at) };
             let progress = || Progress::of(&endpoints[numbers.receiver(flow)].connection);
             self.recorder.follow(now, place, &endpoints[at].connection, progress, received);
@@ -405,7 +405,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     #[cold]
     fn sample(&mut self, now: Instant) {
-        let exits = (0..self.hosts.relays.len()).map(|relay| self.hosts.relays[relay].exit as usize);
+        let exits = (0..self.hosts.relays.len()).map(|relay| self.hosts.relays[relay].exit);
         for at in self.hosts.numbers.senders().chain(exits) {
             if self.border.of().is_some_and(|part| !part.has_endpoint(at)) {
                 continue;
@@ -413,9 +413,8 @@ impl<T: Tap, B: Border> World<T, B> {
             let Endpoint { connection: sender, flow, .. } = &self.hosts.endpoints[at];
             // A server that nobody has called has nothing to tell.
             if !matches!(sender.state(), State::Closed | State::Listen) {
-                let flow = *flow as usize;
-                let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(flow)].connection);
-                let place = Place { flow, sender: ends::number_of_sender(at) };
+                let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(*flow)].connection);
+                let place = Place { flow: *flow, sender: ends::number_of_sender(at) };
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::request::{Asked, Packets};
 use crate::scenario::{Problem, expanded, failure};
 use lightlag_core::{Duration, Instant};
-use lightlag_sim::{Parallel, RunResult, Simulation, Watch};
+use lightlag_sim::{FlowIndex, Parallel, RunResult, Simulation, Watch};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -161,7 +161,7 @@ impl Course {
 
 fn watch(packets: Packets) -> Watch {
     let until = packets.to_s.map_or(Instant::MAX, instant);
-    Watch { from: instant(packets.from_s), until, flow: packets.flow, most: packets.most }
+    Watch { from: instant(packets.from_s), until, flow: packets.flow.map(FlowIndex), most: packets.most }
 }
 
 /// A time of the run; what is no time is its start.

@@ -5,7 +5,7 @@ use super::error::OptionsError;
 use crate::packet::{self, Fault};
 use crate::statistics::LinkSnapshot;
 use lightlag_core::{Codepoint, Instant};
-use lightlag_net::{LinkId, NodeId, Packet, PacketFlags};
+use lightlag_net::{EndpointId, LinkId, NodeId, Packet, PacketFlags};
 use lightlag_scenario::Network;
 use lightlag_sim::Emulator;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ impl EmulatedNetwork {
         let size = u16::try_from(bytes.len()).expect("an IP packet has at most 65,535 bytes");
         let flags = PacketFlags::new(envelope.carries_payload).with_ecn(envelope.ecn);
         let body = Body { source, bytes: Arc::from(bytes) };
-        let packet = Packet::new(self.node(to), envelope.flow, size, flags, body);
+        let packet = Packet::new(self.node(to), EndpointId(envelope.flow), size, flags, body);
         self.emulator.send(now, self.node(from), packet);
         Ok(())
     }

@@ -52,7 +52,7 @@ mod tests {
     use super::super::ComputedLink;
     use super::*;
     use crate::queue::DisciplineConfig;
-    use crate::{Disturbance, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
+    use crate::{Disturbance, EndpointId, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
     use lightlag_core::{RandomStream, Rate};
 
     fn config() -> LinkConfig {
@@ -63,7 +63,7 @@ mod tests {
     fn packet(flow: u32) -> Packet<()> {
         Packet {
             destination: NodeId(1),
-            flow,
+            to: EndpointId(flow),
             size: 1500,
             flags: PacketFlags::new(true),
             ttl: crate::packet::TTL,
@@ -94,7 +94,7 @@ mod tests {
         let mut posted = Vec::new();
         let deliver = |link: &mut ComputedLink<()>, until: Instant, arrivals: &mut Vec<(Instant, u32)>| {
             while let Some(arrival) = link.next_arrival().filter(|arrival| *arrival < until) {
-                arrivals.push((arrival, link.receive().flow));
+                arrivals.push((arrival, link.receive().to.0));
             }
         };
         let (mut in_time, mut told) = (Vec::new(), Vec::new());
@@ -131,7 +131,7 @@ mod tests {
             known = near.on_the_way_after(0).count();
         };
         offer(|now, packet| {
-            if packet.flow % 3 == 0 && now > Instant::ZERO {
+            if packet.to.0 % 3 == 0 && now > Instant::ZERO {
                 // Decided before the next packets come.
                 decide(&mut near, Instant::from_nanos(now.as_nanos() - 1));
             }
@@ -143,8 +143,8 @@ mod tests {
         while let Some(arrival) = whole.next_wake() {
             assert_eq!(far.next_wake(), Some(arrival));
             assert_eq!(
-                far.receive(arrival).map(|packet| packet.flow),
-                whole.receive(arrival).map(|packet| packet.flow)
+                far.receive(arrival).map(|packet| packet.to.0),
+                whole.receive(arrival).map(|packet| packet.to.0)
             );
             arrivals += 1;
         }

@@ -12,7 +12,7 @@
 //! packets it has ⌈k' (n − k) / k⌉ repair packets.
 
 use crate::setting::{Described, Setting};
-use crate::{NodeId, Packet, PacketFlags};
+use crate::{EndpointId, NodeId, Packet, PacketFlags};
 use lightlag_core::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -184,7 +184,13 @@ impl<B: Clone + Default> Codec<B> {
         self.unsent = self.unsent.checked_sub(1)?;
         self.sent += 1;
         self.repair_in_flight += 1;
-        Some(Packet::new(NodeId::default(), 0, self.size, PacketFlags::default().with_repair(), B::default()))
+        Some(Packet::new(
+            NodeId::default(),
+            EndpointId(0),
+            self.size,
+            PacketFlags::default().with_repair(),
+            B::default(),
+        ))
     }
 
     /// Difference between the data packets that arrived but wait for delivery, and the repair packets in flight.

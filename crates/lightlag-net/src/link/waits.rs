@@ -102,7 +102,7 @@ fn middle_of(bin: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ComputedLink, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
+    use crate::{ComputedLink, EndpointId, LinkConfig, Loss, LossProcess, NodeId, Packet, QueueLimit};
     use lightlag_core::{Instant, RandomStream, Rate};
     use proptest::prelude::*;
 
@@ -157,7 +157,7 @@ mod tests {
             while link.next_arrival().is_some_and(|arrival| arrival <= now) {
                 link.receive();
             }
-            let packet = Packet::new(NodeId(1), 0, 1000, flags, ());
+            let packet = Packet::new(NodeId(1), EndpointId(0), 1000, flags, ());
             link.send(now, &packet).unwrap();
         }
         let waits = link.waits().unwrap();

@@ -13,7 +13,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting, bytes, withdraw};
 use crate::setting::Setting;
-use crate::{LinkConfig, Packet};
+use crate::{EndpointId, LinkConfig, Packet};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -83,9 +83,9 @@ pub struct AckFilter<B> {
     /// Number of packets that have left, which is the number of the first one that waits.
     left: u64,
     /// The number of the last packet of each flow, which waits if it has not left.
-    last: BTreeMap<u32, u64>,
+    last: BTreeMap<EndpointId, u64>,
     /// Number of packets of each flow dropped since the last one kept.
-    skipped: BTreeMap<u32, u32>,
+    skipped: BTreeMap<EndpointId, u32>,
 }
 
 impl<B: Clone> AckFilter<B> {
@@ -103,15 +103,15 @@ impl<B: Clone> AckFilter<B> {
     }
 
     /// Whether this packet is dropped.
-    fn skips(&mut self, flow: u32) -> bool {
-        let skipped = self.skipped.entry(flow).or_default();
+    fn skips(&mut self, to: EndpointId) -> bool {
+        let skipped = self.skipped.entry(to).or_default();
         *skipped = (*skipped + 1) % self.config.every;
         *skipped != 0
     }
 
     /// The waiting packet that this one may replace.
     fn superseded(&mut self, packet: &Packet<B>) -> Option<&mut Packet<B>> {
-        let at = self.last.get(&packet.flow)?.checked_sub(self.left)?;
+        let at = self.last.get(&packet.to)?.checked_sub(self.left)?;
         let waiting = &mut self.packets.get_mut(at as usize)?.packet;
         waiting.flags.supersedes().then_some(waiting)
     }
@@ -120,7 +120,7 @@ impl<B: Clone> AckFilter<B> {
 impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         if packet.flags.supersedes() {
-            if self.config.every > 1 && self.skips(packet.flow) {
+            if self.config.every > 1 && self.skips(packet.to) {
                 return verdicts.thin(now, packet);
             }
             if self.config.filter
@@ -136,7 +136,7 @@ impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
             return verdicts.full(now, packet);
         }
         if self.config.filter {
-            self.last.insert(packet.flow, self.left + self.packets.len() as u64);
+            self.last.insert(packet.to, self.left + self.packets.len() as u64);
         }
         self.bytes += u64::from(packet.size);
         self.packets.push_back(Waiting { since: now, packet });
@@ -157,7 +157,7 @@ impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
         let withdrawn = withdraw(&mut self.packets, leave);
         self.bytes -= bytes(&withdrawn);
         // Those that stay have other numbers now.
-        let flows = self.packets.iter().map(|waiting| waiting.packet.flow);
+        let flows = self.packets.iter().map(|waiting| waiting.packet.to);
         self.last = if self.config.filter { flows.zip(self.left..).collect() } else { BTreeMap::new() };
         withdrawn
     }

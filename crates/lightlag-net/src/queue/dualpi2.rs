@@ -397,7 +397,7 @@ mod tests {
             queue.enqueue(at(0), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             queue.enqueue(at(0), packet(1, 1000, Codepoint::Ect1), &mut verdicts);
         }
-        let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
+        let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.to.0).collect();
         assert_eq!(flows[0], 1);
         // One classic packet for nine others.
         assert_eq!(flows.iter().filter(|flow| **flow == 0).count(), 100);

@@ -9,7 +9,7 @@ use super::codel::{CoDelConfig, Control};
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting, bytes};
 use crate::setting::Setting;
-use crate::{LinkConfig, Packet};
+use crate::{EndpointId, LinkConfig, Packet};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
@@ -131,8 +131,8 @@ impl<B: Clone> FqCoDel<B> {
     }
 
     /// The queue of a flow. RFC 8290 leaves the hash open; this is the finaliser of SplitMix64.
-    fn queue_of(&self, flow: u32) -> u32 {
-        let mut z = (u64::from(flow) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    fn queue_of(&self, to: EndpointId) -> u32 {
+        let mut z = (u64::from(to.0) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((z ^ (z >> 31)) % self.queues.len() as u64) as u32
@@ -190,7 +190,7 @@ impl<B: Clone> FqCoDel<B> {
 
 impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
-        let at = self.queue_of(packet.flow);
+        let at = self.queue_of(packet.to);
         let queue = &mut self.queues[at as usize];
         if queue.round == Round::Out {
             queue.round = Round::New;
@@ -269,7 +269,7 @@ mod tests {
                 let Some(first) = queue.dequeue(at(ms * 1000), &mut verdicts) else { break };
                 let packet = first.packet;
                 total += u64::from(packet.size);
-                sent[flows.iter().position(|(flow, _)| *flow == packet.flow).unwrap()] += u64::from(packet.size);
+                sent[flows.iter().position(|(flow, _)| *flow == packet.to.0).unwrap()] += u64::from(packet.size);
             }
         }
         sent
@@ -292,9 +292,9 @@ mod tests {
             queue.enqueue(at(0), packet(1, 1500, Codepoint::NotEct), &mut verdicts);
         }
         // The bulk flow uses up its first turn: 1514 − 1500 leaves credit for one packet more.
-        let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
+        let first: Vec<u32> = (0..2).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.to.0).collect();
         queue.enqueue(at(0), packet(2, 100, Codepoint::NotEct), &mut verdicts);
-        let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect();
+        let then: Vec<u32> = (0..3).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.to.0).collect();
         assert_eq!((first, then), (vec![1, 1], vec![2, 1, 1]));
     }
 
@@ -305,7 +305,7 @@ mod tests {
             for flow in arriving {
                 queue.enqueue(at(0), packet(*flow, 100, Codepoint::NotEct), &mut verdicts);
             }
-            (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.flow).collect()
+            (0..leaving).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.to.0).collect()
         };
         // The bulk flow uses up its first turn: 1514 − 15 · 100 leaves credit for one packet more.
         assert_eq!(flows(&[1; 100], 16), [1; 16]);
@@ -328,7 +328,7 @@ mod tests {
         }
         let bodies: Vec<u32> = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
         assert_eq!(bodies, (0..64).collect::<Vec<_>>(), "from the head");
-        assert!(verdicts.dropped.iter().all(|dropped| dropped.packet.flow == 1));
+        assert!(verdicts.dropped.iter().all(|dropped| dropped.packet.to.0 == 1));
         assert_eq!((queue.backlog().packets, verdicts.full, verdicts.early), (137, 64, 0));
     }
 

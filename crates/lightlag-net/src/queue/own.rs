@@ -121,7 +121,7 @@ impl<B: Clone> Judged<B> {
             now,
             backlog: self.fifo.backlog(),
             size: packet.size,
-            flow: packet.flow,
+            flow: packet.to.0,
             ecn: packet.ecn(),
             carries_payload: packet.flags.carries_payload(),
             waited: Duration::ZERO,
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((queue.backlog().packets, verdicts.early, verdicts.marked), (2, 2, 1));
         // The first is dropped at the head; the other is marked already, which counts once.
         let left = queue.dequeue(at(9), &mut verdicts).unwrap();
-        assert_eq!((left.packet.flow, left.packet.ecn(), left.since), (3, Codepoint::Ce, at(4)));
+        assert_eq!((left.packet.to.0, left.packet.ecn(), left.since), (3, Codepoint::Ce, at(4)));
         assert_eq!((verdicts.early, verdicts.marked, verdicts.full), (3, 1, 0));
         assert!(queue.dequeue(at(10), &mut verdicts).is_none());
     }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::link::{Disturbance, QueuedLink, Reordering};
 use crate::setting::Range;
+use crate::{EndpointId, NodeId, PacketFlags};
 use crate::{Loss, LossProcess};
-use crate::{NodeId, PacketFlags};
 use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 
 /// A packet of a flow.
 pub(super) fn packet(flow: u32, size: u16, ecn: Codepoint) -> Packet<u32> {
-    Packet::new(NodeId(1), flow, size, PacketFlags::new(true).with_ecn(ecn), 0)
+    Packet::new(NodeId(1), EndpointId(flow), size, PacketFlags::new(true).with_ecn(ecn), 0)
 }
 
 #[test]
@@ -181,15 +181,15 @@ proptest! {
                 queue.enqueue(Instant::ZERO, packet(*flow, *size, Codepoint::NotEct), &mut verdicts);
             }
             let before = queue.backlog();
-            let withdrawn = queue.withdraw(&mut |packet| packet.flow == 3);
-            prop_assert!(withdrawn.iter().all(|packet| packet.flow == 3));
+            let withdrawn = queue.withdraw(&mut |packet| packet.to.0 == 3);
+            prop_assert!(withdrawn.iter().all(|packet| packet.to.0 == 3));
             let left = queue.backlog();
             prop_assert_eq!(left.packets + withdrawn.len() as u64, before.packets);
             prop_assert_eq!(left.bytes + bytes(&withdrawn), before.bytes);
             let mut verdicts = Verdicts::default();
             let mut leaving = 0;
             while let Some(next) = queue.dequeue(Instant::ZERO, &mut verdicts) {
-                prop_assert!(next.packet.flow != 3);
+                prop_assert!(next.packet.to.0 != 3);
                 leaving += 1;
             }
             prop_assert_eq!(leaving + verdicts.dropped.len() as u64, left.packets);

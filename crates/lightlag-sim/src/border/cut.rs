@@ -1,7 +1,8 @@
 //! A network in partitions: which part of it is where.
 
+use crate::ids::UdpIndex;
 use lightlag_core::Duration;
-use lightlag_net::LinkId;
+use lightlag_net::{EndpointId, LinkId};
 
 /// Partitions that no link joins never hear of each other.
 pub(crate) const FOREVER: Duration = Duration::from_secs(3_600);
@@ -113,21 +114,21 @@ impl Cut {
     }
 
     #[inline]
-    pub(crate) fn endpoint(&self, at: usize) -> u16 {
-        self.endpoints[at]
+    pub(crate) fn endpoint(&self, at: EndpointId) -> u16 {
+        self.endpoints[at.index()]
     }
 
-    pub(crate) fn datagrams(&self, place: usize) -> [u16; 2] {
-        self.datagrams[place]
-    }
-
-    #[inline]
-    pub(crate) fn ends_elsewhere(&self, at: usize) -> bool {
-        self.ends_elsewhere[at]
+    pub(crate) fn datagrams(&self, flow: UdpIndex) -> [u16; 2] {
+        self.datagrams[flow.index()]
     }
 
     #[inline]
-    pub(crate) fn is_followed(&self, at: usize) -> bool {
-        self.is_followed[at]
+    pub(crate) fn ends_elsewhere(&self, at: EndpointId) -> bool {
+        self.ends_elsewhere[at.index()]
+    }
+
+    #[inline]
+    pub(crate) fn is_followed(&self, at: EndpointId) -> bool {
+        self.is_followed[at.index()]
     }
 }

@@ -153,16 +153,16 @@ impl Drop for Watch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_net::{NodeId, PacketFlags};
+    use lightlag_net::{EndpointId, NodeId, PacketFlags};
     use std::sync::Arc;
 
-    fn packet(flow: u32) -> Packet {
-        Packet::new(NodeId(0), flow, 1500, PacketFlags::new(true), crate::body::Body::default())
+    fn packet(to: u32) -> Packet {
+        Packet::new(NodeId(0), EndpointId(to), 1500, PacketFlags::new(true), crate::body::Body::default())
     }
 
-    fn offer(nanos: u64, flow: u32) -> Offer {
+    fn offer(nanos: u64, to: u32) -> Offer {
         let at = Moment { time: Instant::from_nanos(nanos), entity: 0, step: 0 };
-        Offer { at, on: LinkId(0), packet: packet(flow) }
+        Offer { at, on: LinkId(0), packet: packet(to) }
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         mail.take(1, 2, &mut letters);
         assert_eq!(letters.len(), 0, "the second has sent nothing");
         mail.take(0, 2, &mut letters);
-        assert_eq!(letters.offers.iter().map(|offer| offer.packet.flow).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(letters.offers.iter().map(|offer| offer.packet.to.0).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(letters.arrivals.len(), 1);
         letters = Letters::default();
         mail.take(0, 2, &mut letters);

@@ -1,31 +1,28 @@
 //! Route epochs: whose packets leave on another link from one epoch on.
 
-use crate::hosts::Endpoint;
+use crate::hosts::Endpoints;
 use crate::hosts::datagrams::Datagrams;
-use lightlag_net::{NodeId, RouteTable};
+use crate::ids::UdpIndex;
+use lightlag_net::{EndpointId, NodeId, RouteTable};
 use std::ops::Range;
 
 /// The ends of flows by node: when the routes of a node change, these look up their links again.
 #[derive(Debug)]
 pub(crate) struct Departures {
     /// Ends of connections, by node.
-    connections: Vec<(NodeId, u32)>,
+    connections: Vec<(NodeId, EndpointId)>,
     /// Flows of UDP, by the node of their sender.
-    datagrams: Vec<(NodeId, u32)>,
+    datagrams: Vec<(NodeId, UdpIndex)>,
 }
 
 impl Departures {
     /// `senders`: the nodes from which the flows of UDP send, in their order.
-    pub(crate) fn new(endpoints: &[Endpoint], senders: impl Iterator<Item = NodeId>) -> Self {
-        let by_node = |nodes: &mut dyn Iterator<Item = NodeId>| {
-            let mut by_node: Vec<(NodeId, u32)> = nodes.zip(0..).collect();
-            by_node.sort_unstable();
-            by_node
-        };
-        Self {
-            connections: by_node(&mut endpoints.iter().map(|endpoint| endpoint.node)),
-            datagrams: by_node(&mut { senders }),
-        }
+    pub(crate) fn new(endpoints: &Endpoints, senders: impl Iterator<Item = NodeId>) -> Self {
+        let mut connections: Vec<_> = endpoints.enumerated().map(|(at, endpoint)| (endpoint.node, at)).collect();
+        connections.sort_unstable();
+        let mut datagrams: Vec<_> = senders.zip((0..).map(UdpIndex)).collect();
+        datagrams.sort_unstable();
+        Self { connections, datagrams }
     }
 
     /// The routes of a node have changed.
@@ -33,21 +30,21 @@ impl Departures {
         &self,
         node: NodeId,
         table: &RouteTable,
-        endpoints: &mut [Endpoint],
+        endpoints: &mut Endpoints,
         datagrams: &mut Datagrams,
     ) {
         for (_, at) in &self.connections[of(node, &self.connections)] {
-            let endpoint = &mut endpoints[*at as usize];
+            let endpoint = &mut endpoints[*at];
             endpoint.out = table.next(node, endpoint.peer_node).unwrap_or(endpoint.out);
         }
-        for (_, place) in &self.datagrams[of(node, &self.datagrams)] {
-            datagrams.reroute(*place as usize, |to| table.next(node, to));
+        for (_, flow) in &self.datagrams[of(node, &self.datagrams)] {
+            datagrams.reroute(*flow, |to| table.next(node, to));
         }
     }
 }
 
 /// The places of a node's entries in a list by node.
-fn of(node: NodeId, by_node: &[(NodeId, u32)]) -> Range<usize> {
+fn of<T>(node: NodeId, by_node: &[(NodeId, T)]) -> Range<usize> {
     let before = |limit: NodeId| by_node.partition_point(|(other, _)| *other < limit);
     before(node)..before(NodeId(node.0 + 1))
 }

@@ -7,7 +7,7 @@
 use super::stations::{Tell, User};
 use crate::nodes::Way;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::NodeId;
+use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::Network;
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
@@ -20,7 +20,7 @@ const RECENT: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// By the way over a medium: senders of data, by endpoint.
-    users: BTreeMap<Way, BTreeMap<u32, User>>,
+    users: BTreeMap<Way, BTreeMap<EndpointId, User>>,
 }
 
 impl Sources {
@@ -30,7 +30,7 @@ impl Sources {
     }
 
     /// A segment with data comes to a medium.
-    pub(crate) fn offered(&mut self, now: Instant, way: Way, sender: u32, seq: SeqNumber) {
+    pub(crate) fn offered(&mut self, now: Instant, way: Way, sender: EndpointId, seq: SeqNumber) {
         let user = self.users.entry(way).or_default().entry(sender).or_insert_with(|| User::new(now, seq));
         user.note(now, seq);
     }
@@ -39,7 +39,7 @@ impl Sources {
     pub(crate) fn broken(&mut self, now: Instant, way: Way, at: NodeId) -> Vec<Tell> {
         let Some(users) = self.users.get_mut(&way) else { return Vec::new() };
         users.retain(|_, user| user.is_recent(now, RECENT));
-        let told = |(endpoint, user): (&u32, &mut User)| user.tell_outage(now, *endpoint, News::RouteLost, at);
+        let told = |(endpoint, user): (&EndpointId, &mut User)| user.tell_outage(now, *endpoint, News::RouteLost, at);
         users.iter_mut().map(told).collect()
     }
 

@@ -9,8 +9,9 @@
 
 use crate::body::Signal;
 use crate::fabric::Hop;
+use crate::ids::FlowIndex;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::{Link, LinkId, NodeId};
+use lightlag_net::{EndpointId, Link, LinkId, NodeId};
 use lightlag_scenario::{LinkDirection, SignalPlan};
 use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
@@ -32,7 +33,7 @@ pub(crate) struct Stations {
 /// A message, and the endpoint to which it goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tell {
-    pub(crate) endpoint: u32,
+    pub(crate) endpoint: EndpointId,
     pub(crate) signal: Signal,
 }
 
@@ -66,9 +67,9 @@ struct Watch {
     /// Node at which each direction starts.
     begins: [NodeId; 2],
     /// Senders of data over each direction, by endpoint.
-    users: [BTreeMap<u32, User>; 2],
+    users: [BTreeMap<EndpointId, User>; 2],
     /// Instant at which an end of a flow was last told of corruption, by the endpoint that the packet was for.
-    told_of_corruption: BTreeMap<u32, Instant>,
+    told_of_corruption: BTreeMap<EndpointId, Instant>,
 }
 
 /// A sender of data over a link or a medium.
@@ -98,17 +99,17 @@ impl User {
     }
 
     /// The message that an outage starts.
-    pub(super) fn tell_outage(&mut self, now: Instant, endpoint: u32, news: News, station: NodeId) -> Tell {
+    pub(super) fn tell_outage(&mut self, now: Instant, endpoint: EndpointId, news: News, station: NodeId) -> Tell {
         self.told = Some(now);
         self.tell(endpoint, news, station)
     }
 
     /// The message that it is over, to one that was told of its start.
-    pub(super) fn tell_end(&mut self, endpoint: u32, news: News, station: NodeId) -> Option<Tell> {
+    pub(super) fn tell_end(&mut self, endpoint: EndpointId, news: News, station: NodeId) -> Option<Tell> {
         self.told.take().map(|_| self.tell(endpoint, news, station))
     }
 
-    fn tell(&self, endpoint: u32, news: News, station: NodeId) -> Tell {
+    fn tell(&self, endpoint: EndpointId, news: News, station: NodeId) -> Tell {
         Tell { endpoint, signal: Signal { news, to_sender: true, station, seq: self.seq } }
     }
 }
@@ -122,7 +123,8 @@ impl Watch {
     fn begin_outage(&mut self, now: Instant, pending: &mut VecDeque<Tell>) {
         for (users, station) in self.users.iter_mut().zip(self.begins) {
             users.retain(|_, user| user.is_recent(now, self.plan.recent));
-            let told = |(endpoint, user): (&u32, &mut User)| user.tell_outage(now, *endpoint, News::LinkOut, station);
+            let told =
+                |(endpoint, user): (&EndpointId, &mut User)| user.tell_outage(now, *endpoint, News::LinkOut, station);
             pending.extend(users.iter_mut().map(told));
         }
     }
@@ -130,7 +132,8 @@ impl Watch {
     /// The link is restored: the users that were told of the outage are told of its end.
     fn end_outage(&mut self, pending: &mut VecDeque<Tell>) {
         for (users, station) in self.users.iter_mut().zip(self.begins) {
-            let told = |(endpoint, user): (&u32, &mut User)| user.tell_end(*endpoint, News::LinkRestored, station);
+            let told =
+                |(endpoint, user): (&EndpointId, &mut User)| user.tell_end(*endpoint, News::LinkRestored, station);
             pending.extend(users.iter_mut().filter_map(told));
         }
     }
@@ -192,7 +195,7 @@ impl Stations {
     }
 
     /// A segment with data comes to a link direction. Returns whether there is a message to send.
-    pub(crate) fn offered(&mut self, now: Instant, on: LinkId, sender: u32, seq: SeqNumber) -> bool {
+    pub(crate) fn offered(&mut self, now: Instant, on: LinkId, sender: EndpointId, seq: SeqNumber) -> bool {
         let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
         if !watch.plan.outage {
             return false;
@@ -210,7 +213,13 @@ impl Stations {
     }
 
     /// A segment with data arrives damaged at the end of a link direction. Returns whether there is a message to send.
-    pub(crate) fn damaged(&mut self, now: Instant, on: LinkId, [sender, receiver]: [u32; 2], seq: SeqNumber) -> bool {
+    pub(crate) fn damaged(
+        &mut self,
+        now: Instant,
+        on: LinkId,
+        [sender, receiver]: [EndpointId; 2],
+        seq: SeqNumber,
+    ) -> bool {
         let Some(watch) = &mut self.watches[on.0 as usize / 2] else { return false };
         let SignalPlan { to_sender, to_receiver, interval, .. } = watch.plan;
         if !to_sender && !to_receiver {
@@ -232,13 +241,13 @@ impl Stations {
     }
 
     /// The fate of the messages about a flow.
-    pub(crate) fn counts(&mut self, flow: usize) -> &mut Counts {
-        &mut self.counts[flow]
+    pub(crate) fn counts(&mut self, flow: FlowIndex) -> &mut Counts {
+        &mut self.counts[flow.index()]
     }
 
     /// The same, when the run is over.
-    pub(crate) fn counted(&self, flow: usize) -> Counts {
-        self.counts[flow]
+    pub(crate) fn counted(&self, flow: FlowIndex) -> Counts {
+        self.counts[flow.index()]
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use lightlag_core::{Codepoint, Duration};
-use lightlag_net::PacketFlags;
+use lightlag_net::{EndpointId, PacketFlags};
 use std::sync::Arc;
 
 fn network(links: &str) -> Network {
@@ -9,7 +9,7 @@ fn network(links: &str) -> Network {
 }
 
 fn packet<B>(destination: NodeId, size: u16, body: B) -> Packet<B> {
-    Packet::new(destination, 0, size, PacketFlags::new(true).with_ecn(Codepoint::Ect0), body)
+    Packet::new(destination, EndpointId(0), size, PacketFlags::new(true).with_ecn(Codepoint::Ect0), body)
 }
 
 fn at(millis: u64) -> Instant {

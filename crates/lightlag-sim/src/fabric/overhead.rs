@@ -1,6 +1,7 @@
 //! The ways through a sky at work: route tables and beams follow the planner.
 
 use super::Hop;
+use crate::ids::FlowIndex;
 use crate::results::Paths;
 use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
@@ -198,7 +199,7 @@ impl Overhead {
             }
             for flow in &way.flows {
                 let hops = nodes.len() as u32 - 1;
-                paths.note(now, *flow, nodes.iter().map(|node| space.node(*node)), hops);
+                paths.note(now, FlowIndex(*flow), nodes.iter().map(|node| space.node(*node)), hops);
             }
             way.nodes = nodes;
         }

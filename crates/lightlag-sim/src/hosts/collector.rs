@@ -5,6 +5,7 @@
 
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
+use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_tcp::{Connection, State};
 use std::collections::VecDeque;
@@ -13,9 +14,9 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Collector {
     /// The flow into which it writes.
-    flow: u32,
+    flow: FlowIndex,
     /// The flows of UDP that end at its node.
-    sources: Vec<u32>,
+    sources: Vec<FlowIndex>,
     /// Size of its buffer in bytes.
     buffer: u64,
     written: u64,
@@ -26,17 +27,17 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(flow: u32, sources: Vec<u32>, buffer: u64) -> Self {
+    pub(crate) fn new(flow: FlowIndex, sources: Vec<FlowIndex>, buffer: u64) -> Self {
         Self { flow, sources, buffer, written: 0, pending: VecDeque::new(), dropped: 0, delays: Delays::default() }
     }
 
     /// The flow into which it writes.
-    pub(crate) fn flow(&self) -> usize {
-        self.flow as usize
+    pub(crate) fn flow(&self) -> FlowIndex {
+        self.flow
     }
 
     /// The flows whose messages it collects.
-    pub(crate) fn sources(&self) -> &[u32] {
+    pub(crate) fn sources(&self) -> &[FlowIndex] {
         &self.sources
     }
 

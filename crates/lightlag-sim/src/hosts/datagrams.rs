@@ -6,15 +6,16 @@
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
 use crate::hosts::source::Source;
+use crate::ids::{FlowIndex, UdpIndex};
 use lightlag_core::Instant;
 use lightlag_core::own::Fault;
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{EndpointId, LinkId, NodeId};
 
 /// Both ends of all flows of UDP, in the order of the flows.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
     /// The first of their numbers among endpoints.
-    first: usize,
+    first: EndpointId,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
     /// The headings of the senders' datagrams. They lie close together, so that a link is known before its sender.
@@ -23,7 +24,7 @@ pub(crate) struct Datagrams {
 
 impl Datagrams {
     /// No flows yet. There will be `count`, numbered among endpoints from `first`.
-    pub(crate) fn new(first: usize, count: usize) -> Self {
+    pub(crate) fn new(first: EndpointId, count: usize) -> Self {
         Self {
             first,
             senders: Vec::with_capacity(count),
@@ -45,33 +46,33 @@ impl Datagrams {
         self.senders.len()
     }
 
-    /// The place of the flow with this number among endpoints, if it is one of UDP.
+    /// The flow whose receiver is this endpoint, if it is one of UDP.
     #[inline]
-    pub(crate) fn of_endpoint(&self, endpoint: usize) -> Option<usize> {
-        endpoint.checked_sub(self.first).filter(|place| *place < self.len())
+    pub(crate) fn of_endpoint(&self, endpoint: EndpointId) -> Option<UdpIndex> {
+        endpoint.0.checked_sub(self.first.0).map(UdpIndex).filter(|flow| flow.index() < self.len())
     }
 
-    /// The number among endpoints of the flow at this place.
+    /// The endpoint that receives the datagrams of a flow.
     #[inline]
-    pub(crate) fn endpoint(&self, place: usize) -> usize {
-        self.first + place
+    pub(crate) fn endpoint(&self, flow: UdpIndex) -> EndpointId {
+        EndpointId(self.first.0 + flow.0)
     }
 
-    /// Sends the datagrams of the flow at this place over the link of the new route, if there is one.
-    pub(crate) fn reroute(&mut self, place: usize, next: impl FnOnce(NodeId) -> Option<LinkId>) {
-        let heading = &mut self.headings[place];
+    /// Sends the datagrams of a flow over the link of the new route, if there is one.
+    pub(crate) fn reroute(&mut self, flow: UdpIndex, next: impl FnOnce(NodeId) -> Option<LinkId>) {
+        let heading = &mut self.headings[flow.index()];
         heading.out = next(heading.peer_node).unwrap_or(heading.out);
     }
 
-    /// The indices of the flows, in their order.
-    pub(crate) fn flows(&self) -> impl Iterator<Item = usize> {
-        self.headings.iter().map(|heading| heading.flow as usize)
+    /// The flows among those of the network, in their order.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = FlowIndex> {
+        self.headings.iter().map(|heading| heading.flow)
     }
 
-    /// The heading of the datagrams of the flow at this place.
+    /// The heading of the datagrams of a flow.
     #[inline]
-    pub(crate) fn heading(&self, place: usize) -> Heading {
-        self.headings[place]
+    pub(crate) fn heading(&self, flow: UdpIndex) -> Heading {
+        self.headings[flow.index()]
     }
 }
 
@@ -94,8 +95,8 @@ pub(crate) struct Heading {
     pub(crate) out: LinkId,
     /// The node to which they go.
     pub(crate) peer_node: NodeId,
-    /// Index of their flow.
-    pub(crate) flow: u32,
+    /// Their flow.
+    pub(crate) flow: FlowIndex,
 }
 
 impl Sender {

@@ -5,7 +5,9 @@
 //!
 //! Here it is decided who writes how much and when; the world does it.
 
+use crate::ids::FlowIndex;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
+use lightlag_net::EndpointId;
 use lightlag_scenario::{Flow, Http, Requests, Traffic, Varied, Web};
 use std::collections::VecDeque;
 
@@ -13,13 +15,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     /// Open its connection.
-    Open(usize),
+    Open(EndpointId),
     /// Write so many bytes.
-    Write(usize, u64),
+    Write(EndpointId, u64),
     /// Close its connection.
-    Close(usize),
+    Close(EndpointId),
     /// Wake it at this time.
-    Wake(usize, Instant),
+    Wake(EndpointId, Instant),
     /// The dialogue is over.
     Finish,
 }
@@ -47,8 +49,8 @@ pub(crate) struct Page {
 /// One connection.
 #[derive(Debug)]
 struct Line {
-    client: usize,
-    server: usize,
+    client: EndpointId,
+    server: EndpointId,
     opened: bool,
     /// Bytes that the client has written, and those that the server will have when it has answered everything.
     asked: u64,
@@ -75,8 +77,8 @@ struct Plan {
 /// A client and its server.
 #[derive(Debug)]
 pub(crate) struct Dialogue {
-    /// Index of the flow in whose row it stands.
-    flow: usize,
+    /// The flow in whose row it stands.
+    flow: FlowIndex,
     plan: Plan,
     random: RandomStream,
     lines: Vec<Line>,
@@ -96,7 +98,12 @@ pub(crate) struct Dialogue {
 
 impl Dialogue {
     /// The dialogue whose first connection is that of `flow`, the `index`-th. `ends` are client and server of each.
-    pub(crate) fn new(index: usize, flow: &Flow, seed: u64, ends: impl Iterator<Item = [usize; 2]>) -> Option<Self> {
+    pub(crate) fn new(
+        index: FlowIndex,
+        flow: &Flow,
+        seed: u64,
+        ends: impl Iterator<Item = [EndpointId; 2]>,
+    ) -> Option<Self> {
         if flow.part.connection() > 0 {
             return None;
         }
@@ -113,7 +120,7 @@ impl Dialogue {
             }
             _ => return None,
         };
-        let line = |[client, server]: [usize; 2]| Line {
+        let line = |[client, server]: [EndpointId; 2]| Line {
             client,
             server,
             opened: false,
@@ -140,8 +147,8 @@ impl Dialogue {
         })
     }
 
-    /// Index of the flow in whose row it stands.
-    pub(crate) fn flow(&self) -> usize {
+    /// The flow in whose row it stands.
+    pub(crate) fn flow(&self) -> FlowIndex {
         self.flow
     }
 

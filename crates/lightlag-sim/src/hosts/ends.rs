@@ -5,7 +5,8 @@
 //! packets go to its receiver alone, and only its sender wakes. No other module computes with these numbers: an
 //! endpoint knows its flow and its peer.
 
-use lightlag_net::NodeId;
+use crate::ids::{FlowIndex, SenderIndex, UdpIndex};
+use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::{Network, Split, Transport};
 
 /// The role of an endpoint in its flow.
@@ -32,21 +33,20 @@ impl Role {
 /// One endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct End {
-    /// Index of the flow.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowIndex,
     pub(crate) role: Role,
     /// The endpoint at the other end of its connection.
-    pub(crate) peer: u32,
+    pub(crate) peer: EndpointId,
     /// Node at which it is.
     pub(crate) node: NodeId,
     /// Node at which its peer is.
     pub(crate) peer_node: NodeId,
 }
 
-/// The number of a sending endpoint among all of them: flows of TCP first, then the far ends of proxies.
+/// The position of a sending endpoint among those of all connections.
 #[inline]
-pub(crate) fn number_of_sender(endpoint: usize) -> usize {
-    endpoint / 2
+pub(crate) fn number_of_sender(endpoint: EndpointId) -> SenderIndex {
+    SenderIndex(endpoint.0 / 2)
 }
 
 /// The numbers of the endpoints of a network.
@@ -55,18 +55,18 @@ pub(crate) struct Numbers {
     /// The first number of each flow. Empty if all are of TCP: then it is twice the index of the flow.
     firsts: Vec<u32>,
     /// Flows of TCP.
-    connections: usize,
+    connections: u32,
     /// Flows at proxies.
-    splits: usize,
+    splits: u32,
 }
 
 impl Numbers {
     pub(crate) fn new(network: &Network) -> Self {
         let is_of_tcp = |transport: Transport| transport == Transport::Tcp;
-        let connections = network.flows.iter().filter(|flow| is_of_tcp(flow.transport)).count();
-        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() };
-        if connections < network.flows.len() {
-            let (mut connection, mut datagrams) = (0, numbers.of_connections() as u32);
+        let connections = network.flows.iter().filter(|flow| is_of_tcp(flow.transport)).count() as u32;
+        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() as u32 };
+        if (connections as usize) < network.flows.len() {
+            let (mut connection, mut datagrams) = (0, numbers.of_connections());
             let first = |transport| {
                 let (next, step) = if is_of_tcp(transport) { (&mut connection, 2) } else { (&mut datagrams, 1) };
                 let first = *next;
@@ -79,64 +79,63 @@ impl Numbers {
     }
 
     /// Number of endpoints that are ends of connections. Those of UDP come behind them.
-    pub(crate) fn of_connections(&self) -> usize {
+    pub(crate) fn of_connections(&self) -> u32 {
         2 * (self.connections + self.splits)
     }
 
     /// Number of flows of UDP.
     pub(crate) fn of_datagrams(&self) -> usize {
-        self.firsts.len().saturating_sub(self.connections)
+        self.firsts.len().saturating_sub(self.connections as usize)
     }
 
     /// The endpoint from which the data of a flow of TCP comes.
     #[inline]
-    pub(crate) fn sender(&self, flow: usize) -> usize {
-        self.firsts.get(flow).map_or(2 * flow, |first| *first as usize)
+    pub(crate) fn sender(&self, flow: FlowIndex) -> EndpointId {
+        EndpointId(self.firsts.get(flow.index()).map_or(2 * flow.0, |first| *first))
     }
 
     /// The endpoint where the data of a flow of TCP ends.
     #[inline]
-    pub(crate) fn receiver(&self, flow: usize) -> usize {
-        self.sender(flow) + 1
+    pub(crate) fn receiver(&self, flow: FlowIndex) -> EndpointId {
+        EndpointId(self.sender(flow).0 + 1)
     }
 
     /// The endpoints from which the data of flows comes, in the order of the flows.
-    pub(crate) fn senders(&self) -> impl Iterator<Item = usize> + use<> {
-        (0..self.connections).map(|connection| 2 * connection)
+    pub(crate) fn senders(&self) -> impl Iterator<Item = EndpointId> + use<> {
+        (0..self.connections).map(|connection| EndpointId(2 * connection))
     }
 
     /// The endpoint where the data of a flow enters a proxy; `split` is its place in the list of flows at proxies.
-    pub(crate) fn entry(&self, split: usize) -> usize {
-        2 * (self.connections + split)
+    pub(crate) fn entry(&self, split: usize) -> EndpointId {
+        EndpointId(2 * (self.connections + split as u32))
     }
 
     /// The endpoint where the data of a flow leaves a proxy.
-    pub(crate) fn exit(&self, split: usize) -> usize {
-        self.entry(split) + 1
+    pub(crate) fn exit(&self, split: usize) -> EndpointId {
+        EndpointId(self.entry(split).0 + 1)
     }
 
     /// The place of an end of a proxy in the list of flows at proxies.
-    pub(crate) fn split(&self, endpoint: usize) -> usize {
-        endpoint / 2 - self.connections
+    pub(crate) fn split(&self, endpoint: EndpointId) -> usize {
+        (endpoint.0 / 2 - self.connections) as usize
     }
 
-    /// The place of a flow among those of UDP, if it is one of them.
+    /// The position of a flow among those of UDP, if it is one of them.
     #[inline]
-    pub(crate) fn datagrams(&self, flow: usize) -> Option<usize> {
-        (*self.firsts.get(flow)? as usize).checked_sub(self.of_connections())
+    pub(crate) fn datagrams(&self, flow: FlowIndex) -> Option<UdpIndex> {
+        self.firsts.get(flow.index())?.checked_sub(self.of_connections()).map(UdpIndex)
     }
 }
 
 /// All endpoints that are ends of connections, in the order of their numbers.
 pub(crate) fn of_connections<'a>(network: &'a Network, numbers: &'a Numbers) -> impl Iterator<Item = End> + 'a {
-    let is_of_tcp = |flow: &usize| network.flows[*flow].transport == Transport::Tcp;
-    let of_flows = (0..network.flows.len()).filter(is_of_tcp).flat_map(|flow| {
-        let [first, next] =
-            [0, 1].map(|more| network.splits.partition_point(|split| (split.flow as usize) < flow + more));
+    let is_of_tcp = |flow: &FlowIndex| network.flows[flow.index()].transport == Transport::Tcp;
+    let of_flows = (0..network.flows.len() as u32).map(FlowIndex).filter(is_of_tcp).flat_map(|flow| {
+        let [first, next] = [0, 1].map(|more| network.splits.partition_point(|split| split.flow < flow.0 + more));
         [end(network, numbers, flow, Role::Sender, first), end(network, numbers, flow, Role::Receiver, next)]
     });
     let of_proxies = network.splits.iter().enumerate().flat_map(|(at, split)| {
-        let flow = split.flow as usize;
+        let flow = FlowIndex(split.flow);
         [end(network, numbers, flow, Role::Entry, at), end(network, numbers, flow, Role::Exit, at + 1)]
     });
     of_flows.chain(of_proxies)
@@ -145,40 +144,40 @@ pub(crate) fn of_connections<'a>(network: &'a Network, numbers: &'a Numbers) -> 
 /// The receivers of flows of UDP, in the order of their numbers.
 pub(crate) fn of_datagrams<'a>(network: &'a Network, numbers: &'a Numbers) -> impl Iterator<Item = End> + 'a {
     (0..).zip(&network.flows).filter(|(_, flow)| flow.transport == Transport::Udp).map(|(index, flow)| {
-        let number = numbers.firsts[index as usize];
-        End { flow: index, role: Role::Receiver, peer: number, node: flow.to, peer_node: flow.from }
+        let peer = EndpointId(numbers.firsts[index as usize]);
+        End { flow: FlowIndex(index), role: Role::Receiver, peer, node: flow.to, peer_node: flow.from }
     })
 }
 
 /// An endpoint. For the connection toward the receiver, `split` is the place in the list at which the connection
 /// arrives; for that toward the sender, it is the place before which it comes.
-fn end(network: &Network, numbers: &Numbers, flow: usize, role: Role, split: usize) -> End {
+fn end(network: &Network, numbers: &Numbers, flow: FlowIndex, role: Role, split: usize) -> End {
     let to = if role.sends() { arrival } else { origin };
     let (peer, peer_node) = to(network, numbers, flow, split);
-    let of_flow = &network.flows[flow];
+    let of_flow = &network.flows[flow.index()];
     let node = match role {
         Role::Sender => of_flow.from,
         Role::Receiver => of_flow.to,
         Role::Entry => place(network, network.splits[split]),
         Role::Exit => place(network, network.splits[split - 1]),
     };
-    End { flow: flow as u32, role, peer: peer as u32, node, peer_node }
+    End { flow, role, peer, node, peer_node }
 }
 
 /// The endpoint at which the data of a flow arrives next if the next proxy of the list is `split`.
-fn arrival(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
-    match network.splits.get(split).filter(|split| split.flow as usize == flow) {
+fn arrival(network: &Network, numbers: &Numbers, flow: FlowIndex, split: usize) -> (EndpointId, NodeId) {
+    match network.splits.get(split).filter(|split| split.flow == flow.0) {
         Some(at) => (numbers.entry(split), place(network, *at)),
-        None => (numbers.receiver(flow), network.flows[flow].to),
+        None => (numbers.receiver(flow), network.flows[flow.index()].to),
     }
 }
 
 /// The endpoint that sends the data of a flow to `split` of the list, or to its receiver after the last one.
-fn origin(network: &Network, numbers: &Numbers, flow: usize, split: usize) -> (usize, NodeId) {
+fn origin(network: &Network, numbers: &Numbers, flow: FlowIndex, split: usize) -> (EndpointId, NodeId) {
     let before = split.checked_sub(1).map(|before| (before, network.splits[before]));
-    match before.filter(|(_, split)| split.flow as usize == flow) {
+    match before.filter(|(_, split)| split.flow == flow.0) {
         Some((before, at)) => (numbers.exit(before), place(network, at)),
-        None => (numbers.sender(flow), network.flows[flow].from),
+        None => (numbers.sender(flow), network.flows[flow.index()].from),
     }
 }
 

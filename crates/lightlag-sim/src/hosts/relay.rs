@@ -6,14 +6,15 @@
 //! closes when the other end's peer has closed and nothing is left; the failure of one connection resets the other.
 
 use lightlag_core::Instant;
+use lightlag_net::EndpointId;
 use lightlag_tcp::{Connection, Failure, State};
 
 /// A flow at a proxy.
 #[derive(Debug)]
 pub(crate) struct Relay {
     /// Its two endpoints.
-    pub(crate) entry: u32,
-    pub(crate) exit: u32,
+    pub(crate) entry: EndpointId,
+    pub(crate) exit: EndpointId,
     /// Index of the proxy.
     pub(crate) proxy: u32,
     /// Size of its buffer in bytes.
@@ -49,7 +50,7 @@ enum Stage {
 }
 
 impl Relay {
-    pub(crate) fn new([entry, exit]: [u32; 2], proxy: u32, limit: u64) -> Self {
+    pub(crate) fn new([entry, exit]: [EndpointId; 2], proxy: u32, limit: u64) -> Self {
         Self {
             entry,
             exit,

@@ -1,5 +1,6 @@
 //! The ways of flows, as a table.
 
+use crate::ids::FlowIndex;
 use crate::table::{Names, recorded};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
@@ -24,10 +25,10 @@ recorded! {
 
 impl Paths {
     /// The way of a flow leads over these nodes.
-    pub(crate) fn note(&mut self, now: Instant, flow: u32, nodes: impl Iterator<Item = NodeId>, hops: u32) {
+    pub(crate) fn note(&mut self, now: Instant, flow: FlowIndex, nodes: impl Iterator<Item = NodeId>, hops: u32) {
         for (hop, node) in (0..).zip(nodes) {
             self.time_s.push(now.as_secs_f64());
-            self.flow.push(flow);
+            self.flow.push(flow.0);
             self.hops.push(hops);
             self.hop.push(hop);
             self.node.push(node.0);

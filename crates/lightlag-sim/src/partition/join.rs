@@ -6,6 +6,7 @@ use crate::border::mail::Mail;
 use crate::border::{Border, Outlet, Part, Whole};
 use crate::hosts::ends::number_of_sender;
 use crate::hosts::{Share, Task};
+use crate::ids::{FlowIndex, UdpIndex};
 use crate::partition::Partition;
 use crate::partition::ledger::Ledger;
 use crate::partition::merge::Tables;
@@ -17,10 +18,9 @@ use std::sync::Arc;
 
 /// All parts of the world that may be due.
 fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = Due> + use<B> {
-    let [links, connections, datagrams] =
-        [world.fabric.hops.len(), world.hosts.endpoints.len(), world.hosts.datagrams.len()];
-    let links = (0..links).map(|link| Due::Link(LinkId(link as u32)));
-    let hosts = (0..connections).map(Due::Connection).chain((0..datagrams).map(Due::Datagrams));
+    let links = (0..world.fabric.hops.len() as u32).map(|link| Due::Link(LinkId(link)));
+    let datagrams = (0..world.hosts.datagrams.len() as u32).map(UdpIndex).map(Due::Datagrams);
+    let hosts = world.hosts.endpoints.ids().map(Due::Connection).chain(datagrams);
     links.chain(hosts).chain([Due::Sampler, Due::Epoch])
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc
     for due in parts(&world) {
         let is_here = match due {
             Due::Connection(at) => cut.endpoint(at) == number,
-            Due::Datagrams(place) => cut.datagrams(place)[0] == number,
+            Due::Datagrams(flow) => cut.datagrams(flow)[0] == number,
             _ => true,
         };
         if let Some(time) = world.agenda.armed(due).filter(|_| is_here) {
@@ -60,7 +60,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         let owner = match due {
             Due::Link(on) => cut.stands(on),
             Due::Connection(at) => cut.endpoint(at),
-            Due::Datagrams(place) => cut.datagrams(place)[0],
+            Due::Datagrams(flow) => cut.datagrams(flow)[0],
             _ => 0,
         };
         if let Some(time) = worlds[usize::from(owner)].agenda.armed(due) {
@@ -78,7 +78,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         }
         let theirs = &mut other.hosts;
         for place in 0..hosts.datagrams.len() {
-            let [sender, receiver] = cut.datagrams(place);
+            let [sender, receiver] = cut.datagrams(UdpIndex(place as u32));
             if is_its(sender) {
                 std::mem::swap(&mut hosts.datagrams.senders[place], &mut theirs.datagrams.senders[place]);
             }
@@ -87,7 +87,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
             }
         }
         for relay in 0..hosts.relays.len() {
-            if is_its(cut.endpoint(hosts.relays[relay].entry as usize)) {
+            if is_its(cut.endpoint(hosts.relays[relay].entry)) {
                 std::mem::swap(&mut hosts.relays[relay], &mut theirs.relays[relay]);
             }
         }
@@ -101,7 +101,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
                 std::mem::swap(&mut hosts.dialogues[at], &mut theirs.dialogues[at]);
             }
         }
-        let its_ends = (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at)));
+        let its_ends = hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at)));
         let shares: Vec<Share> = its_ends.map(|at| hosts.shared.of(at)).collect();
         // Several endpoints may share one.
         for bucket in shares.iter().filter_map(|share| share.bucket).collect::<BTreeSet<u32>>() {
@@ -111,10 +111,10 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         for jar in shares.iter().filter_map(|share| share.jar).map(|jar| jar as usize) {
             hosts.shared.jars[jar] = theirs.shared.jars[jar];
         }
-        for at in (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at))) {
+        for at in hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at))) {
             std::mem::swap(&mut hosts.endpoints[at], &mut theirs.endpoints[at]);
         }
-        let its_senders = (0..hosts.endpoints.len()).filter(|at| is_its(cut.endpoint(*at)));
+        let its_senders = hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at)));
         let its_senders = its_senders.filter(|at| hosts.endpoints[*at].role.sends()).map(number_of_sender);
         recorder.join(&other.recorder, its_senders);
         sent += other.sent;
@@ -122,7 +122,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         expired += other.expired;
     }
     let Ledger { outcomes, endings, open_transfers, awaited } = ledger;
-    for (flow, is_awaited) in awaited.into_iter().enumerate() {
+    for (flow, is_awaited) in (0..).map(FlowIndex).zip(awaited) {
         if !is_awaited && hosts.awaits(flow) {
             let receiver = hosts.numbers.receiver(flow);
             hosts.endpoints[receiver].task = Task::Idle;

@@ -3,7 +3,9 @@
 use crate::border::moment::Moment;
 use crate::border::{Happened, What};
 use crate::hosts::{Ending, Hosts, Outcome, Outcomes};
+use crate::ids::FlowIndex;
 use crate::partition::Partition;
+use lightlag_net::EndpointId;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -11,7 +13,7 @@ use std::collections::btree_map::Entry;
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) outcomes: Outcomes,
-    pub(crate) endings: BTreeMap<usize, Ending>,
+    pub(crate) endings: BTreeMap<EndpointId, Ending>,
     pub(crate) open_transfers: usize,
     /// Whether the run waits for each flow.
     pub(crate) awaited: Vec<bool>,
@@ -27,7 +29,7 @@ impl Ledger {
             outcomes: hosts.outcomes.clone(),
             endings: hosts.endings.clone(),
             open_transfers: hosts.open_transfers,
-            awaited: (0..hosts.outcomes.flows()).map(|flow| hosts.awaits(flow)).collect(),
+            awaited: (0..hosts.outcomes.flows() as u32).map(|flow| hosts.awaits(FlowIndex(flow))).collect(),
         }
     }
 
@@ -38,7 +40,7 @@ impl Ledger {
         // Stable: what happens in one event stays in its order.
         happened.sort_by_key(|happened| happened.at);
         for Happened { at, what, accounts } in happened {
-            let account = |sender: usize| {
+            let account = |sender: EndpointId| {
                 let known = accounts.iter().find(|(of, _)| *of == sender).map(|(_, ending)| *ending);
                 // A failure may come before everything was sent.
                 let is_late = !matches!(what, What::Fails { .. });
@@ -55,7 +57,7 @@ impl Ledger {
         hosts: &Hosts,
         at: Moment,
         what: What,
-        account: impl Fn(usize) -> Option<Ending>,
+        account: impl Fn(EndpointId) -> Option<Ending>,
     ) -> Result<(), Unknown> {
         match what {
             What::TransferArrives { flow } => {
@@ -84,13 +86,13 @@ impl Ledger {
     }
 
     /// The run waits for this flow no more. Returns whether it did.
-    fn close(&mut self, flow: usize) -> bool {
-        let was_awaited = std::mem::take(&mut self.awaited[flow]);
+    fn close(&mut self, flow: FlowIndex) -> bool {
+        let was_awaited = std::mem::take(&mut self.awaited[flow.index()]);
         self.open_transfers -= usize::from(was_awaited);
         was_awaited
     }
 
-    fn end(&mut self, sender: usize, account: impl Fn(usize) -> Option<Ending>) -> Result<(), Unknown> {
+    fn end(&mut self, sender: EndpointId, account: impl Fn(EndpointId) -> Option<Ending>) -> Result<(), Unknown> {
         if let Entry::Vacant(place) = self.endings.entry(sender) {
             place.insert(account(sender).ok_or(Unknown)?);
         }
@@ -100,13 +102,13 @@ impl Ledger {
 
 /// The account of a sender at an event of another partition in the last round. It is known only of senders that had sent
 /// everything before.
-fn account_at(partitions: &[Partition], sender: usize, at: Moment) -> Option<Ending> {
+fn account_at(partitions: &[Partition], sender: EndpointId, at: Moment) -> Option<Ending> {
     let world = &partitions[usize::from(partitions[0].border.cut.endpoint(sender))];
     let connection = &world.hosts.endpoints[sender].connection;
     if !connection.has_sent_everything() {
         return None;
     }
-    let next = world.border.standings.iter().find(|(moment, of, _)| *of as usize == sender && *moment > at);
+    let next = world.border.standings.iter().find(|(moment, of, _)| *of == sender && *moment > at);
     let standing = next.map_or_else(|| connection.standing(), |(_, _, standing)| *standing);
     let (limited, mean_cwnd_segments) = (standing.limited(at.time), standing.mean_cwnd_segments(at.time));
     Some(Ending { at: at.time, limited, mean_cwnd_segments })

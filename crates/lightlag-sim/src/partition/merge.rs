@@ -2,6 +2,7 @@
 
 use crate::border::Mark;
 use crate::border::moment::{Moment, Turn};
+use crate::ids::FlowIndex;
 use crate::partition::Partition;
 use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
 use std::ops::Range;
@@ -23,7 +24,7 @@ type Rows = (usize, [Range<usize>; 4]);
 /// A note of a round, from which a row of the tables follows.
 enum Entry {
     /// Progress of the data of a flow.
-    Progress(u32, Progress),
+    Progress(FlowIndex, Progress),
     /// Rows of each table of a partition.
     Rows(Rows),
 }
@@ -34,11 +35,14 @@ impl Tables {
     /// Empty tables.
     pub(crate) fn new(worlds: &Worlds) -> Self {
         let world = &worlds[0];
-        let followed = |flow: usize| {
+        let followed = |flow: FlowIndex| {
             let is_tcp = world.hosts.numbers.datagrams(flow).is_none();
             (is_tcp && world.border.cut.is_followed(world.hosts.numbers.receiver(flow))).then(Progress::default)
         };
-        Self { progress: (0..world.hosts.outcomes.flows()).map(followed).collect(), ..Self::default() }
+        Self {
+            progress: (0..world.hosts.outcomes.flows() as u32).map(FlowIndex).map(followed).collect(),
+            ..Self::default()
+        }
     }
 
     /// Moves into them what was recorded in a round.
@@ -65,7 +69,7 @@ impl Tables {
         let mut samples = Vec::new();
         while let Some((at, turn, entry)) = entries.next() {
             match entry {
-                Entry::Progress(flow, progress) => self.progress[flow as usize] = Some(progress),
+                Entry::Progress(flow, progress) => self.progress[flow.index()] = Some(progress),
                 Entry::Rows(rows) if turn == Some(Turn::Sample) => samples.push(rows),
                 Entry::Rows(rows) => self.append(worlds, &rows),
             }

@@ -9,6 +9,7 @@
 use crate::border::cut::{Cut, FOREVER};
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
+use crate::ids::FlowIndex;
 use crate::partition::pack::Pieces;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{Link, LinkId, NodeId};
@@ -208,11 +209,11 @@ impl Cut {
         let endpoints: Vec<u16> = hosts.endpoints.iter().map(|endpoint| of(endpoint.node)).collect();
         let ends_elsewhere = hosts.endpoints.iter().zip(&endpoints);
         let ends_elsewhere =
-            ends_elsewhere.map(|(end, here)| end.role.sends() && endpoints[end.peer as usize] != *here).collect();
+            ends_elsewhere.map(|(end, here)| end.role.sends() && endpoints[end.peer.index()] != *here).collect();
         let mut is_followed = vec![false; endpoints.len()];
-        for (at, end) in hosts.endpoints.iter().enumerate().filter(|(_, end)| end.role.sends()) {
-            let receiver = hosts.numbers.receiver(end.flow as usize);
-            is_followed[receiver] |= endpoints[receiver] != endpoints[at];
+        for (at, end) in hosts.endpoints.enumerated().filter(|(_, end)| end.role.sends()) {
+            let receiver = hosts.numbers.receiver(end.flow).index();
+            is_followed[receiver] |= endpoints[receiver] != endpoints[at.index()];
         }
         let of_udp = network.flows.iter().filter(|flow| flow.transport == Transport::Udp);
         let datagrams = of_udp.map(|flow| [of(flow.from), of(flow.to)]).collect();
@@ -400,7 +401,7 @@ impl<'a> Ways<'a> {
 /// A flow that shows that a run goes on: it cannot end before so much has happened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
-    pub(crate) flow: usize,
+    pub(crate) flow: FlowIndex,
     pub(crate) start: Instant,
     /// Bytes of payload; `None`: not known before the run.
     pub(crate) transfer: Option<u64>,
@@ -413,8 +414,8 @@ pub(crate) struct Guard {
 /// The flows for which a run waits.
 pub(crate) fn guards<B: Clone + Default>(network: &Network, fabric: &Fabric<B>) -> Vec<Guard> {
     let mut ways = Ways::new(network);
-    let finite = network.flows.iter().enumerate().filter(|(_, flow)| flow.is_finite());
-    let guard = |(flow, of): (usize, &lightlag_scenario::Flow)| {
+    let finite = (0..).map(FlowIndex).zip(&network.flows).filter(|(_, flow)| flow.is_finite());
+    let guard = |(flow, of): (FlowIndex, &lightlag_scenario::Flow)| {
         let way = ways.of(of.from, of.to);
         let crossing = |link: &LinkId| fabric.hops[link.0 as usize].link.least_crossing().unwrap_or_default();
         let steady = |link: &LinkId| {

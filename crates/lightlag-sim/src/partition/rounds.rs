@@ -14,6 +14,7 @@ use crate::border::mail::Mail;
 use crate::builder::build;
 use crate::hosts::Task;
 use crate::hosts::source::Source;
+use crate::ids::FlowIndex;
 use crate::partition::Partition;
 use crate::partition::critical;
 use crate::partition::join;
@@ -23,7 +24,7 @@ use crate::partition::plan::Guard;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_core::{Duration, Instant, Patience, Pool, Wait, evenly};
-use lightlag_net::Link;
+use lightlag_net::{EndpointId, Link};
 use lightlag_scenario::{Network, Scenario};
 use std::sync::Arc;
 
@@ -171,8 +172,8 @@ fn planned_sizes(
     seed: u64,
     end: Instant,
     cut: &Arc<Cut>,
-) -> Vec<(usize, u64)> {
-    let flows = network.flows.iter().enumerate();
+) -> Vec<(EndpointId, u64)> {
+    let flows = (0..).map(FlowIndex).zip(&network.flows);
     let told = flows.filter(|(_, flow)| flow.is_finite() && !flow.traffic.is_bulk() && !flow.traffic.is_dialogue());
     let apart = told.filter_map(|(index, flow)| {
         let [sender, receiver] = [world.hosts.numbers.sender(index), world.hosts.numbers.receiver(index)];
@@ -324,7 +325,7 @@ impl Rounds {
 impl Guard {
     /// Whether the flow surely goes on from `start` to `end`, unless its connection is given up.
     fn holds(&self, worlds: &Worlds, ledger: &Ledger, start: Instant, end: Instant) -> bool {
-        if !ledger.awaited[self.flow] {
+        if !ledger.awaited[self.flow.index()] {
             return false;
         }
         if self.start >= end {

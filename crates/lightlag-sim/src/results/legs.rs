@@ -2,11 +2,12 @@
 
 use super::LimitedSeconds;
 use crate::hosts::ends::Numbers;
+use crate::ids::FlowIndex;
 use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::NodeId;
+use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::Network;
 
 rows! {
@@ -61,7 +62,7 @@ pub(super) struct LegIdentity {
     from: String,
     to: String,
     congestion: String,
-    sender: usize,
+    sender: EndpointId,
     /// The relay whose far end the sender is; `None` for the first leg, which starts with its flow.
     relay: Option<usize>,
     start: Instant,
@@ -76,7 +77,7 @@ impl LegIdentity {
         let mut legs = Vec::new();
         let mut at = 0;
         while let Some(split) = network.splits.get(at) {
-            let (index, flow) = (split.flow as usize, &network.flows[split.flow as usize]);
+            let (index, flow) = (FlowIndex(split.flow), &network.flows[split.flow as usize]);
             let count = network.splits[at..].iter().take_while(|other| other.flow == split.flow).count();
             for leg in 0..=count {
                 let relay = leg.checked_sub(1).map(|before| at + before);
@@ -105,7 +106,7 @@ pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity
 fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> LegSummary {
     let LegIdentity { flow, leg, from, to, congestion, sender, relay, start } = identity;
     let connection = &world.hosts.endpoints[sender].connection;
-    let peer = &world.hosts.endpoints[world.hosts.endpoints[sender].peer as usize].connection;
+    let peer = &world.hosts.endpoints[world.hosts.endpoints[sender].peer].connection;
     let start = match relay {
         Some(relay) => world.hosts.relays[relay].opened(),
         None => Some(start).filter(|start| *start <= end),

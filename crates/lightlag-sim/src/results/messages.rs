@@ -1,6 +1,7 @@
 //! Fate of the messages that sinks collect.
 
 use crate::hosts::collector::Collector;
+use crate::ids::FlowIndex;
 use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
@@ -26,15 +27,14 @@ rows! {
 
 impl MessageSummary {
     /// Of the sink that writes into a flow, if one does.
-    pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
+    pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
         let at = world.hosts.collectors.binary_search_by_key(&flow, Collector::flow).ok()?;
         let collector = &world.hosts.collectors[at];
         let (mut sent, mut lost) = (0, 0);
         for source in collector.sources() {
-            let source = *source as usize;
-            if let Some(place) = world.hosts.numbers.datagrams(source) {
-                sent += world.hosts.datagrams.senders[place].sent();
-                lost += world.recorder.lost_datagrams[place];
+            if let Some(of_udp) = world.hosts.numbers.datagrams(*source) {
+                sent += world.hosts.datagrams.senders[of_udp.index()].sent();
+                lost += world.recorder.lost_datagrams[of_udp.index()];
             }
         }
         let delays = collector.delays();

@@ -1,6 +1,7 @@
 //! The parts of a result that come from the network: names, and where flows and links are. While a run lasts they are numbers;
 //! texts come with the summary.
 
+use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 use lightlag_scenario::{Flow, LinkDirection, Network, Traffic, Transport};
@@ -161,21 +162,22 @@ impl FlowOrigin {
 /// The names of flows. Most are called by their ends, as a link direction is.
 pub(super) struct FlowNames {
     /// The flows that have another name, in ascending order, and their names.
-    others: Vec<u32>,
+    others: Vec<FlowIndex>,
     names: Names,
 }
 
 impl FlowNames {
     pub(super) fn of(network: &Network, nodes: &Names) -> Self {
         let is_other = |flow: &Flow| flow.name != nodes.of_way([flow.from, flow.to]);
-        let others: Vec<u32> = (0..).zip(&network.flows).filter(|(_, flow)| is_other(flow)).map(|(at, _)| at).collect();
-        let names = Names::of(others.iter().map(|at| network.flows[*at as usize].name.as_str()));
+        let numbered = (0..).map(FlowIndex).zip(&network.flows);
+        let others: Vec<FlowIndex> = numbered.filter(|(_, flow)| is_other(flow)).map(|(at, _)| at).collect();
+        let names = Names::of(others.iter().map(|at| network.flows[at.index()].name.as_str()));
         Self { others, names }
     }
 
     /// The name of a flow.
-    pub(super) fn get(&self, at: usize, origin: &FlowOrigin, nodes: &Names) -> String {
-        match self.others.binary_search(&(at as u32)) {
+    pub(super) fn get(&self, flow: FlowIndex, origin: &FlowOrigin, nodes: &Names) -> String {
+        match self.others.binary_search(&flow) {
             Ok(other) => self.names.get(other).to_owned(),
             Err(_) => nodes.of_way([origin.from, origin.to]),
         }

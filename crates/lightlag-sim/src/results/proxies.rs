@@ -76,8 +76,8 @@ pub(super) fn proxy_summaries(
     end: Instant,
 ) -> Vec<ProxySummary> {
     let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::hosts::relay::Relay)| {
-        let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.hosts.endpoints[end as usize]);
-        let arrived = world.hosts.endpoints[exit.peer as usize].connection.received();
+        let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.hosts.endpoints[end]);
+        let arrived = world.hosts.endpoints[exit.peer].connection.received();
         let [entry, exit] = [entry, exit].map(|end| &end.connection);
         let statistics = exit.statistics();
         ProxySummary {

@@ -1,6 +1,7 @@
 //! Fate of the messages of stations and of media with `elfn`.
 
 use crate::clerks::stations::Counts;
+use crate::ids::FlowIndex;
 use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
@@ -24,8 +25,8 @@ rows! {
 
 impl SignalSummary {
     /// Of a flow, where there are stations.
-    pub(super) fn of(world: &World<impl Tap>, flow: usize) -> Option<Self> {
+    pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
         let Counts { sent, received, ignored, local } = world.clerks.stations.as_ref()?.counted(flow);
-        Some(Self { sent, received, ignored, lost: world.recorder.lost_signals[flow], local })
+        Some(Self { sent, received, ignored, lost: world.recorder.lost_signals[flow.index()], local })
     }
 }

@@ -3,6 +3,7 @@
 use super::origin::FlowIdentity;
 use super::{FlowSummary, LimitedSeconds};
 use crate::hosts::dialogue::Dialogue;
+use crate::ids::FlowIndex;
 use crate::table::{Names, recorded, rows};
 use crate::tap::Tap;
 use crate::world::World;
@@ -72,7 +73,7 @@ impl Responses {
     pub(super) fn add(&mut self, dialogue: &Dialogue) {
         for page in dialogue.pages() {
             self.time_s.push(page.began.as_secs_f64());
-            self.flow.push(dialogue.flow() as u32);
+            self.flow.push(dialogue.flow().0);
             self.duration_s.push(page.took.as_secs_f64());
             self.bytes.push(page.bytes);
         }
@@ -82,12 +83,13 @@ impl Responses {
 /// The results of a flow of UDP, if it is one.
 pub(super) fn datagrams_of(
     world: &World<impl Tap>,
-    flow: usize,
+    flow: FlowIndex,
     identity: FlowIdentity,
     end: Instant,
 ) -> Result<FlowSummary, Box<FlowIdentity>> {
-    let Some(place) = world.hosts.numbers.datagrams(flow) else { return Err(Box::new(identity)) };
-    let (sender, receiver) = (&world.hosts.datagrams.senders[place], &world.hosts.datagrams.receivers[place]);
+    let Some(of_udp) = world.hosts.numbers.datagrams(flow) else { return Err(Box::new(identity)) };
+    let (sender, receiver) =
+        (&world.hosts.datagrams.senders[of_udp.index()], &world.hosts.datagrams.receivers[of_udp.index()]);
     let elapsed = end.since(identity.start.min(end)).as_secs_f64();
     let delays = receiver.delays();
     Ok(FlowSummary {
@@ -113,7 +115,7 @@ pub(super) fn datagrams_of(
         limited_s: LimitedSeconds { application: elapsed, ..LimitedSeconds::default() },
         datagrams: Some(Box::new(DatagramSummary {
             received: delays.count(),
-            lost: world.recorder.lost_datagrams[place],
+            lost: world.recorder.lost_datagrams[of_udp.index()],
             mean_delay_s: delays.mean(),
             p95_delay_s: delays.quantile(0.95),
         })),

@@ -9,10 +9,11 @@
 
 use crate::body::{Body, Other, Packet, Signal};
 use crate::hosts::ends::{self, End, Numbers};
+use crate::ids::FlowIndex;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{EndpointId, LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
 use lightlag_tcp::Snapshot;
 use lightlag_tcp::segment::Flags;
@@ -217,7 +218,7 @@ impl Captures {
             comment,
             awaits: Some(on),
         };
-        self.see(self.at_node[node.0 as usize], packet.flow, seen);
+        self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
     #[cold]
@@ -225,7 +226,7 @@ impl Captures {
         let comment = String::new();
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: Some(on) };
-        self.see(self.at_node[node.0 as usize], packet.flow, seen);
+        self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
     #[cold]
@@ -233,7 +234,7 @@ impl Captures {
         let comment = if self.comments { format!("dropped: {}", explain(DropCause::Ttl)) } else { String::new() };
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
-        self.see(self.at_node[node.0 as usize], packet.flow, seen);
+        self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
     #[cold]
@@ -246,7 +247,7 @@ impl Captures {
             comment,
             awaits: Some(on),
         };
-        self.see(self.at_link[on.0 as usize], packet.flow, seen);
+        self.see(self.at_link[on.0 as usize], packet.to, seen);
     }
 
     #[cold]
@@ -261,7 +262,7 @@ impl Captures {
         let comment = self.comment(packet, state);
         let seen =
             Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
-        self.see(self.at_node[packet.destination.0 as usize], packet.flow, seen);
+        self.see(self.at_node[packet.destination.0 as usize], packet.to, seen);
     }
 
     #[cold]
@@ -281,8 +282,8 @@ impl Captures {
 
 impl Captures {
     /// From now on only packets of these flows are seen.
-    pub(crate) fn keep_to(&mut self, of: impl Fn(usize) -> bool) {
-        for (flow, is_captured) in self.flows.iter_mut().enumerate() {
+    pub(crate) fn keep_to(&mut self, of: impl Fn(FlowIndex) -> bool) {
+        for (flow, is_captured) in (0..).map(FlowIndex).zip(&mut self.flows) {
             *is_captured &= of(flow);
         }
     }
@@ -307,7 +308,7 @@ impl Captures {
     fn origin(&self, packet: &Packet) -> NodeId {
         match packet.body {
             Body::Other(Other::Signal(Signal { station, .. })) => station,
-            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.endpoints[packet.flow as usize].peer_node,
+            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.endpoints[packet.to.index()].peer_node,
         }
     }
 
@@ -323,11 +324,11 @@ impl Captures {
     }
 
     /// Whether packets with this number of an endpoint are captured.
-    fn wants(&self, endpoint: u32) -> bool {
-        self.flows[self.endpoints[endpoint as usize].flow as usize]
+    fn wants(&self, endpoint: EndpointId) -> bool {
+        self.flows[self.endpoints[endpoint.index()].flow.index()]
     }
 
-    fn see(&mut self, file: Option<usize>, endpoint: u32, mut seen: Seen) {
+    fn see(&mut self, file: Option<usize>, endpoint: EndpointId, mut seen: Seen) {
         let Some(file) = file.filter(|_| self.wants(endpoint) && self.error.is_none()) else { return };
         seen.awaits = seen.awaits.filter(|on| self.comments && *on < self.first_radio);
         self.files[file].pending.add(seen);
@@ -383,13 +384,13 @@ impl Captures {
 
     /// Puts the bytes of a packet in `bytes`.
     fn put(&mut self, packet: &Packet, ttl: u8) {
-        let End { flow, role, .. } = self.endpoints[packet.flow as usize];
+        let End { flow, role, .. } = self.endpoints[packet.to.index()];
         let dscp = match packet.body {
-            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.dscp[flow as usize],
+            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.dscp[flow.index()],
             Body::Other(Other::Signal(_)) => Dscp::default(),
         };
         let fields = IpFields { dscp, ecn: packet.ecn(), ttl, ..IpFields::default() };
-        let forward = addresses(self.ip, self.hosts[flow as usize], flow);
+        let forward = addresses(self.ip, self.hosts[flow.index()], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match &packet.body {
             Body::Segment(segment) => {
@@ -419,10 +420,10 @@ impl Captures {
 }
 
 /// The addresses of a packet with data of a flow from the first of its nodes to the last.
-fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: u32) -> Addresses {
+fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: FlowIndex) -> Addresses {
     let ports = u32::from(SENDER_PORTS.end() - SENDER_PORTS.start()) + 1;
-    let client = SENDER_PORTS.start() + (flow % ports) as u16;
-    let server = match flow / ports {
+    let client = SENDER_PORTS.start() + (flow.0 % ports) as u16;
+    let server = match flow.0 / ports {
         0 => DISCARD,
         more => (MORE_RECEIVERS + more) as u16,
     };

@@ -5,6 +5,7 @@
 
 use crate::body::{Body, Other, Packet};
 use crate::hosts::ends::{self, End, Numbers};
+use crate::ids::FlowIndex;
 use crate::table::{Names, recorded};
 use lightlag_core::Instant;
 use lightlag_net::LinkId;
@@ -51,7 +52,7 @@ pub struct Watch {
     /// Until when.
     pub until: Instant,
     /// The only flow to see, if not all.
-    pub flow: Option<u32>,
+    pub flow: Option<FlowIndex>,
     /// The most rows of a step; what comes behind them is left out.
     pub most: usize,
 }
@@ -125,15 +126,15 @@ impl Watcher {
     #[cold]
     fn note(&mut self, now: Instant, node: u32, link: u32, packet: &Packet, event: Event) {
         let Watch { from, until, flow, most } = self.watch;
-        let end = &self.ends[packet.flow as usize];
+        let end = &self.ends[packet.to.index()];
         if now < from || now >= until || flow.is_some_and(|flow| flow != end.flow) || self.passages.rows() >= most {
             return;
         }
         let (seq, ack, len, stamp) = facts(packet);
         let passages = &mut self.passages;
         passages.time_s.push(now.as_secs_f64());
-        passages.packet.push(name_of([packet.flow, seq, ack, len, stamp]));
-        passages.flow.push(end.flow);
+        passages.packet.push(name_of([packet.to.0, seq, ack, len, stamp]));
+        passages.flow.push(end.flow.0);
         passages.node.push(node);
         passages.link.push(link);
         passages.event.push(event as u8);

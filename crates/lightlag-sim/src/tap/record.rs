@@ -2,6 +2,7 @@
 
 use crate::body::{Body, Other};
 use crate::hosts::Addressees;
+use crate::ids::{FlowIndex, SenderIndex};
 use crate::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
 use lightlag_control::congestion::{PathState, Phase};
 use lightlag_core::{Duration, Instant, Rate};
@@ -141,9 +142,8 @@ recorded! {
 /// A sender that is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    pub(crate) flow: usize,
-    /// Its number among senders ([`crate::hosts::ends::number_of_sender`]).
-    pub(crate) sender: usize,
+    pub(crate) flow: FlowIndex,
+    pub(crate) sender: SenderIndex,
 }
 
 /// Progress of the data of a flow at its end, in bytes.
@@ -250,9 +250,9 @@ impl Recorder {
     }
 
     /// Takes over what another recorder kept of these senders, and all that it counted.
-    pub(crate) fn join(&mut self, other: &Self, senders: impl Iterator<Item = usize>) {
+    pub(crate) fn join(&mut self, other: &Self, senders: impl Iterator<Item = SenderIndex>) {
         if !self.last.is_empty() {
-            senders.for_each(|sender| self.last[sender] = other.last[sender]);
+            senders.for_each(|sender| self.last[sender.index()] = other.last[sender.index()]);
         }
         for (ours, theirs) in
             [(&mut self.lost_datagrams, &other.lost_datagrams), (&mut self.lost_signals, &other.lost_signals)]
@@ -280,22 +280,22 @@ impl Recorder {
     ) {
         if self.mode == TraceMode::Change {
             let course = sender.course();
-            if self.last[at.sender] != course {
-                self.last[at.sender] = course;
+            if self.last[at.sender.index()] != course {
+                self.last[at.sender.index()] = course;
                 self.row(now, at, &sender.snapshot(), progress());
             }
         }
         // A proxy is no sender of the scenario.
-        if an_ack && self.record_acks && self.legs.get(at.sender).is_none_or(|leg| *leg == 1) {
+        if an_ack && self.record_acks && self.legs.get(at.sender.index()).is_none_or(|leg| *leg == 1) {
             self.ack(now, at.flow, &sender.snapshot(), sender.is_disordered());
         }
     }
 
     #[inline(never)]
-    fn ack(&mut self, now: Instant, flow: usize, snapshot: &Snapshot, disordered: bool) {
+    fn ack(&mut self, now: Instant, flow: FlowIndex, snapshot: &Snapshot, disordered: bool) {
         let acks = &mut self.acks;
         acks.time_s.push(now.as_secs_f64());
-        acks.flow.push(flow as u32);
+        acks.flow.push(flow.0);
         acks.snd_una.push(snapshot.snd_una);
         acks.snd_nxt.push(snapshot.snd_nxt);
         acks.cwnd_bytes.push(snapshot.cwnd);
@@ -321,7 +321,7 @@ impl Recorder {
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
         let seconds = |time: Duration| if time.is_zero() { f64::NAN } else { time.as_secs_f64() };
         trace.time_s.push(now.as_secs_f64());
-        trace.flow.push(at.flow as u32);
+        trace.flow.push(at.flow.0);
         trace.cwnd_segments.push(segments(snapshot.cwnd));
         trace.ssthresh_segments.push(if snapshot.ssthresh == u64::MAX {
             f64::NAN
@@ -349,7 +349,7 @@ impl Recorder {
             trace.cwnd_gain.push(internals.window_gain.unwrap_or(f64::NAN));
             trace.rho.push(internals.rho.unwrap_or(f64::NAN));
         }
-        if let Some(leg) = self.legs.get(at.sender) {
+        if let Some(leg) = self.legs.get(at.sender.index()) {
             trace.leg.push(*leg);
         }
     }
@@ -371,16 +371,16 @@ impl Recorder {
         let (flow, backward) = addressees.of(packet);
         match packet.body {
             Body::Other(Other::Datagram(_)) => {
-                let place = addressees.datagrams.of_endpoint(packet.flow as usize);
-                self.lost_datagrams[place.expect("a datagram goes to an end of UDP")] += 1;
+                let of_udp = addressees.datagrams.of_endpoint(packet.to).expect("a datagram goes to an end of UDP");
+                self.lost_datagrams[of_udp.index()] += 1;
             }
-            Body::Other(Other::Signal(_)) => self.lost_signals[flow as usize] += 1,
+            Body::Other(Other::Signal(_)) => self.lost_signals[flow.index()] += 1,
             Body::Segment(_) => {}
         }
         if self.record_drops {
             self.drops.time_s.push(at.as_secs_f64());
             self.drops.link.push(link.0);
-            self.drops.flow.push(flow);
+            self.drops.flow.push(flow.0);
             self.drops.backward.push(backward);
             self.drops.bytes.push(u32::from(packet.size));
             self.drops.cause.push(*cause);

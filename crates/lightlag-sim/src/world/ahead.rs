@@ -30,7 +30,7 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(never)]
     pub(super) fn fetch_after(&self, on: LinkId, packet: &Packet) {
         if self.fabric.hops[on.0 as usize].link.to() == packet.destination
-            && let Some(endpoint) = self.hosts.endpoints.get(packet.flow as usize)
+            && let Some(endpoint) = self.hosts.endpoints.get(packet.to)
         {
             endpoint.connection.prefetch();
             if let Some(hop) = self.fabric.hops.get(endpoint.out.0 as usize) {
@@ -57,12 +57,11 @@ impl<T: Tap, B: Border> World<T, B> {
     /// A packet takes this link: fetches the end of its connection, if that is where the link leads.
     #[inline(never)]
     pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
-        let at = packet.flow as usize;
         if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.link.to() == packet.destination)
-            && let Some(endpoint) = self.hosts.endpoints.get(at)
+            && let Some(endpoint) = self.hosts.endpoints.get(packet.to)
         {
             endpoint.prefetch_for(packet);
-            self.agenda.prefetch(Due::Connection(at));
+            self.agenda.prefetch(Due::Connection(packet.to));
         }
     }
 }

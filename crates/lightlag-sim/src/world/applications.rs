@@ -8,15 +8,16 @@ use crate::fabric::Hop;
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
+use crate::ids::{FlowIndex, UdpIndex};
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
-use lightlag_net::{Link, PacketFlags};
+use lightlag_net::{EndpointId, Link, PacketFlags};
 use lightlag_tcp::State;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
-    pub(super) fn write(&mut self, now: Instant, at: usize) {
+    pub(super) fn write(&mut self, now: Instant, at: EndpointId) {
         if let Task::Receive { transfer } = self.hosts.endpoints[at].task {
             return self.pass_hole(now, at, transfer);
         }
@@ -35,14 +36,14 @@ impl<T: Tap, B: Border> World<T, B> {
         if source.next().is_none() && !source.is_done() {
             source.finish();
             connection.close();
-            let (total, peer) = (source.taken(), *peer as usize);
+            let (total, peer) = (source.taken(), *peer);
             let receiver = &mut self.hosts.endpoints[peer].task;
             if let Task::Receive { transfer } = receiver {
                 *transfer = total;
                 if total == 0 {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
-                    let flow = self.hosts.endpoints[at].flow as usize;
+                    let flow = self.hosts.endpoints[at].flow;
                     self.transfer_arrives(now, flow);
                 }
             }
@@ -50,11 +51,11 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// A timer of a receiver may have fired that waits for a hole: the last of its data, or its end, may stand behind it.
-    fn pass_hole(&mut self, now: Instant, at: usize, transfer: u64) {
+    fn pass_hole(&mut self, now: Instant, at: EndpointId, transfer: u64) {
         let endpoint = &mut self.hosts.endpoints[at];
         if endpoint.connection.received() >= transfer {
             endpoint.task = Task::Idle;
-            let flow = endpoint.flow as usize;
+            let flow = endpoint.flow;
             self.transfer_arrives(now, flow);
         }
         let endpoint = &mut self.hosts.endpoints[at];
@@ -63,14 +64,14 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// The sender of datagrams at this place has a message.
+    /// The sender of a flow of UDP has a message.
     #[cold]
-    pub(super) fn datagrams_leave(&mut self, now: Instant, place: usize) {
-        while let Some(datagram) = self.hosts.datagrams.senders[place].poll(now) {
-            self.send_datagram(now, place, datagram);
+    pub(super) fn datagrams_leave(&mut self, now: Instant, flow: UdpIndex) {
+        while let Some(datagram) = self.hosts.datagrams.senders[flow.index()].poll(now) {
+            self.send_datagram(now, flow, datagram);
         }
-        self.agenda.settle(Due::Datagrams(place), self.hosts.datagrams.senders[place].next());
-        self.prefetch_next(Due::Datagrams(place));
+        self.agenda.settle(Due::Datagrams(flow), self.hosts.datagrams.senders[flow.index()].next());
+        self.prefetch_next(Due::Datagrams(flow));
     }
 
     /// Fetches what datagrams need that leave soon. Of senders that each send now and then nothing is in any cache: of the
@@ -79,30 +80,30 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(always)]
     fn prefetch_next(&self, after: Due) {
         let Some((among_more, among_few)) = self.agenda.soon_near(after) else { return };
-        if let Due::Datagrams(place) = among_few {
-            let out = self.hosts.datagrams.heading(place).out;
-            prefetch(&self.hosts.datagrams.senders[place]);
-            prefetch(&self.hosts.datagrams.receivers[place]);
+        if let Due::Datagrams(flow) = among_few {
+            let out = self.hosts.datagrams.heading(flow).out;
+            prefetch(&self.hosts.datagrams.senders[flow.index()]);
+            prefetch(&self.hosts.datagrams.receivers[flow.index()]);
             self.agenda.prefetch(among_few);
             if let Some(hop) = self.fabric.hops.get(out.0 as usize) {
                 prefetch(hop);
                 self.agenda.prefetch(Due::Link(out));
             }
         }
-        if let Due::Datagrams(place) = among_more
-            && let out = self.hosts.datagrams.heading(place).out
+        if let Due::Datagrams(flow) = among_more
+            && let out = self.hosts.datagrams.heading(flow).out
             && let Some(Hop { link: Link::Computed(link) }) = self.fabric.hops.get(out.0 as usize)
         {
             link.prefetch_place();
         }
     }
 
-    fn send_datagram(&mut self, now: Instant, place: usize, datagram: Datagram) {
-        let Heading { out, peer_node, .. } = self.hosts.datagrams.heading(place);
+    fn send_datagram(&mut self, now: Instant, flow: UdpIndex, datagram: Datagram) {
+        let Heading { out, peer_node, .. } = self.hosts.datagrams.heading(flow);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
-            flow: self.hosts.datagrams.endpoint(place) as u32,
+            to: self.hosts.datagrams.endpoint(flow),
             size: size as u16,
             flags: PacketFlags::new(true),
             ttl: self.ttl,
@@ -129,8 +130,8 @@ impl<T: Tap, B: Border> World<T, B> {
     #[cold]
     pub(super) fn datagram_arrives(&mut self, now: Instant, packet: &Packet, datagram: &Datagram) {
         self.tap.received(now, packet, || None);
-        let Some(place) = self.hosts.datagrams.of_endpoint(packet.flow as usize) else { return };
-        let receiver = &mut self.hosts.datagrams.receivers[place];
+        let Some(flow) = self.hosts.datagrams.of_endpoint(packet.to) else { return };
+        let receiver = &mut self.hosts.datagrams.receivers[flow.index()];
         receiver.receive(now, datagram);
         if let Some(at) = receiver.collector() {
             self.collect(now, at, datagram);
@@ -139,7 +140,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// An end of a dialogue was woken, or something arrived there.
     #[cold]
-    pub(super) fn converse(&mut self, now: Instant, at: usize) {
+    pub(super) fn converse(&mut self, now: Instant, at: EndpointId) {
         let Endpoint { connection, application, .. } = &mut self.hosts.endpoints[at];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
@@ -163,7 +164,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// Does what a dialogue asks for. The endpoint `at` sends afterwards, by its caller; the others do at once.
-    fn act(&mut self, now: Instant, at: usize, dialogue: usize, actions: &[Action]) {
+    fn act(&mut self, now: Instant, at: EndpointId, dialogue: usize, actions: &[Action]) {
         for action in actions {
             match *action {
                 Action::Open(end) => self.hosts.endpoints[end].connection.open(now),
@@ -196,8 +197,9 @@ impl<T: Tap, B: Border> World<T, B> {
     fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
         let dialogue = &self.hosts.dialogues[dialogue];
         let leader = dialogue.flow();
-        let flows = (leader..).zip(dialogue.opened()).filter(|(flow, opened)| *opened || *flow == leader);
-        let flows: Vec<usize> = flows.map(|(flow, _)| flow).collect();
+        let flows = (leader.0..).map(FlowIndex).zip(dialogue.opened());
+        let flows = flows.filter(|(flow, opened)| *opened || *flow == leader);
+        let flows: Vec<FlowIndex> = flows.map(|(flow, _)| flow).collect();
         for flow in flows {
             self.flow_arrives(now, flow);
         }
@@ -209,7 +211,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// The flow in whose row stands what an endpoint takes part in: a dialogue does not survive one of its connections.
-    pub(super) fn give_up_dialogue(&mut self, at: usize) -> Option<usize> {
+    pub(super) fn give_up_dialogue(&mut self, at: EndpointId) -> Option<FlowIndex> {
         let application = self.hosts.endpoints[at].application.as_deref();
         let Some(Application::Asks(talk) | Application::Answers(talk)) = application else { return None };
         let dialogue = &mut self.hosts.dialogues[talk.dialogue as usize];

@@ -9,7 +9,7 @@ use crate::border::moment::{Moment, Turn};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{Link, LinkId};
+use lightlag_net::{EndpointId, Link, LinkId};
 
 impl<T: Tap, B: Border> World<T, B> {
     /// Whether what comes out of a link with a queue arrives in this partition. If not, the far half delivers it.
@@ -29,7 +29,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Something is about to happen to the connection at an endpoint.
     #[inline(always)]
-    pub(super) fn before(&mut self, at: usize) {
+    pub(super) fn before(&mut self, at: EndpointId) {
         if let Some(part) = self.border.part() {
             part.before(&self.hosts, at);
         }
@@ -37,7 +37,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Something has happened to the connection at an endpoint.
     #[inline(always)]
-    pub(super) fn after(&mut self, at: usize) {
+    pub(super) fn after(&mut self, at: EndpointId) {
         if let Some(part) = self.border.part() {
             part.after(&self.hosts, &self.recorder, at);
         }

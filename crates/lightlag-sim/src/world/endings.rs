@@ -3,14 +3,16 @@
 use super::World;
 use crate::border::{Border, What};
 use crate::hosts::Task;
+use crate::ids::FlowIndex;
 use crate::tap::Tap;
 use lightlag_core::Instant;
+use lightlag_net::EndpointId;
 use lightlag_tcp::Failure;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// The last byte of a flow for which the run waits has arrived.
     #[cold]
-    pub(super) fn transfer_arrives(&mut self, now: Instant, flow: usize) {
+    pub(super) fn transfer_arrives(&mut self, now: Instant, flow: FlowIndex) {
         match self.border.part() {
             None => self.hosts.transfer_arrives(now, flow),
             Some(part) => part.tell(&self.hosts, What::TransferArrives { flow }),
@@ -18,7 +20,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// The last byte of a flow has arrived.
-    pub(super) fn flow_arrives(&mut self, now: Instant, flow: usize) {
+    pub(super) fn flow_arrives(&mut self, now: Instant, flow: FlowIndex) {
         match self.border.part() {
             None => self.hosts.flow_arrives(now, flow),
             Some(part) => part.tell(&self.hosts, What::FlowArrives { flow }),
@@ -26,7 +28,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// The run waits for this flow no more.
-    pub(super) fn closes(&mut self, flow: usize) {
+    pub(super) fn closes(&mut self, flow: FlowIndex) {
         match self.border.part() {
             None => self.hosts.open_transfers -= 1,
             Some(part) => part.tell(&self.hosts, What::Closes { flow }),
@@ -34,7 +36,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// The data of a sender has arrived at the other end of its connection.
-    pub(super) fn sender_ends(&mut self, now: Instant, sender: usize) {
+    pub(super) fn sender_ends(&mut self, now: Instant, sender: EndpointId) {
         match self.border.part() {
             None => self.hosts.sender_ends(now, sender),
             Some(part) => part.tell(&self.hosts, What::SenderEnds { sender }),
@@ -42,7 +44,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// A flow fails, unless its transfer had arrived or it failed before.
-    pub(super) fn flow_fails(&mut self, now: Instant, flow: usize, failure: Failure) {
+    pub(super) fn flow_fails(&mut self, now: Instant, flow: FlowIndex, failure: Failure) {
         let Some(part) = self.border.part() else { return self.hosts.flow_fails(now, flow, failure) };
         part.tell(&self.hosts, What::Fails { flow, failure });
         let receiver = self.hosts.numbers.receiver(flow);

@@ -5,10 +5,11 @@ use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::border::Border;
 use crate::clerks::stations::Tell;
+use crate::ids::FlowIndex;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{LinkId, NodeId, PacketFlags};
+use lightlag_net::{EndpointId, LinkId, NodeId, PacketFlags};
 use lightlag_wire::signal::{self, News};
 
 impl<T: Tap, B: Border> World<T, B> {
@@ -21,16 +22,16 @@ impl<T: Tap, B: Border> World<T, B> {
         if packet.flags.was_unheard() {
             return;
         }
-        let receiver = packet.flow;
+        let receiver = packet.to;
         if packet.destination == node {
             // Its own interface saw it.
-            let connection = &mut self.hosts.endpoints[receiver as usize].connection;
+            let connection = &mut self.hosts.endpoints[receiver].connection;
             if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
                 connection.corruption_experienced(now);
             }
         }
         if let Some(stations) = self.clerks.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
-            let ends = [self.hosts.endpoints[receiver as usize].peer, receiver];
+            let ends = [self.hosts.endpoints[receiver].peer, receiver];
             if stations.damaged(now, on, ends, segment.seq) {
                 self.agenda.arm(Due::Stations, now);
             }
@@ -41,7 +42,7 @@ impl<T: Tap, B: Border> World<T, B> {
     #[cold]
     pub(super) fn note_user(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let (Some(stations), Body::Segment(segment)) = (&mut self.clerks.stations, &packet.body) else { return };
-        let sender = self.hosts.endpoints[packet.flow as usize].peer;
+        let sender = self.hosts.endpoints[packet.to].peer;
         if packet.flags.carries_payload() && stations.offered(now, on, sender, segment.seq) {
             self.agenda.arm(Due::Stations, now);
         }
@@ -58,16 +59,15 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
     pub(super) fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
-        let at = endpoint as usize;
-        let (destination, flow) = (self.hosts.endpoints[at].node, self.hosts.endpoints[at].flow as usize);
+        let (destination, flow) = (self.hosts.endpoints[endpoint].node, self.hosts.endpoints[endpoint].flow);
         if destination == signal.station {
-            let is_heeded = self.heed(now, at, signal);
+            let is_heeded = self.heed(now, endpoint, signal);
             self.count(flow, |counts| counts.local += u64::from(is_heeded));
             return;
         }
         let packet = Packet {
             destination,
-            flow: endpoint,
+            to: endpoint,
             size: (self.ip_header + signal::LEN as u32) as u16,
             flags: PacketFlags::new(false),
             ttl: self.ttl,
@@ -85,14 +85,14 @@ impl<T: Tap, B: Border> World<T, B> {
     #[cold]
     pub(super) fn signal_arrives(&mut self, now: Instant, packet: &Packet, signal: Signal) {
         self.tap.received(now, packet, || None);
-        let at = packet.flow as usize;
+        let at = packet.to;
         let is_heeded = self.heed(now, at, signal);
-        let flow = self.hosts.endpoints[at].flow as usize;
+        let flow = self.hosts.endpoints[at].flow;
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
     /// An end does what it is told: of a route always, of a link if it agreed on SCPS-TP with its peer. Whether it did.
-    fn heed(&mut self, now: Instant, at: usize, signal: Signal) -> bool {
+    fn heed(&mut self, now: Instant, at: EndpointId, signal: Signal) -> bool {
         let connection = &mut self.hosts.endpoints[at].connection;
         let is_route = matches!(signal.news, News::RouteLost | News::RouteFound);
         if !is_route && connection.common_capabilities().is_none() {
@@ -112,7 +112,7 @@ impl<T: Tap, B: Border> World<T, B> {
         true
     }
 
-    fn count(&mut self, flow: usize, add: impl FnOnce(&mut crate::clerks::stations::Counts)) {
+    fn count(&mut self, flow: FlowIndex, add: impl FnOnce(&mut crate::clerks::stations::Counts)) {
         if let Some(stations) = &mut self.clerks.stations {
             add(stations.counts(flow));
         }

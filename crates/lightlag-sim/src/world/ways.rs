@@ -6,6 +6,7 @@ use super::World;
 use crate::body::Body;
 use crate::border::Border;
 use crate::fabric::Fabric;
+use crate::ids::FlowIndex;
 use crate::nodes::{Nodes, Parcel, Way};
 use crate::tap::Tap;
 use lightlag_core::Instant;
@@ -29,17 +30,17 @@ impl<T: Tap, B: Border> World<T, B> {
             nodes.paths.append(&overhead.paths, 0..overhead.paths.rows());
             overhead.paths.clear();
         }
-        for flow in 0..nodes.journeys.len() as u32 {
+        for flow in (0..nodes.journeys.len() as u32).map(FlowIndex) {
             self.note_way(now, flow, |before, now| before != now);
         }
     }
 
     /// Notes the way of a flow, if all of it is known and `is_news` compared with the one that was noted last.
-    fn note_way(&mut self, now: Instant, flow: u32, is_news: impl Fn(&[NodeId], &[NodeId]) -> bool) {
+    fn note_way(&mut self, now: Instant, flow: FlowIndex, is_news: impl Fn(&[NodeId], &[NodeId]) -> bool) {
         let Self { fabric, nodes, .. } = self;
         let Some(nodes) = nodes.as_deref_mut() else { return };
         let Some((way, hops)) = way(fabric, nodes, flow) else { return };
-        let journey = &mut nodes.journeys[flow as usize];
+        let journey = &mut nodes.journeys[flow.index()];
         if is_news(&journey.noted, &way) {
             nodes.paths.note(now, flow, way.iter().copied(), hops);
             journey.noted = way;
@@ -49,8 +50,8 @@ impl<T: Tap, B: Border> World<T, B> {
 
 /// The nodes of a flow's way and its hops; it ends at a station from which nothing leads through the sky now. None if it
 /// crosses no medium, or one that its data has not left yet.
-fn way(fabric: &Fabric<Body>, nodes: &Nodes, flow: u32) -> Option<(Vec<NodeId>, u32)> {
-    let journey = &nodes.journeys[flow as usize];
+fn way(fabric: &Fabric<Body>, nodes: &Nodes, flow: FlowIndex) -> Option<(Vec<NodeId>, u32)> {
+    let journey = &nodes.journeys[flow.index()];
     let (mut way, mut hops, mut crosses_air) = (vec![journey.stops[0]], 0, false);
     // Routes that change may go in circles for a while.
     let mut parts_left = fabric.hops.len() + nodes.interfaces.len();

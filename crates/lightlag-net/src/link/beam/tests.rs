@@ -1,7 +1,7 @@
 use super::*;
 use crate::link::{ComputedLink, Disturbance, LinkConfig, QueuedLink};
 use crate::queue::{DropCause, DropTail};
-use crate::{Loss, LossProcess, PacketFlags, QueueLimit};
+use crate::{EndpointId, Loss, LossProcess, PacketFlags, QueueLimit};
 use lightlag_core::RandomStream;
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn dish() -> QueuedLink<u32> {
 }
 
 fn packet(destination: u32, body: u32) -> Packet<u32> {
-    Packet::new(NodeId(destination), 0, 1_000, PacketFlags::new(true), body)
+    Packet::new(NodeId(destination), EndpointId(0), 1_000, PacketFlags::new(true), body)
 }
 
 fn at(micros: u64) -> Instant {

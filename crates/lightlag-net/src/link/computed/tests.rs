@@ -1,10 +1,10 @@
 use super::*;
-use crate::{Loss, NodeId, PacketFlags};
+use crate::{EndpointId, Loss, NodeId, PacketFlags};
 use lightlag_core::{Probability, RandomStream, Rate};
 use proptest::prelude::*;
 
 fn packet(size: u16) -> Packet<u32> {
-    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), 0)
+    Packet::new(NodeId(1), EndpointId(0), size, PacketFlags::new(true), 0)
 }
 
 fn link(rate: &str, delay: Duration, queue: QueueLimit, loss: &Loss) -> ComputedLink<u32> {

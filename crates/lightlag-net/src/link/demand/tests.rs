@@ -1,7 +1,7 @@
 use super::*;
 use crate::link::{Disturbance, LinkConfig, Outage, Phase, QueuedLink, Timetable};
 use crate::queue::DropTail;
-use crate::{Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
+use crate::{EndpointId, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
 use lightlag_core::{Probability, RandomStream};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn link(demand: Demand, queue: u64, loss: f64) -> QueuedLink<u32> {
 }
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), body)
+    Packet::new(NodeId(1), EndpointId(0), size, PacketFlags::new(true), body)
 }
 
 fn at(micros: u64) -> Instant {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::link::{Demand, Disturbance, LinkConfig, Outage, Phase, QueuedLink, Timetable};
 use crate::queue::DropTail;
-use crate::{Dwell, GilbertElliott, Loss, LossProcess, QueueLimit};
+use crate::{Dwell, EndpointId, GilbertElliott, Loss, LossProcess, QueueLimit};
 use lightlag_core::{Probability, RandomStream};
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn link_with(code: BlockCode, loss: &Loss, seed: u64) -> QueuedLink<u32> {
 }
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), body)
+    Packet::new(NodeId(1), EndpointId(0), size, PacketFlags::new(true), body)
 }
 
 fn at(micros: u64) -> Instant {

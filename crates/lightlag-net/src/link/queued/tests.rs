@@ -1,11 +1,11 @@
 use super::*;
 use crate::queue::{DropCause, DropTail};
-use crate::{ComputedLink, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
+use crate::{ComputedLink, EndpointId, Loss, LossPlace, NodeId, PacketFlags, QueueLimit, Reordering};
 use lightlag_core::{Duration, Probability, RandomStream};
 use proptest::prelude::*;
 
 fn packet(body: u32, size: u16) -> Packet<u32> {
-    Packet::new(NodeId(1), 0, size, PacketFlags::new(true), body)
+    Packet::new(NodeId(1), EndpointId(0), size, PacketFlags::new(true), body)
 }
 
 fn config(queue: QueueLimit) -> LinkConfig {

@@ -3,14 +3,15 @@ use lightlag_scenario::parse_toml;
 
 /// The dialogue of a flow with this traffic, over so many connections. Connection `n` has the client `2n` and the
 /// server `2n + 1`.
-fn dialogue(traffic: &str, connections: usize) -> Dialogue {
+fn dialogue(traffic: &str, connections: u32) -> Dialogue {
     let text = format!(
         "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
          [[flows]]\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ {traffic} }}\n"
     );
     let scenario = parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
     let flow = scenario.expand().unwrap().flows.remove(0);
-    Dialogue::new(0, &flow, 1, (0..connections).map(|line| [2 * line, 2 * line + 1])).unwrap()
+    Dialogue::new(FlowIndex(0), &flow, 1, (0..connections).map(|line| [2 * line, 2 * line + 1].map(EndpointId)))
+        .unwrap()
 }
 
 fn at(ms: u64) -> Instant {
@@ -27,17 +28,24 @@ fn actions(step: impl FnOnce(&mut Vec<Action>)) -> Vec<Action> {
 #[test]
 fn a_response_follows_the_last_byte_of_its_request() {
     let mut d = dialogue("kind = \"requests\", response = \"1 kB\", think = \"1 s\", count = 2", 1);
-    assert_eq!(actions(|out| d.begin_page(at(0), out)), [Action::Open(0), Action::Write(0, 300)]);
+    assert_eq!(
+        actions(|out| d.begin_page(at(0), out)),
+        [Action::Open(EndpointId(0)), Action::Write(EndpointId(0), 300)]
+    );
     assert_eq!(actions(|out| d.server_hears(at(5), 0, 299, out)), []);
-    assert_eq!(actions(|out| d.server_hears(at(6), 0, 300, out)), [Action::Write(1, 1000)]);
+    assert_eq!(actions(|out| d.server_hears(at(6), 0, 300, out)), [Action::Write(EndpointId(1), 1000)]);
     assert_eq!(actions(|out| d.server_hears(at(6), 0, 300, out)), [], "once");
     assert_eq!(actions(|out| d.client_hears(at(9), 0, 999, out)), []);
-    assert_eq!(actions(|out| d.client_hears(at(10), 0, 1000, out)), [Action::Wake(0, at(1010))]);
+    assert_eq!(actions(|out| d.client_hears(at(10), 0, 1000, out)), [Action::Wake(EndpointId(0), at(1010))]);
     assert_eq!(actions(|out| d.client_hears(at(10), 0, 1000, out)), [], "it thinks");
     assert_eq!(d.pages(), [Page { began: at(0), took: Duration::from_millis(10), bytes: 1000 }]);
-    assert_eq!(actions(|out| d.begin_page(at(1010), out)), [Action::Write(0, 300)], "the connection is open");
+    assert_eq!(
+        actions(|out| d.begin_page(at(1010), out)),
+        [Action::Write(EndpointId(0), 300)],
+        "the connection is open"
+    );
     actions(|out| d.server_hears(at(1012), 0, 600, out));
-    assert_eq!(actions(|out| d.client_hears(at(1020), 0, 2000, out)), [Action::Close(0), Action::Finish]);
+    assert_eq!(actions(|out| d.client_hears(at(1020), 0, 2000, out)), [Action::Close(EndpointId(0)), Action::Finish]);
     assert_eq!((d.pages().len(), d.request_bytes()), (2, 600));
 }
 
@@ -46,16 +54,22 @@ fn a_server_that_takes_its_time_answers_in_order() {
     let web = "kind = \"web\", http = \"2\", html = \"10 B\", objects = 2, object = \"20 B\", server_time = \"50 ms\"";
     let mut d = dialogue(&format!("{web}, count = 1"), 1);
     actions(|out| d.begin_page(at(0), out));
-    assert_eq!(actions(|out| d.server_hears(at(10), 0, 300, out)), [Action::Wake(1, at(60))]);
-    assert_eq!(actions(|out| d.answer(at(60), 0, out)), [Action::Write(1, 10)]);
+    assert_eq!(actions(|out| d.server_hears(at(10), 0, 300, out)), [Action::Wake(EndpointId(1), at(60))]);
+    assert_eq!(actions(|out| d.answer(at(60), 0, out)), [Action::Write(EndpointId(1), 10)]);
     // Both other objects are asked for at once; the second request comes 20 ms later.
-    assert_eq!(actions(|out| d.client_hears(at(70), 0, 10, out)), [Action::Write(0, 300), Action::Write(0, 300)]);
-    assert_eq!(actions(|out| d.server_hears(at(80), 0, 600, out)), [Action::Wake(1, at(130))]);
-    assert_eq!(actions(|out| d.server_hears(at(100), 0, 900, out)), [Action::Wake(1, at(130))]);
-    assert_eq!(actions(|out| d.answer(at(130), 0, out)), [Action::Write(1, 20), Action::Wake(1, at(150))]);
+    assert_eq!(
+        actions(|out| d.client_hears(at(70), 0, 10, out)),
+        [Action::Write(EndpointId(0), 300), Action::Write(EndpointId(0), 300)]
+    );
+    assert_eq!(actions(|out| d.server_hears(at(80), 0, 600, out)), [Action::Wake(EndpointId(1), at(130))]);
+    assert_eq!(actions(|out| d.server_hears(at(100), 0, 900, out)), [Action::Wake(EndpointId(1), at(130))]);
+    assert_eq!(
+        actions(|out| d.answer(at(130), 0, out)),
+        [Action::Write(EndpointId(1), 20), Action::Wake(EndpointId(1), at(150))]
+    );
     assert_eq!(actions(|out| d.client_hears(at(140), 0, 30, out)), [], "one is missing");
     actions(|out| d.answer(at(150), 0, out));
-    assert_eq!(actions(|out| d.client_hears(at(160), 0, 50, out)), [Action::Close(0), Action::Finish]);
+    assert_eq!(actions(|out| d.client_hears(at(160), 0, 50, out)), [Action::Close(EndpointId(0)), Action::Finish]);
 }
 
 #[test]
@@ -64,12 +78,12 @@ fn a_browser_takes_free_connections_before_new_ones() {
     let mut d = dialogue(web, 2);
     actions(|out| d.begin_page(at(0), out));
     actions(|out| d.server_hears(at(1), 0, 300, out));
-    let asked = [Action::Write(0, 300), Action::Open(2), Action::Write(2, 300)];
+    let asked = [Action::Write(EndpointId(0), 300), Action::Open(EndpointId(2)), Action::Write(EndpointId(2), 300)];
     assert_eq!(actions(|out| d.client_hears(at(2), 0, 10, out)), asked, "two of three objects");
     assert_eq!(d.opened().collect::<Vec<_>>(), [true, true]);
-    assert_eq!(actions(|out| d.client_hears(at(3), 0, 30, out)), [Action::Write(0, 300)], "the third");
+    assert_eq!(actions(|out| d.client_hears(at(3), 0, 30, out)), [Action::Write(EndpointId(0), 300)], "the third");
     assert_eq!(actions(|out| d.client_hears(at(4), 1, 20, out)), []);
-    let end = [Action::Close(0), Action::Close(2), Action::Finish];
+    let end = [Action::Close(EndpointId(0)), Action::Close(EndpointId(2)), Action::Finish];
     assert_eq!(actions(|out| d.client_hears(at(5), 0, 50, out)), end);
     assert_eq!(d.pages(), [Page { began: at(0), took: Duration::from_millis(5), bytes: 70 }]);
 }

@@ -90,7 +90,7 @@ impl Captures {
     pub(crate) fn on_air(&mut self, on: LinkId, frame: &AirFrame<'_>) {
         let Some(file) = self.on_air[on.0 as usize].filter(|_| self.error.is_none()) else { return };
         if let Form::Data { content: Content::Packet(packet, _), .. } = frame.form
-            && !self.wants(packet.flow)
+            && !self.wants(packet.to)
         {
             return;
         }

@@ -4,7 +4,7 @@
 
 use super::{Record, Seen};
 use crate::body::{Body, Other, Packet};
-use lightlag_net::LinkId;
+use lightlag_net::{EndpointId, LinkId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Packets that wait, and an index of them.
@@ -21,7 +21,7 @@ pub(super) struct Pending {
 }
 
 /// The identity of a packet: its endpoint, and numbers in it. It tells nearly all packets of a link apart.
-type Look = (u32, [u64; 3]);
+type Look = (EndpointId, [u64; 3]);
 
 fn look(packet: &Packet) -> Look {
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
@@ -34,7 +34,7 @@ fn look(packet: &Packet) -> Look {
         Body::Other(Other::Datagram(datagram)) => [datagram.number(), datagram.sent().as_nanos(), 0],
         Body::Other(Other::Signal(signal)) => [u64::from(signal.seq.0), u64::from(signal.station.0), 0],
     };
-    (packet.flow, numbers)
+    (packet.to, numbers)
 }
 
 impl Pending {
@@ -104,7 +104,7 @@ mod tests {
     const LINK: LinkId = LinkId(3);
 
     fn packet(body: Body) -> Packet {
-        Packet::new(NodeId(1), 0, 100, PacketFlags::new(true), body)
+        Packet::new(NodeId(1), EndpointId(0), 100, PacketFlags::new(true), body)
     }
 
     fn datagram(number: u64) -> Packet {

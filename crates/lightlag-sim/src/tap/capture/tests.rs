@@ -3,10 +3,10 @@ use super::*;
 #[test]
 fn addresses_and_ports_belong_to_nodes_and_flows() {
     let [a, b] = [NodeId(0), NodeId(299)];
-    let forward = addresses(IpVersion::V4, [a, b], 0);
+    let forward = addresses(IpVersion::V4, [a, b], FlowIndex(0));
     assert_eq!(forward.source, "10.0.0.1:49152".parse().unwrap());
     assert_eq!(forward.destination, "10.0.1.44:9".parse().unwrap());
-    let v6 = addresses(IpVersion::V6, [a, b], 1);
+    let v6 = addresses(IpVersion::V6, [a, b], FlowIndex(1));
     assert_eq!(v6.source, "[fd00::1]:49153".parse().unwrap());
     assert_eq!(v6.destination, "[fd00::12c]:9".parse().unwrap());
 }
@@ -14,7 +14,8 @@ fn addresses_and_ports_belong_to_nodes_and_flows() {
 #[test]
 fn no_two_flows_share_their_addresses() {
     let nodes = [NodeId(0), NodeId(1)];
-    let ends: BTreeSet<Addresses> = (0..50_000).map(|flow| addresses(IpVersion::V4, nodes, flow)).collect();
+    let addresses = |flow| addresses(IpVersion::V4, nodes, FlowIndex(flow));
+    let ends: BTreeSet<Addresses> = (0..50_000).map(addresses).collect();
     assert_eq!(ends.len(), 50_000);
 }
 

@@ -3,7 +3,7 @@ use crate::body::{Body as PacketBody, Datagram as Udp, Other};
 use crate::tap::capture::address;
 use crate::tap::capture::{Output, Setup};
 use lightlag_core::Rate;
-use lightlag_net::{LinkId, PacketFlags};
+use lightlag_net::{EndpointId, LinkId, PacketFlags};
 use lightlag_routing::{aodv, gpsr};
 use lightlag_scenario::parse_toml;
 use lightlag_tcp::Segment;
@@ -145,7 +145,7 @@ fn data(content: Content<'_>) -> AirFrame<'_> {
 fn segment() -> Packet {
     let mut segment = Segment::new(SeqNumber(1), SeqNumber(2), 100, Flags::ACK);
     segment.len = 200;
-    Packet { ttl: 61, ..Packet::new(B, 1, 240, PacketFlags::new(true), PacketBody::Segment(segment)) }
+    Packet { ttl: 61, ..Packet::new(B, EndpointId(1), 240, PacketFlags::new(true), PacketBody::Segment(segment)) }
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn packets_and_frames_of_a_node_have_files_of_their_own() {
 fn packets_of_flows_that_are_not_captured_are_left_out() {
     let (mut captures, file) = captures(PAIR);
     let datagram = PacketBody::Other(Other::Datagram(Udp::new(0, Instant::ZERO, 100)));
-    let packet = Packet::new(B, 2, 128, PacketFlags::new(true), datagram);
+    let packet = Packet::new(B, EndpointId(2), 128, PacketFlags::new(true), datagram);
     captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
     captures.on_air(A_AIR, &frame(Form::Ack));
     assert_eq!(read(captures, &file).len(), 1);
