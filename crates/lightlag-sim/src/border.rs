@@ -12,7 +12,7 @@ use crate::tap::record::{Progress, Recorder};
 use cut::Cut;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{EndpointId, LinkId};
-use lightlag_tcp::{Failure, Standing};
+use lightlag_transport::{Failure, Standing};
 use mail::{Arrival, Letters, Mail, Offer};
 use moment::{Moment, Turn};
 use std::sync::Arc;

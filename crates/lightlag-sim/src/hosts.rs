@@ -8,7 +8,8 @@ use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, LinkId, NodeId};
 use lightlag_tcp::fast_open::Jar;
-use lightlag_tcp::{Connection, Failure, Segment, Snapshot};
+use lightlag_tcp::{Connection, Segment};
+use lightlag_transport::{Failure, Snapshot};
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 

@@ -27,7 +27,7 @@ use lightlag_net::link::LinkCounters;
 pub use lightlag_net::queue::DropCause;
 use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
-use lightlag_tcp::Limited;
+use lightlag_transport::Limited;
 pub use messages::MessageSummary;
 use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, Names};
 pub use pairs::Rows;

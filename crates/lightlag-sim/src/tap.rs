@@ -6,7 +6,7 @@ use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
 use lightlag_net::{LinkId, NodeId};
-use lightlag_tcp::Snapshot;
+use lightlag_transport::Snapshot;
 use passages::Watcher;
 
 pub(crate) mod capture;

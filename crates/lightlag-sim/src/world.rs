@@ -15,7 +15,8 @@ use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{EndpointId, Link, LinkId, NodeId, PacketFlags, QueueFull};
-use lightlag_tcp::{Failure, State};
+use lightlag_tcp::State;
+use lightlag_transport::Failure;
 
 mod ahead;
 mod air;

@@ -3,7 +3,6 @@
 //! The host calls `handle_*` for each input, then [`Connection::poll_segment`] until it returns none, then sets a timer
 //! for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
 
-use crate::account::{Failure, Limited, Snapshot, Statistics};
 use crate::config::Config;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
@@ -11,6 +10,7 @@ use crate::sender::{Expiry, Rest, Sender, Sending};
 use lightlag_control::congestion::{CongestionControl, Internals, Needs, Phase};
 use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, prefetch, prefetch_value};
+use lightlag_transport::{Failure, Limited, Snapshot, Statistics};
 use std::sync::Arc;
 
 /// The sending half, which wakes if it rests.

@@ -13,7 +13,7 @@
 //!
 //! The bounds of the flight, and the measurements of the path, come from [`lightlag_control`].
 
-pub mod account;
+mod account;
 pub mod config;
 pub mod connection;
 pub mod ecn;
@@ -32,8 +32,8 @@ mod timestamps;
 /// MSS of a peer that names none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-pub use account::{Failure, Limited, Snapshot, Standing, Statistics};
 pub use config::{Config, OptionError, Options, Profile, Scheme};
 pub use connection::{Connection, State};
 pub use holes::{Hole, HoleTotals};
+pub use lightlag_transport::{Failure, Limited, Snapshot, Standing, Statistics};
 pub use segment::Segment;

@@ -1,6 +1,6 @@
 //! The sending half: the data that may leave now, the retransmissions, and their timer.
 
-use crate::account::{Account, Limit};
+use crate::account::Account;
 use crate::config::Profile;
 use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, Scheme};
 use crate::recovery::{Recovery, Rules, Signs};
@@ -12,6 +12,7 @@ use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, Rate};
+use lightlag_transport::Limit;
 use special::Special;
 use std::collections::VecDeque;
 use tail::Tail;

@@ -6,7 +6,7 @@ use crate::fast_open::{FastOpen, FirstSyn, Keys, cookie};
 use crate::options::Settings;
 use crate::table::{Kind, Socket, SocketId};
 use lightlag_core::{Duration, Instant, RandomStream};
-use lightlag_tcp::account::Failure;
+use lightlag_tcp::Failure;
 use lightlag_tcp::fast_open::{Jar, Rules};
 use lightlag_tcp::{Connection, Segment, State};
 use lightlag_wire::Addresses;

@@ -4,7 +4,8 @@ use super::{Endpoint, Hosts, Outcome, Task};
 use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_tcp::{Failure, Limited, State};
+use lightlag_tcp::State;
+use lightlag_transport::{Failure, Limited};
 
 /// The account of a sender at the end of its data.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,8 @@
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_tcp::{Connection, Failure, State};
+use lightlag_tcp::{Connection, State};
+use lightlag_transport::Failure;
 
 /// A flow at a proxy.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Network;
-use lightlag_tcp::Failure;
+use lightlag_transport::Failure;
 
 rows! {
     /// A flow at a proxy. Numbers of segments are of the connection from the proxy toward the receiver.

@@ -9,7 +9,8 @@ use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_scenario::{Record, TraceMode};
-use lightlag_tcp::{Connection, Snapshot};
+use lightlag_tcp::Connection;
+use lightlag_transport::Snapshot;
 
 /// Names of [`Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];

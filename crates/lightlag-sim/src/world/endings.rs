@@ -7,7 +7,7 @@ use crate::ids::FlowIndex;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_tcp::Failure;
+use lightlag_transport::Failure;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// The last byte of a flow for which the run waits has arrived.

@@ -2,7 +2,6 @@
 //! §3.10.7.4).
 
 use super::{Connection, State};
-use crate::account::Failure;
 use crate::config::WindowEdge;
 use crate::receiver::{MAX_BLOCKS, MAX_QUICK};
 use crate::scoreboard::Range;
@@ -10,6 +9,7 @@ use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Acknowledgement;
 use crate::timestamps::timestamp;
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Failure;
 
 impl Connection {
     pub(super) fn synchronized(&mut self, now: Instant, segment: &Segment) {

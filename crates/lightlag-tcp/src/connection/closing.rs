@@ -2,10 +2,10 @@
 
 use super::{Connection, State};
 use crate::Profile;
-use crate::account::Failure;
 use crate::segment::Segment;
 use crate::sender::Sending;
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Failure;
 
 /// Watches over an idle connection (RFC 9293 §3.8.4).
 #[derive(Debug, Default)]

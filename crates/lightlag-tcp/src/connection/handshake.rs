@@ -3,7 +3,6 @@
 use super::marks::MOST_OPTIONS;
 use super::{Connection, State};
 use crate::DEFAULT_MSS;
-use crate::account::Failure;
 use crate::config::FastOpen as Mode;
 use crate::config::Profile;
 use crate::ecn::Ecn;
@@ -14,6 +13,7 @@ use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
 use crate::sender::Expiry;
 use crate::timestamps::timestamp;
 use lightlag_core::Instant;
+use lightlag_transport::Failure;
 
 /// Padded bytes of the timestamps option.
 const TIMESTAMPS_LEN: u32 = 12;

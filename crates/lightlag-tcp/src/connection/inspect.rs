@@ -2,7 +2,6 @@
 //! accepted data, and the fields of TCP_INFO. Running a connection needs none of it.
 
 use super::{Connection, State};
-use crate::account::Standing;
 use crate::config::{Config, WindowEdge};
 use crate::ecn::Delivered;
 use crate::scoreboard::Counts;
@@ -11,6 +10,7 @@ use crate::sender::{Sender, Sending};
 use lightlag_control::congestion::Phase;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Duration, Rate};
+use lightlag_transport::Standing;
 
 /// The state of a connection beyond its [`Snapshot`](crate::Snapshot), assembled on request.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,11 +3,11 @@
 
 use super::{Connection, State};
 use crate::Profile;
-use crate::account::Failure;
 use crate::fast_open::FastOpen;
 use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
 use crate::timestamps::timestamp;
 use lightlag_core::Instant;
+use lightlag_transport::Failure;
 
 impl Connection {
     /// Aborts the connection (RFC 9293 §3.10.5): a reset tells the peer if it knows the connection, and all waiting

@@ -1,8 +1,8 @@
 use super::*;
 use crate::Profile;
-use crate::account::Failure;
 use crate::config::Scheme;
 use crate::segment::{Flags, SackBlock, SynOptions, Timestamps};
+use lightlag_transport::Failure;
 use proptest::prelude::*;
 
 mod adjusting;

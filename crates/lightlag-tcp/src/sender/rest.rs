@@ -5,11 +5,12 @@
 
 use super::handshake::Agreed;
 use super::{Sender, Timer, segments};
-use crate::account::{Account, Limit, Statistics};
+use crate::account::Account;
 use crate::config::Config;
 use crate::timer::Step;
 use lightlag_control::rtt::{Progress, RttEstimator};
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::{Limit, Statistics};
 
 /// A sending half.
 pub(crate) enum Sending {

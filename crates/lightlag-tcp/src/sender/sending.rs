@@ -1,11 +1,11 @@
 //! The choice of the next segment, and the reason why no more leave.
 
 use super::{Sender, Timer};
-use crate::account::Limit;
 use crate::config::{Config, RttSamples};
 use crate::scoreboard::Chunk;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Limit;
 
 /// The longest wait of data for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
 const OVERRIDE: Duration = Duration::from_secs(1);

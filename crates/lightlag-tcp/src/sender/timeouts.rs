@@ -1,11 +1,11 @@
 //! The actions of the sender's timers (RFC 6298 §5, RFC 9293 §3.8.6.1).
 
 use super::{Sender, Tail, Timer};
-use crate::account::Limit;
 use crate::config::{Config, RttSamples, TimerGranularity};
 use crate::timer;
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Limit;
 
 /// The consequence of the retransmission timer's expiry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,10 +2,10 @@
 
 use super::sending::Choice;
 use super::{Sender, Timer};
-use crate::account::Limit;
 use crate::config::Config;
 use lightlag_control::congestion::Probes;
 use lightlag_core::Instant;
+use lightlag_transport::Limit;
 
 impl Sender {
     /// Whether there is no data in flight or to be sent, as is usual for an end that only receives.

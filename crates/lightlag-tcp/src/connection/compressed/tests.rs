@@ -1,10 +1,10 @@
 use super::*;
 use crate::Profile;
-use crate::account::Failure;
 use crate::config::{Config, Scps};
 use crate::connection::reset_for;
 use crate::segment::{SeqNumber, SynOptions};
 use lightlag_control::congestion::Choice;
+use lightlag_transport::Failure;
 use std::sync::Arc;
 
 const LOCAL: SeqNumber = SeqNumber(1_000);

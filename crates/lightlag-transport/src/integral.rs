@@ -1,21 +1,20 @@
 //! An integral over time with 128 bits.
 
-/// A sum in two halves: with one number of 128 bits the account of each sender would have to lie at a multiple of 16
-/// bytes.
+/// A sum in two halves: one number of 128 bits would align the account of each sender to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Integral {
+pub struct Integral {
     low: u64,
     high: u64,
 }
 
 impl Integral {
     /// The sum so far.
-    pub(super) fn get(self) -> u128 {
+    pub fn get(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
     /// Adds `value` for this long.
-    pub(super) fn add(&mut self, value: u64, nanos: u64) {
+    pub fn add(&mut self, value: u64, nanos: u64) {
         let sum = self.get() + u128::from(value) * u128::from(nanos);
         (self.low, self.high) = (sum as u64, (sum >> 64) as u64);
     }
