@@ -3,7 +3,7 @@
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 use lightlag_tcp::Segment;
-use lightlag_tcp::segment::SeqNumber;
+pub(crate) use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
 
 /// Bytes of a UDP header (RFC 768).

@@ -15,20 +15,17 @@ use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
 use crate::hosts::source::Source;
-use crate::hosts::{Endpoint, Endpoints, Hosts, Outcomes, Shared, Task};
+use crate::hosts::tcp::{self, Shared};
+use crate::hosts::{Endpoint, Endpoints, Hosts, Outcomes, Task};
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::nodes::Nodes;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
-use lightlag_control::bucket::Bucket;
-use lightlag_core::{Instant, RandomStream};
+use lightlag_core::Instant;
 use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
-use lightlag_tcp::config::FastOpen;
-use lightlag_tcp::fast_open::Jar;
-use lightlag_tcp::segment::{Cookie, SeqNumber};
-use lightlag_tcp::{Connection, State};
+use lightlag_tcp::Connection;
 use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
@@ -60,10 +57,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let ends = (0..).map(EndpointId).zip(ends::of_connections(&network, &numbers));
     endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
     let mut endpoints = Endpoints::new(endpoints);
-    let mut shared = Shared::default();
-    share_buckets(&mut shared, &mut endpoints, network.ip.header());
-    give_ids(&mut endpoints);
-    share_cookies(&mut shared, &mut endpoints, &network, seed);
+    let shared = Shared::new(&mut endpoints, &network, seed);
     let mut datagrams = datagrams(&network, &numbers, seed);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
@@ -174,7 +168,7 @@ fn endpoint(number: EndpointId, end: End, network: &Network, numbers: &Numbers, 
         Role::Entry => &proxy().client,
         Role::Exit => &proxy().server,
     };
-    let initial = initial_number(end, network, seed);
+    let initial = tcp::initial_number(end, network, seed);
     // Who sends opens, unless it answers.
     let opens = end.role.sends() != flow.traffic.is_dialogue();
     let new = if opens { Connection::client } else { Connection::server };
@@ -205,71 +199,6 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
         datagrams.add(datagrams::Sender::new(source, most), Heading { out, peer_node: flow.to, flow: end.flow });
     }
     datagrams
-}
-
-/// Connections that leave a node on the same link at the same rate share one bucket.
-fn share_buckets(shared: &mut Shared, endpoints: &mut Endpoints, ip_header: u32) {
-    let mut routes = BTreeMap::new();
-    for (at, endpoint) in endpoints.enumerated_mut() {
-        if let Some((rate, size)) = endpoint.connection.bucket() {
-            let number = *routes.entry((endpoint.out.0, rate, size)).or_insert_with(|| {
-                shared.buckets.push(Bucket::new(rate, size));
-                shared.buckets.len() - 1
-            });
-            shared.of_mut(at).bucket = Some(number as u32);
-            endpoint.connection.share(&mut shared.buckets[number], ip_header);
-        }
-    }
-}
-
-/// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
-/// which none is left have none.
-fn give_ids(endpoints: &mut Endpoints) {
-    let mut given: BTreeMap<(NodeId, NodeId), u8> = BTreeMap::new();
-    for (_, endpoint) in endpoints.enumerated_mut() {
-        if endpoint.connection.config().scps.is_some_and(|scps| scps.compression) {
-            let last = given.entry((endpoint.node, endpoint.peer_node)).or_default();
-            if let Some(id) = last.checked_add(1) {
-                *last = id;
-                endpoint.connection.set_connection_id(id);
-            }
-        }
-    }
-}
-
-/// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
-fn share_cookies(shared: &mut Shared, endpoints: &mut Endpoints, network: &Network, seed: u64) {
-    let mut jars: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
-    for (at, endpoint) in endpoints.enumerated_mut() {
-        if endpoint.connection.config().fast_open == FastOpen::Off {
-            continue;
-        }
-        let listens = endpoint.connection.state() == State::Listen;
-        let (client, server) =
-            if listens { (endpoint.peer_node, endpoint.node) } else { (endpoint.node, endpoint.peer_node) };
-        let number = *jars.entry((client, server)).or_insert_with(|| {
-            let [client, server] = [client, server].map(|node| &network.nodes[node.0 as usize]);
-            let mut random = RandomStream::new(seed, &format!("cookie of {server} for {client}"));
-            shared.jars.push(Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie")));
-            shared.jars.len() - 1
-        });
-        shared.of_mut(at).jar = Some(number as u32);
-        endpoint.connection.share_cookies(&mut shared.jars[number]);
-    }
-}
-
-/// The initial sequence number of an endpoint.
-fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
-    let flow = &network.flows[end.flow.index()].name;
-    let purpose = match end.role {
-        Role::Sender | Role::Receiver => format!("flow {flow} initial sequence numbers"),
-        Role::Entry | Role::Exit => {
-            format!("proxy {} flow {flow} initial sequence numbers", network.nodes[end.node.0 as usize])
-        }
-    };
-    let mut random = RandomStream::new(seed, &purpose);
-    let [first, second] = [random.bits(), random.bits()];
-    SeqNumber(if matches!(end.role, Role::Sender | Role::Entry) { first } else { second } as u32)
 }
 
 /// The dialogues; each end is told of which dialogue and connection it is.
@@ -349,7 +278,7 @@ fn receiver(mut endpoint: Endpoint, flow: &Flow) -> Endpoint {
     if let Some(reader) = flow.reader {
         endpoint.connection.read_later();
         endpoint.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
-    } else if flow.receiver_tcp.scps.is_some_and(|scps| scps.bets.is_some()) {
+    } else if tcp::skips_holes(&flow.receiver_tcp) {
         endpoint.application = Some(Box::new(Application::Skips));
     }
     endpoint

@@ -2,14 +2,10 @@
 
 use crate::body::Packet;
 use crate::ids::FlowIndex;
-use lightlag_control::bucket::Bucket;
-use lightlag_control::congestion::Report;
 use lightlag_control::congestion::own::Fault;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, LinkId, NodeId};
-use lightlag_tcp::fast_open::Jar;
-use lightlag_tcp::{Connection, Segment};
-use lightlag_transport::{Failure, Snapshot};
+use lightlag_transport::Failure;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
@@ -22,6 +18,7 @@ mod endings;
 pub(crate) mod ends;
 pub(crate) mod relay;
 pub(crate) mod source;
+pub(crate) mod tcp;
 
 use application::Application;
 use collector::Collector;
@@ -30,6 +27,7 @@ use dialogue::Dialogue;
 pub(crate) use endings::Ending;
 use ends::{End, Numbers, Role};
 use relay::Relay;
+use tcp::{Shared, Tcp};
 
 /// All ends of flows.
 pub(crate) struct Hosts {
@@ -73,86 +71,6 @@ impl Hosts {
             None => self.endpoints[self.numbers.sender(flow)].connection.config().congestion.name(),
         }
     }
-
-    /// A flow that is steered; None for others, and before its connection starts to send.
-    pub(crate) fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
-        if self.numbers.datagrams(flow).is_some() {
-            return None;
-        }
-        let at = self.numbers.sender(flow);
-        let connection = &mut self.endpoints[at].connection;
-        let report = connection.take_told()?;
-        let retransmitted = connection.statistics().retransmitted_segments;
-        let is_over = self.outcomes.of(flow) != Outcome::Unfinished;
-        Some(Observed { report, sender: connection.snapshot(), retransmitted, is_over })
-    }
-
-    /// The next segment of this endpoint, until there is none.
-    #[inline]
-    pub(crate) fn next_segment(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
-        if self.shared.of_endpoint.is_empty() {
-            self.endpoints[at].connection.poll_segment(now)
-        } else {
-            self.next_shared(now, at)
-        }
-    }
-
-    #[cold]
-    fn next_shared(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
-        let connection = &mut self.endpoints[at].connection;
-        let share = self.shared.of(at);
-        if let Some(number) = share.jar {
-            let jar = &mut self.shared.jars[number as usize];
-            if let Some(lesson) = connection.take_lesson() {
-                jar.take(lesson);
-            }
-            connection.remember(jar);
-        }
-        match share.bucket {
-            Some(number) => connection.poll_limited(now, &mut self.shared.buckets[number as usize]),
-            None => connection.poll_segment(now),
-        }
-    }
-
-    /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
-    pub(crate) fn vacate(&mut self, at: EndpointId) {
-        if let Some(number) = self.shared.of(at).bucket {
-            self.endpoints[at].connection.vacate(&mut self.shared.buckets[number as usize]);
-        }
-    }
-}
-
-/// The buckets and jars that several connections of a node share.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    /// Token buckets, each for the connections that leave a node on one link at one rate.
-    pub(crate) buckets: Vec<Bucket>,
-    /// Cookies, each for the connections that one node opens to another.
-    pub(crate) jars: Vec<Jar>,
-    /// The share of each endpoint up to the last that has one.
-    of_endpoint: Vec<Share>,
-}
-
-impl Shared {
-    /// The share of an endpoint.
-    pub(crate) fn of(&self, at: EndpointId) -> Share {
-        self.of_endpoint.get(at.index()).copied().unwrap_or_default()
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn of_mut(&mut self, at: EndpointId) -> &mut Share {
-        if self.of_endpoint.len() <= at.index() {
-            self.of_endpoint.resize(at.index() + 1, Share::default());
-        }
-        &mut self.of_endpoint[at.index()]
-    }
-}
-
-/// The numbers of the bucket and of the jar of an endpoint, if it has any.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Share {
-    pub(crate) bucket: Option<u32>,
-    pub(crate) jar: Option<u32>,
 }
 
 /// One end of a connection.
@@ -171,11 +89,11 @@ pub(crate) struct Endpoint {
     pub(crate) task: Task,
     /// An application that does more than write everything and read at once.
     pub(crate) application: Option<Box<Application>>,
-    pub(crate) connection: Connection,
+    pub(crate) connection: Tcp,
 }
 
 impl Endpoint {
-    pub(crate) fn new(end: End, out: LinkId, connection: Connection, task: Task) -> Self {
+    pub(crate) fn new(end: End, out: LinkId, connection: Tcp, task: Task) -> Self {
         let End { flow, role, peer, node, peer_node } = end;
         debug_assert!(node != peer_node, "a connection joins two nodes");
         Self { connection, node, peer_node, peer, out, flow, role, task, application: None }
@@ -315,19 +233,6 @@ pub(crate) enum Task {
     Collected(u32),
     /// Nothing.
     Idle,
-}
-
-/// A flow whose congestion control is steered.
-#[derive(Clone, Copy, Debug)]
-pub struct Observed {
-    /// The sum of what its ACKs told since the last observation.
-    pub report: Report,
-    /// Its sender.
-    pub sender: Snapshot,
-    /// Segments that it sent again so far.
-    pub retransmitted: u64,
-    /// Whether its transfer has arrived, or has failed.
-    pub is_over: bool,
 }
 
 /// The ends of all flows. Until the first flow ends, they take no memory.

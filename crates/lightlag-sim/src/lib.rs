@@ -41,7 +41,7 @@ mod tap;
 mod world;
 
 pub use emulator::Emulator;
-pub use hosts::Observed;
+pub use hosts::tcp::Observed;
 pub use ids::FlowIndex;
 pub use partition::Parallel;
 pub use results::RunResult;

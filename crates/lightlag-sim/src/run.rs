@@ -2,7 +2,8 @@
 
 use crate::border::cut::Cut;
 use crate::builder::build;
-use crate::hosts::{Observed, Outcome};
+use crate::hosts::Outcome;
+use crate::hosts::tcp::Observed;
 use crate::ids::FlowIndex;
 use crate::partition::Threads;
 use crate::partition::merge::Tables;

@@ -308,7 +308,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Sets the window and the pacing rate of a sender that is steered, and sends what they allow.
     pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) {
-        if self.hosts.endpoints[at].connection.steer(now, window, pacing_rate) {
+        if self.hosts.steer(now, at, window, pacing_rate) {
             self.flush(now, at, false);
             if let Some(deadline) = self.hosts.endpoints[at].deadline() {
                 self.agenda.arm(Due::Connection(at), deadline);

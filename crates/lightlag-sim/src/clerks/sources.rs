@@ -5,11 +5,11 @@
 //! A sender at this node is told at once, one behind a gateway by a message.
 
 use super::stations::{Tell, User};
+use crate::body::SeqNumber;
 use crate::nodes::Way;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::Network;
-use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
 use std::collections::BTreeMap;
 

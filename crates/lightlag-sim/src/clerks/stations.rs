@@ -7,13 +7,12 @@
 //!
 //! This module knows the addressees of each message; the world sends it.
 
-use crate::body::Signal;
+use crate::body::{SeqNumber, Signal};
 use crate::fabric::Hop;
 use crate::ids::FlowIndex;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{EndpointId, Link, LinkId, NodeId};
 use lightlag_scenario::{LinkDirection, SignalPlan};
-use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::News;
 use std::collections::{BTreeMap, VecDeque};
 

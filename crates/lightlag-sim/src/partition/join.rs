@@ -4,8 +4,8 @@ use crate::agenda::{Agenda, Due};
 use crate::border::cut::Cut;
 use crate::border::mail::Mail;
 use crate::border::{Border, Outlet, Part, Whole};
+use crate::hosts::Task;
 use crate::hosts::ends::number_of_sender;
-use crate::hosts::{Share, Task};
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::partition::Partition;
 use crate::partition::ledger::Ledger;
@@ -13,7 +13,6 @@ use crate::partition::merge::Tables;
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_net::LinkId;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All parts of the world that may be due.
@@ -102,15 +101,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
             }
         }
         let its_ends = hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at)));
-        let shares: Vec<Share> = its_ends.map(|at| hosts.shared.of(at)).collect();
-        // Several endpoints may share one.
-        for bucket in shares.iter().filter_map(|share| share.bucket).collect::<BTreeSet<u32>>() {
-            let bucket = bucket as usize;
-            std::mem::swap(&mut hosts.shared.buckets[bucket], &mut theirs.shared.buckets[bucket]);
-        }
-        for jar in shares.iter().filter_map(|share| share.jar).map(|jar| jar as usize) {
-            hosts.shared.jars[jar] = theirs.shared.jars[jar];
-        }
+        hosts.shared.take_from(&mut theirs.shared, its_ends);
         for at in hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at))) {
             std::mem::swap(&mut hosts.endpoints[at], &mut theirs.endpoints[at]);
         }

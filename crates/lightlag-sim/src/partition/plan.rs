@@ -8,13 +8,12 @@
 
 use crate::border::cut::{Cut, FOREVER};
 use crate::fabric::Fabric;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, tcp};
 use crate::ids::FlowIndex;
 use crate::partition::pack::Pieces;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{Link, LinkId, NodeId};
 use lightlag_scenario::{Network, Traffic, Transport};
-use lightlag_tcp::config::FastOpen;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Use of the cores of a machine by a run. Its results do not depend on it.
@@ -310,15 +309,15 @@ fn together(network: &Network) -> Sets {
         // Both ends of a dialogue know what was asked for; a sink reads what arrived at the other end; who does without what
         // is missing waits for the end of the flow; a cookie is known to both hosts.
         let collects = matches!(*flow.traffic, Traffic::Collect(_));
-        let skips = flow.configs().any(|tcp| tcp.scps.is_some_and(|scps| scps.bets.is_some()));
-        let has_cookie = is_tcp && flow.configs().any(|tcp| tcp.fast_open != FastOpen::Off);
+        let skips = flow.configs().any(|config| tcp::skips_holes(config));
+        let has_cookie = is_tcp && flow.configs().any(|config| tcp::has_cookie(config));
         if collects || skips || has_cookie || flow.traffic.is_dialogue() {
             sets.unite(flow.from, flow.to);
         }
     }
     for split in &network.splits {
         let (flow, proxy) = (&network.flows[split.flow as usize], &network.proxies[split.proxy as usize]);
-        if [&proxy.client, &proxy.server].iter().any(|tcp| tcp.fast_open != FastOpen::Off) {
+        if [&proxy.client, &proxy.server].iter().any(|config| tcp::has_cookie(config)) {
             sets.unite(flow.from, proxy.node);
             sets.unite(flow.to, proxy.node);
         }

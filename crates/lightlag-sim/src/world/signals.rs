@@ -10,7 +10,7 @@ use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{EndpointId, LinkId, NodeId, PacketFlags};
-use lightlag_wire::signal::{self, News};
+use lightlag_wire::signal;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// A packet came out of a link, which leads to `node`, damaged.
@@ -25,10 +25,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let receiver = packet.to;
         if packet.destination == node {
             // Its own interface saw it.
-            let connection = &mut self.hosts.endpoints[receiver].connection;
-            if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
-                connection.corruption_experienced(now);
-            }
+            self.hosts.sees_damage(now, receiver);
         }
         if let Some(stations) = self.clerks.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
             let ends = [self.hosts.endpoints[receiver].peer, receiver];
@@ -91,19 +88,10 @@ impl<T: Tap, B: Border> World<T, B> {
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
-    /// An end does what it is told: of a route always, of a link if it agreed on SCPS-TP with its peer. Whether it did.
+    /// An endpoint takes a notification, and sends what follows from it. Returns false if it ignores it.
     fn heed(&mut self, now: Instant, at: EndpointId, signal: Signal) -> bool {
-        let connection = &mut self.hosts.endpoints[at].connection;
-        let is_route = matches!(signal.news, News::RouteLost | News::RouteFound);
-        if !is_route && connection.common_capabilities().is_none() {
+        if !self.hosts.heed(now, at, signal) {
             return false;
-        }
-        match signal.news {
-            News::RouteLost => connection.route_lost(now),
-            News::LinkOut => connection.link_lost(now),
-            News::LinkRestored | News::RouteFound => connection.link_restored(now),
-            News::Corruption if signal.to_sender => connection.corruption_told(now),
-            News::Corruption => connection.corruption_experienced(now),
         }
         self.flush(now, at, false);
         if let Some(deadline) = self.hosts.endpoints[at].deadline() {
