@@ -267,8 +267,8 @@ impl Part {
     /// Something is about to happen to the connection at an endpoint.
     #[inline]
     pub(crate) fn before(&mut self, hosts: &Hosts, at: EndpointId) {
-        if self.cut.ends_elsewhere(at) && hosts.endpoints[at].connection.has_sent_everything() {
-            self.standings.push((self.now, at, hosts.endpoints[at].connection.standing()));
+        if self.cut.ends_elsewhere(at) && hosts.socket(at).stream().has_sent_everything() {
+            self.standings.push((self.now, at, hosts.socket(at).inspect().standing()));
         }
     }
 
@@ -276,8 +276,8 @@ impl Part {
     #[inline]
     pub(crate) fn after(&mut self, hosts: &Hosts, recorder: &Recorder, at: EndpointId) {
         if self.cut.is_followed(at) && recorder.traces() {
-            let endpoint = &hosts.endpoints[at];
-            self.progress.push((self.now, endpoint.flow, Progress::of(&endpoint.connection)));
+            let socket = hosts.socket(at);
+            self.progress.push((self.now, socket.port().flow, Progress::of(socket.stream())));
         }
     }
 

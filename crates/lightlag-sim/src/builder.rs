@@ -14,9 +14,11 @@ use crate::hosts::datagrams::{self, Datagrams, Heading};
 use crate::hosts::dialogue::Dialogue;
 use crate::hosts::ends::{self, End, Numbers, Role};
 use crate::hosts::relay::Relay;
+use crate::hosts::socket::{Port, Socket, Task};
 use crate::hosts::source::Source;
-use crate::hosts::tcp::{self, Shared};
-use crate::hosts::{Endpoint, Endpoints, Hosts, Outcomes, Task};
+use crate::hosts::tcp::{self, Shared, Tcp};
+use crate::hosts::transport::Sockets;
+use crate::hosts::{Hosts, Outcomes};
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::nodes::Nodes;
 use crate::tap::Silent;
@@ -26,6 +28,7 @@ use lightlag_core::Instant;
 use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
 use lightlag_tcp::Connection;
+use lightlag_transport::{Endpoint, Stream};
 use std::collections::BTreeMap;
 
 /// Builds the world of a network that has been checked.
@@ -52,16 +55,14 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     // Nothing else looks at them, and the connections are large.
     drop(links);
     let numbers = Numbers::new(&network);
-    // As many as there are, not the next power of two: an endpoint is large.
-    let mut endpoints = Vec::with_capacity(numbers.of_connections() as usize);
+    // As many as there are, not the next power of two: a socket is large.
+    let mut sockets = Vec::with_capacity(numbers.of_connections() as usize);
     let ends = (0..).map(EndpointId).zip(ends::of_connections(&network, &numbers));
-    endpoints.extend(ends.map(|(at, end)| endpoint(at, end, &network, &numbers, seed)));
-    let mut endpoints = Endpoints::new(endpoints);
-    let shared = Shared::new(&mut endpoints, &network, seed);
-    let mut datagrams = datagrams(&network, &numbers, seed);
+    sockets.extend(ends.map(|(at, end)| socket(at, end, &network, &numbers, seed)));
+    let mut tcp = Sockets::new(EndpointId(0), sockets);
+    let shared = Shared::new(&mut tcp, &network, seed);
+    let datagrams = datagrams(&network, &numbers, seed);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
-    let dialogues = dialogues(&flows, &numbers, &mut endpoints, seed);
-    let collectors = collectors(&flows, &numbers, &mut endpoints, &mut datagrams);
     let relay = |(at, split): (usize, &Split)| {
         let ends = [numbers.entry(at), numbers.exit(at)];
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
@@ -69,26 +70,28 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
     crashes.sort_unstable_by(|a, b| b.cmp(a));
-    let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&endpoints, &flows)));
     let recorder = Recorder::new(
         record,
-        endpoints.len() / 2,
+        tcp.len() / 2,
         legs(flows.len() - datagrams.len(), &splits),
         datagrams.len(),
         if stations.is_some() { flows.len() } else { 0 },
     );
-    let hosts = Hosts {
+    let mut hosts = Hosts {
         outcomes: Outcomes::new(flows.len()),
         endings: BTreeMap::new(),
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
-        endpoints,
+        tcp,
         shared,
         datagrams,
         numbers,
         relays,
-        collectors,
-        dialogues,
+        collectors: Vec::new(),
+        dialogues: Vec::new(),
     };
+    hosts.dialogues = dialogues(&flows, &mut hosts, seed);
+    hosts.collectors = collectors(&flows, &mut hosts);
+    let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&hosts, &flows)));
     let mut world = World {
         agenda: Agenda::empty(),
         fabric,
@@ -106,11 +109,11 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     };
     world.agenda = Agenda::new(world.parts());
     world.arm_radios();
-    for at in world.hosts.endpoints.ids() {
-        let start = match &world.hosts.endpoints[at] {
-            Endpoint { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[flow.index()].start),
-            Endpoint { application: Some(application), connection, .. } => application.next(connection),
-            _ => None,
+    for at in world.hosts.ids() {
+        let socket = world.hosts.socket(at);
+        let start = match socket.port() {
+            Port { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[flow.index()].start),
+            _ => socket.application_due(),
         };
         if let Some(start) = start {
             world.agenda.arm(Due::Connection(at), start);
@@ -137,9 +140,9 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
 }
 
 /// The ends of flows by the nodes from which they send.
-fn departures(endpoints: &Endpoints, flows: &[Flow]) -> Departures {
+fn departures(hosts: &Hosts, flows: &[Flow]) -> Departures {
     let datagrams = flows.iter().filter(|flow| flow.transport == Transport::Udp);
-    Departures::new(endpoints, datagrams.map(|flow| flow.from))
+    Departures::new(hosts, datagrams.map(|flow| flow.from))
 }
 
 /// Of each sender of a connection its number on the way of its flow, from 1 on; none where no flow passes a proxy.
@@ -158,8 +161,8 @@ const REACHABLE: &str = "every destination was checked to be reachable";
 /// Bytes of the shortest TCP header: a datagram with its header of 8 may be as long as a segment with one.
 const TCP_HEADER: u16 = 20;
 
-/// The endpoint with this number, and what its application has to do.
-fn endpoint(number: EndpointId, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Endpoint {
+/// The socket with this number, and what its application has to do.
+fn socket(number: EndpointId, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Socket<Tcp> {
     let flow = &network.flows[end.flow.index()];
     let proxy = || &network.proxies[network.splits[numbers.split(number)].proxy as usize];
     let tcp = match end.role {
@@ -174,16 +177,16 @@ fn endpoint(number: EndpointId, end: End, network: &Network, numbers: &Numbers, 
     let new = if opens { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
-    let mut endpoint = Endpoint::new(end, out, connection, Task::Idle);
+    let mut socket = Socket::new(end, out, connection, Task::Idle);
     match end.role {
-        Role::Sender => sender(endpoint, flow, seed),
-        Role::Receiver => receiver(endpoint, flow),
+        Role::Sender => sender(socket, flow, seed),
+        Role::Receiver => receiver(socket, flow),
         Role::Entry | Role::Exit => {
-            endpoint.task = Task::Relay(numbers.split(number) as u32);
+            socket.port.task = Task::Relay(numbers.split(number) as u32);
             if end.role == Role::Entry {
-                endpoint.connection.read_later();
+                socket.connection.read_later();
             }
-            endpoint
+            socket
         }
     }
 }
@@ -202,31 +205,28 @@ fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
 }
 
 /// The dialogues; each end is told of which dialogue and connection it is.
-fn dialogues(flows: &[Flow], numbers: &Numbers, endpoints: &mut Endpoints, seed: u64) -> Vec<Dialogue> {
+fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Dialogue> {
     let mut dialogues = Vec::new();
     for (index, flow) in (0..).map(FlowIndex).zip(flows).filter(|(_, flow)| flow.traffic.is_dialogue()) {
         // The connections of a browser follow each other.
         let line = flow.part.connection() as usize;
         let others = flows[index.index()..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
         let lines = if flow.part == Part::Whole { 1 } else { others.count() };
-        let ends =
-            (index.0..index.0 + lines as u32).map(FlowIndex).map(|flow| [numbers.receiver(flow), numbers.sender(flow)]);
+        let ends = (index.0..index.0 + lines as u32)
+            .map(FlowIndex)
+            .map(|flow| [hosts.numbers.receiver(flow), hosts.numbers.sender(flow)]);
         dialogues.extend(Dialogue::new(index, flow, seed, ends));
         let due = (line == 0).then_some(flow.start);
         let talk = Talk { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
-        endpoints[numbers.sender(index)].application = Some(Box::new(Application::Answers(talk)));
-        endpoints[numbers.receiver(index)].application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
+        let [server, client] = [hosts.numbers.sender(index), hosts.numbers.receiver(index)];
+        hosts.port_mut(server).application = Some(Box::new(Application::Answers(talk)));
+        hosts.port_mut(client).application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
     }
     dialogues
 }
 
 /// The collectors of messages; the ends are told.
-fn collectors(
-    flows: &[Flow],
-    numbers: &Numbers,
-    endpoints: &mut Endpoints,
-    datagrams: &mut Datagrams,
-) -> Vec<Collector> {
+fn collectors(flows: &[Flow], hosts: &mut Hosts) -> Vec<Collector> {
     let mut sources: BTreeMap<NodeId, Vec<FlowIndex>> = BTreeMap::new();
     if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
         for (index, flow) in (0..).map(FlowIndex).zip(flows).filter(|(_, flow)| flow.transport == Transport::Udp) {
@@ -239,47 +239,48 @@ fn collectors(
         let sources = sources.remove(&flow.from).unwrap_or_default();
         let at = collectors.len() as u32;
         for source in &sources {
-            if let Some(of_udp) = numbers.datagrams(*source) {
-                datagrams.receivers[of_udp.index()].hand_to(at);
+            if let Some(of_udp) = hosts.numbers.datagrams(*source) {
+                hosts.datagrams.receivers[of_udp.index()].hand_to(at);
             }
         }
-        endpoints[numbers.receiver(index)].task = Task::Collected(at);
+        let far_end = hosts.numbers.receiver(index);
+        hosts.port_mut(far_end).task = Task::Collected(at);
         collectors.push(Collector::new(index, sources, buffer.0));
     }
     collectors
 }
 
 /// The end of a connection from which data comes.
-fn sender(mut endpoint: Endpoint, flow: &Flow, seed: u64) -> Endpoint {
+fn sender<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow, seed: u64) -> Socket<E> {
     if flow.traffic.is_dialogue() {
-        return endpoint;
+        return socket;
     }
     if flow.traffic.collects().is_some() {
-        endpoint.task = Task::Begin;
-        return endpoint;
+        socket.port.task = Task::Begin;
+        return socket;
     }
     match Source::new(flow, seed) {
-        None => endpoint.task = Task::Open { transfer: flow.transfer.map(|bytes| bytes.0) },
+        None => socket.port.task = Task::Open { transfer: flow.transfer.map(|bytes| bytes.0) },
         Some(source) => {
-            endpoint.task = Task::Begin;
-            endpoint.application = Some(Box::new(Application::Writes(source)));
+            socket.port.task = Task::Begin;
+            socket.port.application = Some(Box::new(Application::Writes(source)));
         }
     }
-    endpoint
+    socket
 }
 
 /// The end of a connection where data ends.
-fn receiver(mut endpoint: Endpoint, flow: &Flow) -> Endpoint {
+fn receiver<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow) -> Socket<E> {
     if flow.is_finite() {
         // How much an application writes by itself is known when it has.
         let transfer = flow.transfer.filter(|_| flow.traffic.is_bulk()).map_or(u64::MAX, |bytes| bytes.0);
-        endpoint.task = Task::Receive { transfer };
+        socket.port.task = Task::Receive { transfer };
     }
     if let Some(reader) = flow.reader {
-        endpoint.connection.read_later();
-        endpoint.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
+        socket.connection.read_later();
+        socket.port.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
     } else if tcp::skips_holes(&flow.receiver_tcp) {
-        endpoint.application = Some(Box::new(Application::Skips));
+        socket.port.application = Some(Box::new(Application::Skips));
     }
-    endpoint
+    socket
 }

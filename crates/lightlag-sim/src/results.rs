@@ -11,7 +11,7 @@ mod signals;
 mod traffic;
 
 use crate::agenda::Agenda;
-use crate::hosts::{Endpoints, Outcome};
+use crate::hosts::Outcome;
 use crate::ids::FlowIndex;
 pub use crate::nodes::Paths;
 use crate::table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
@@ -519,11 +519,11 @@ fn flow_summaries(
         let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
         summaries.push_front(flow_summary(world, flow, identity, end));
         if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
-            world.hosts.endpoints.truncate(world.hosts.numbers.sender(flow));
+            world.hosts.truncate(world.hosts.numbers.sender(flow));
         }
     }
     if parts == Parts::Go {
-        world.hosts.endpoints = Endpoints::default();
+        world.hosts.clear();
     }
     summaries
 }
@@ -599,13 +599,13 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
         Ok(summary) => return summary,
         Err(identity) => *identity,
     };
-    let [sender, receiver] = [world.hosts.numbers.sender(flow), world.hosts.numbers.receiver(flow)]
-        .map(|end| &world.hosts.endpoints[end].connection);
+    let [sender, receiver] =
+        [world.hosts.numbers.sender(flow), world.hosts.numbers.receiver(flow)].map(|end| world.hosts.socket(end));
     let finish = match world.hosts.outcomes.of(flow) {
         Outcome::Finished(at) => Some(at),
         Outcome::Unfinished | Outcome::Failed(_) => None,
     };
-    let statistics = sender.statistics();
+    let statistics = sender.inspect().statistics();
     let failure = match world.hosts.outcomes.of(flow) {
         Outcome::Failed(failure) => Some(failure.reason()),
         Outcome::Unfinished | Outcome::Finished(_) => None,
@@ -613,7 +613,7 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
     let dialogue = world.hosts.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
     let pages = dialogue.ok().map(|at| page_summary(&world.hosts.dialogues[at]));
     let elapsed = finish.unwrap_or(end).since(identity.start).as_secs_f64();
-    let delivered = receiver.delivered();
+    let delivered = receiver.stream().delivered();
     let seconds = Duration::as_secs_f64;
     let account = world.hosts.account(world.hosts.numbers.sender(flow), end);
     FlowSummary {
@@ -632,7 +632,7 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
         timeouts: statistics.timeouts,
         recoveries: statistics.recoveries,
         acks_received: statistics.acks_received,
-        min_rtt_s: sender.min_rtt().map(seconds),
+        min_rtt_s: sender.inspect().min_rtt().map(seconds),
         mean_rtt_s: statistics.mean_rtt().map(seconds),
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),
@@ -641,7 +641,7 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
         pages: pages.filter(|_| identity.is_web).map(Box::new),
         messages: MessageSummary::of(world, flow).map(Box::new),
         signals: SignalSummary::of(world, flow).map(Box::new),
-        holes: HoleSummary::of(sender, receiver).map(Box::new),
+        holes: HoleSummary::of(world, flow).map(Box::new),
     }
 }
 

@@ -5,18 +5,20 @@ use crate::body::{Body, Other, Packet};
 use crate::border::{Border, Whole};
 use crate::clerks::Clerks;
 use crate::fabric::{Fabric, Hop};
+use crate::hosts::Hosts;
 use crate::hosts::ends;
 use crate::hosts::relay::Relay;
-use crate::hosts::{Endpoint, Hosts, Task};
+use crate::hosts::socket::{Socket, Task};
+use crate::hosts::tcp::Tcp;
+use crate::hosts::transport::{Enclosed, Transport};
 use crate::nodes::Nodes;
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{EndpointId, Link, LinkId, NodeId, PacketFlags, QueueFull};
-use lightlag_tcp::State;
-use lightlag_transport::Failure;
+use lightlag_net::{EndpointId, Link, LinkId, NodeId, QueueFull};
+use lightlag_transport::{Failure, Status};
 
 mod ahead;
 mod air;
@@ -73,7 +75,7 @@ impl<T: Tap, B: Border> World<T, B> {
     pub(crate) fn handle(&mut self, now: Instant, part: Due) {
         match part {
             Due::Link(link) => self.packet_arrives(now, link),
-            Due::Connection(at) => self.endpoint_wakes(now, at),
+            Due::Connection(at) => self.endpoint_wakes::<Tcp>(now, at),
             Due::Datagrams(flow) => self.datagrams_leave(now, flow),
             Due::Medium(medium) => self.frame_ends(now, medium),
             Due::Radio(interface) => self.radio_wakes(now, interface),
@@ -89,7 +91,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let nodes = self.nodes.as_deref();
         Parts {
             links: self.fabric.hops.len(),
-            connections: self.hosts.endpoints.len(),
+            connections: self.hosts.len(),
             datagrams: self.hosts.datagrams.len(),
             media: nodes.map_or(0, |nodes| nodes.media.len()),
             radios: nodes.map_or(0, |nodes| nodes.interfaces.len()),
@@ -178,7 +180,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let nodes: Vec<NodeId> = fabric.start_epoch().nodes().collect();
         let departures = clerks.departures.as_ref().expect("whoever wakes has something to do");
         for node in nodes {
-            departures.reroute(node, &fabric.routes, &mut hosts.endpoints, &mut hosts.datagrams);
+            departures.reroute(node, &fabric.routes, hosts);
         }
         self.ways_change(now);
         self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
@@ -229,97 +231,109 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(always)]
     fn deliver(&mut self, now: Instant, packet: &Packet) {
         self.received += 1;
-        let segment = match &packet.body {
-            Body::Segment(segment) => segment,
-            Body::Other(Other::Datagram(datagram)) => {
-                return self.datagram_arrives(now, packet, datagram);
-            }
-            Body::Other(Other::Signal(signal)) => return self.signal_arrives(now, packet, *signal),
-        };
+        match &packet.body {
+            Body::Segment(segment) => self.hand_over_to::<Tcp>(now, packet, segment),
+            Body::Other(Other::Datagram(datagram)) => self.datagram_arrives(now, packet, datagram),
+            Body::Other(Other::Signal(signal)) => self.signal_arrives(now, packet, *signal),
+        }
+    }
+
+    /// Hands a packet, which travels as `packet`, to the endpoint that it is for.
+    #[inline(always)]
+    fn hand_over_to<E: Transport>(&mut self, now: Instant, packet: &Packet, inner: &E::Packet) {
         let at = packet.to;
         self.before(at);
-        let endpoint = &mut self.hosts.endpoints[at];
-        endpoint.read(now);
-        endpoint.connection.handle_packet(now, segment, packet.ecn());
-        let state = || endpoint.role.sends().then(|| endpoint.connection.snapshot());
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        socket.read(now);
+        socket.connection.handle_packet(now, inner, packet.ecn());
+        let state = || socket.port.role.sends().then(|| socket.connection.snapshot());
         self.tap.received(now, packet, state);
-        if endpoint.application.is_some() {
-            self.converse(now, at);
+        if socket.port.application.is_some() {
+            self.converse::<E>(now, at);
         }
-        let endpoint = &mut self.hosts.endpoints[at];
-        match endpoint.task {
-            Task::Receive { transfer } if endpoint.connection.received() >= transfer => {
-                endpoint.task = Task::Idle;
-                let flow = endpoint.flow;
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        match socket.port.task {
+            Task::Receive { transfer } if socket.connection.received() >= transfer => {
+                socket.port.task = Task::Idle;
+                let flow = socket.port.flow;
                 self.transfer_arrives(now, flow);
             }
-            Task::Relay(relay) => return self.relay(now, relay),
-            Task::Collected(at) => self.hosts.collectors[at as usize].arrived(now, endpoint.connection.received()),
+            Task::Relay(relay) => return self.relay::<E>(now, relay),
+            Task::Collected(at) => {
+                let received = socket.connection.received();
+                self.hosts.collectors[at as usize].arrived(now, received);
+            }
             _ => {}
         }
-        let endpoint = &mut self.hosts.endpoints[at];
-        if endpoint.connection.state() == State::CloseWait {
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        if socket.connection.status() == Status::PeerClosed {
             // The application has nothing to say itself: it closes as soon as its peer has.
-            endpoint.connection.close();
+            socket.connection.close();
         }
-        self.flush(now, at, true);
-        if let Some(deadline) = self.hosts.endpoints[at].deadline() {
+        self.flush::<E>(now, at, true);
+        if let Some(deadline) = E::sockets(&self.hosts)[at].deadline() {
             self.agenda.arm(Due::Connection(at), deadline);
         }
         self.after(at);
     }
 
-    fn endpoint_wakes(&mut self, now: Instant, at: EndpointId) {
+    fn endpoint_wakes<E: Transport>(&mut self, now: Instant, at: EndpointId) {
         self.before(at);
-        let endpoint = &mut self.hosts.endpoints[at];
-        endpoint.read(now);
-        if let Task::Open { transfer } = endpoint.task {
-            endpoint.task = Task::Idle;
-            endpoint.connection.open(now);
-            endpoint.connection.write(transfer.unwrap_or(u64::MAX));
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        socket.read(now);
+        let Socket { port, connection } = socket;
+        if let Task::Open { transfer } = port.task {
+            port.task = Task::Idle;
+            connection.open(now);
+            connection.write(transfer.unwrap_or(u64::MAX));
             if transfer.is_some() {
-                endpoint.connection.close();
+                connection.close();
             }
-        } else if let Task::Begin = endpoint.task {
-            endpoint.task = Task::Idle;
-            endpoint.connection.open(now);
-        } else if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            endpoint.connection.handle_timeout(now);
+        } else if let Task::Begin = port.task {
+            port.task = Task::Idle;
+            connection.open(now);
+        } else if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            connection.handle_timeout(now);
         }
-        match self.hosts.endpoints[at].task {
-            Task::Relay(relay) => self.relay(now, relay),
+        match port.task {
+            Task::Relay(relay) => self.relay::<E>(now, relay),
             _ => {
-                if self.hosts.endpoints[at].application.is_some() {
-                    self.write(now, at);
-                    self.converse(now, at);
+                if port.application.is_some() {
+                    self.write::<E>(now, at);
+                    self.converse::<E>(now, at);
                 }
-                self.flush(now, at, false);
+                self.flush::<E>(now, at, false);
             }
         }
-        let deadline = self.hosts.endpoints[at].deadline();
+        let socket = &E::sockets(&self.hosts)[at];
+        let deadline = socket.deadline();
         debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
-        let connection = &self.hosts.endpoints[at].connection;
-        if connection.poll_timeout().is_none() && connection.state() == State::Closed {
+        if socket.connection.poll_timeout().is_none() && socket.connection.status() == Status::Closed {
             self.connection_ended(now, at);
         }
         self.agenda.settle(Due::Connection(at), deadline);
         self.after(at);
     }
 
+    /// Sends whatever an endpoint has to send since something other than a packet or a timer has changed it.
+    fn serve<E: Transport>(&mut self, now: Instant, at: EndpointId) {
+        self.flush::<E>(now, at, false);
+        if let Some(deadline) = E::sockets(&self.hosts)[at].deadline() {
+            self.agenda.arm(Due::Connection(at), deadline);
+        }
+    }
+
     /// Sets the window and the pacing rate of a sender that is steered, and sends what they allow.
     pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) {
         if self.hosts.steer(now, at, window, pacing_rate) {
-            self.flush(now, at, false);
-            if let Some(deadline) = self.hosts.endpoints[at].deadline() {
-                self.agenda.arm(Due::Connection(at), deadline);
-            }
+            self.serve::<Tcp>(now, at);
         }
     }
 
     /// A connection that was given up before its transfer had arrived has failed.
     fn connection_ended(&mut self, now: Instant, at: EndpointId) {
-        if let Some(failure) = self.hosts.endpoints[at].connection.failure() {
-            self.flow_fails(now, self.hosts.endpoints[at].flow, failure);
+        if let Some(failure) = self.hosts.socket(at).inspect().failure() {
+            self.flow_fails(now, self.hosts.port(at).flow, failure);
             if let Some(leader) = self.give_up_dialogue(at) {
                 self.flow_fails(now, leader, failure);
             }
@@ -328,29 +342,24 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Something happened to one of the connections of a relay.
     #[inline(never)]
-    fn relay(&mut self, now: Instant, relay: u32) {
+    fn relay<E: Transport>(&mut self, now: Instant, relay: u32) {
         let Relay { entry, exit, .. } = self.hosts.relays[relay as usize];
         let ends = [entry, exit];
         if let Some(part) = self.border.part() {
             ends.into_iter().for_each(|end| part.before(&self.hosts, end));
         }
-        let relay = &mut self.hosts.relays[relay as usize];
-        let [entry, exit] = self.hosts.endpoints.pair_mut(ends);
-        let flow = entry.flow;
-        let failure = relay.advance(now, &mut entry.connection, &mut exit.connection);
-        let arrived = entry.connection.peer_closed().then_some(entry.peer);
+        let (sockets, relays) = E::parts(&mut self.hosts);
+        let [entry, exit] = sockets.pair_mut(ends);
+        let flow = entry.port.flow;
+        let failure = relays[relay as usize].advance(now, &mut entry.connection, &mut exit.connection);
+        let arrived = entry.connection.peer_closed().then_some(entry.port.peer);
         if let Some(failure) = failure {
             self.flow_fails(now, flow, failure);
         }
         if let Some(sender) = arrived {
             self.sender_ends(now, sender);
         }
-        for at in ends {
-            self.flush(now, at, false);
-            if let Some(deadline) = self.hosts.endpoints[at].deadline() {
-                self.agenda.arm(Due::Connection(at), deadline);
-            }
-        }
+        ends.into_iter().for_each(|at| self.serve::<E>(now, at));
     }
 
     /// A proxy crashes. Flows whose connections it loses have failed: their last bytes or their end never arrive.
@@ -360,8 +369,8 @@ impl<T: Tap, B: Border> World<T, B> {
         for at in 0..self.hosts.relays.len() {
             let relay = &mut self.hosts.relays[at];
             let ends = [relay.entry, relay.exit];
-            let [entry, exit] = self.hosts.endpoints.pair_mut(ends);
-            let flow = entry.flow;
+            let [entry, exit] = self.hosts.tcp.pair_mut(ends);
+            let flow = entry.port.flow;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
                 self.flow_fails(now, flow, Failure::Crashed);
                 ends.into_iter().for_each(|end| self.hosts.vacate(end));
@@ -372,35 +381,31 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
     #[inline]
-    fn flush(&mut self, now: Instant, at: EndpointId, received: bool) {
-        while let Some(segment) = self.hosts.next_segment(now, at) {
-            // Read after the segment is made, not before the loop: what would have to be kept over the call is not.
-            let Endpoint { connection, peer_node, peer, out, role, .. } = &self.hosts.endpoints[at];
-            let supersedes = segment.len == 0 && connection.supersedes();
-            let size = self.ip_header + segment.header_len() + u32::from(segment.len);
-            let (out, role) = (*out, *role);
+    fn flush<E: Transport>(&mut self, now: Instant, at: EndpointId, received: bool) {
+        while let Some(packet) = E::poll(&mut self.hosts, now, at) {
+            // Read after the packet is made, not before the loop: what would have to be kept over the call is not.
+            let Socket { port, connection } = &E::sockets(&self.hosts)[at];
+            let Enclosed { size, flags, body } = connection.enclose(packet);
+            let (out, role) = (port.out, port.role);
             let packet = Packet {
-                destination: *peer_node,
-                to: *peer,
-                size: size as u16,
-                flags: PacketFlags::new(segment.len > 0)
-                    .with_low_priority(segment.is_low_priority())
-                    .with_superseding(supersedes)
-                    .with_ecn(connection.codepoint()),
+                destination: port.peer_node,
+                to: port.peer,
+                size: (self.ip_header + size) as u16,
+                flags,
                 ttl: self.ttl,
-                body: Body::Segment(segment),
+                body,
             };
             self.sent += 1;
-            let state = || role.sends().then(|| self.hosts.endpoints[at].connection.snapshot());
+            let state = || role.sends().then(|| E::sockets(&self.hosts)[at].connection.snapshot());
             self.tap.sent(now, out, &packet, state);
             self.transmit(now, out, &packet);
         }
-        if self.recorder.follows() && self.hosts.endpoints[at].role.sends() {
-            let Hosts { endpoints, numbers, .. } = &self.hosts;
-            let flow = endpoints[at].flow;
-            let place = Place { flow, sender: ends::number_of_sender(at) };
-            let progress = || Progress::of(&endpoints[numbers.receiver(flow)].connection);
-            self.recorder.follow(now, place, &endpoints[at].connection, progress, received);
+        let Socket { port, connection } = &E::sockets(&self.hosts)[at];
+        if self.recorder.follows() && port.role.sends() {
+            let place = Place { flow: port.flow, sender: ends::number_of_sender(at) };
+            let receiver = self.hosts.numbers.receiver(port.flow);
+            let progress = || Progress::of(self.hosts.socket(receiver).stream());
+            self.recorder.follow(now, place, connection, progress, received);
         }
     }
 
@@ -411,11 +416,11 @@ impl<T: Tap, B: Border> World<T, B> {
             if self.border.of().is_some_and(|part| !part.has_endpoint(at)) {
                 continue;
             }
-            let Endpoint { connection: sender, flow, .. } = &self.hosts.endpoints[at];
+            let (sender, flow) = (self.hosts.socket(at).inspect(), self.hosts.port(at).flow);
             // A server that nobody has called has nothing to tell.
-            if !matches!(sender.state(), State::Closed | State::Listen) {
-                let progress = Progress::of(&self.hosts.endpoints[self.hosts.numbers.receiver(*flow)].connection);
-                let place = Place { flow: *flow, sender: ends::number_of_sender(at) };
+            if !matches!(sender.status(), Status::Closed | Status::Listening) {
+                let progress = Progress::of(self.hosts.socket(self.hosts.numbers.receiver(flow)).stream());
+                let place = Place { flow, sender: ends::number_of_sender(at) };
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }

@@ -25,6 +25,7 @@ mod arrivals;
 mod best_effort;
 mod closing;
 mod compressed;
+mod endpoint;
 mod extras;
 mod handshake;
 mod inspect;

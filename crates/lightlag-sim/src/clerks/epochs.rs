@@ -1,7 +1,6 @@
 //! Route epochs: whose packets leave on another link from one epoch on.
 
-use crate::hosts::Endpoints;
-use crate::hosts::datagrams::Datagrams;
+use crate::hosts::Hosts;
 use crate::ids::UdpIndex;
 use lightlag_net::{EndpointId, NodeId, RouteTable};
 use std::ops::Range;
@@ -17,8 +16,8 @@ pub(crate) struct Departures {
 
 impl Departures {
     /// `senders`: the nodes from which the flows of UDP send, in their order.
-    pub(crate) fn new(endpoints: &Endpoints, senders: impl Iterator<Item = NodeId>) -> Self {
-        let mut connections: Vec<_> = endpoints.enumerated().map(|(at, endpoint)| (endpoint.node, at)).collect();
+    pub(crate) fn new(hosts: &Hosts, senders: impl Iterator<Item = NodeId>) -> Self {
+        let mut connections: Vec<_> = hosts.ports().map(|(at, port)| (port.node, at)).collect();
         connections.sort_unstable();
         let mut datagrams: Vec<_> = senders.zip((0..).map(UdpIndex)).collect();
         datagrams.sort_unstable();
@@ -26,19 +25,13 @@ impl Departures {
     }
 
     /// The routes of a node have changed.
-    pub(crate) fn reroute(
-        &self,
-        node: NodeId,
-        table: &RouteTable,
-        endpoints: &mut Endpoints,
-        datagrams: &mut Datagrams,
-    ) {
+    pub(crate) fn reroute(&self, node: NodeId, table: &RouteTable, hosts: &mut Hosts) {
         for (_, at) in &self.connections[of(node, &self.connections)] {
-            let endpoint = &mut endpoints[*at];
-            endpoint.out = table.next(node, endpoint.peer_node).unwrap_or(endpoint.out);
+            let port = hosts.port_mut(*at);
+            port.out = table.next(node, port.peer_node).unwrap_or(port.out);
         }
         for (_, flow) in &self.datagrams[of(node, &self.datagrams)] {
-            datagrams.reroute(*flow, |to| table.next(node, to));
+            hosts.datagrams.reroute(*flow, |to| table.next(node, to));
         }
     }
 }

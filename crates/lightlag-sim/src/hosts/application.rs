@@ -4,7 +4,7 @@ use crate::hosts::source::Source;
 use lightlag_core::own::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Reader;
-use lightlag_tcp::{Connection, State};
+use lightlag_transport::Stream;
 
 /// An application that has something to do by itself.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub(crate) struct Talk {
 impl Application {
     /// Instant at which it has something to do.
     #[cold]
-    pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
+    pub(crate) fn next(&self, connection: &impl Stream) -> Option<Instant> {
         match self {
             Self::Reads(reading) => reading.next(connection),
             Self::Skips => None,
             // A connection that has ended takes no more data.
-            Self::Writes(source) => source.next().filter(|_| connection.state() != State::Closed),
+            Self::Writes(source) => source.next().filter(|_| !connection.is_over()),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
         }
     }
@@ -51,7 +51,7 @@ impl Application {
 
     /// Reads what is due.
     #[cold]
-    pub(crate) fn read(&mut self, now: Instant, connection: &mut Connection) {
+    pub(crate) fn read(&mut self, now: Instant, connection: &mut impl Stream) {
         if let Self::Reads(reading) = self {
             reading.advance(now, connection);
         }
@@ -79,7 +79,7 @@ impl Reading {
     }
 
     /// Reads what is due. To be called before more arrives: an application earns nothing while there is nothing.
-    pub(crate) fn advance(&mut self, now: Instant, connection: &mut Connection) {
+    pub(crate) fn advance(&mut self, now: Instant, connection: &mut impl Stream) {
         match self {
             Self::Steady { bps, since, rest } => {
                 let earned = u128::from(now.since((*since).min(now)).as_nanos()) * u128::from(*bps) + *rest;
@@ -99,7 +99,7 @@ impl Reading {
     }
 
     /// Instant at which it must be woken, because the peer may then have to hear of a wider window.
-    pub(crate) fn next(&self, connection: &Connection) -> Option<Instant> {
+    pub(crate) fn next(&self, connection: &impl Stream) -> Option<Instant> {
         match self {
             Self::Steady { bps, since, rest } => {
                 let bytes = connection.until_update()?.max(1);

@@ -7,7 +7,7 @@ use crate::body::Datagram;
 use crate::hosts::delays::Delays;
 use crate::ids::FlowIndex;
 use lightlag_core::Instant;
-use lightlag_tcp::{Connection, State};
+use lightlag_transport::Stream;
 use std::collections::VecDeque;
 
 /// A sink and its messages.
@@ -42,10 +42,10 @@ impl Collector {
     }
 
     /// A message arrives. Returns whether it was written.
-    pub(crate) fn collect(&mut self, message: &Datagram, connection: &mut Connection) -> bool {
+    pub(crate) fn collect(&mut self, message: &Datagram, connection: &mut impl Stream) -> bool {
         let kept = self.written - connection.acknowledged();
         let end = self.written + u64::from(message.len);
-        if connection.state() == State::Closed || kept + u64::from(message.len) > self.buffer {
+        if connection.is_over() || kept + u64::from(message.len) > self.buffer {
             self.dropped += 1;
             return false;
         }

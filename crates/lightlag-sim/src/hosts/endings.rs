@@ -1,11 +1,11 @@
 //! The end of flows: a sender's account stops when the last byte of its data has arrived, whatever the run does after.
 
-use super::{Endpoint, Hosts, Outcome, Task};
+use super::socket::Task;
+use super::{Hosts, Outcome};
 use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_tcp::State;
-use lightlag_transport::{Failure, Limited};
+use lightlag_transport::{Failure, Limited, Status};
 
 /// The account of a sender at the end of its data.
 #[derive(Clone, Copy, Debug)]
@@ -23,32 +23,32 @@ impl Hosts {
     }
 
     pub(crate) fn account_now(&self, sender: EndpointId, at: Instant) -> Ending {
-        let connection = &self.endpoints[sender].connection;
-        Ending { at, limited: connection.limited(at), mean_cwnd_segments: connection.mean_cwnd_segments(at) }
+        let standing = self.socket(sender).inspect().standing();
+        Ending { at, limited: standing.limited(at), mean_cwnd_segments: standing.mean_cwnd_segments(at) }
     }
 
     /// When the last byte of the sender at an endpoint arrived at the other end of its connection, if it did.
     pub(crate) fn arrived_at(&self, sender: EndpointId) -> Option<Instant> {
-        let failed = matches!(self.outcomes.of(self.endpoints[sender].flow), Outcome::Failed(_));
+        let failed = matches!(self.outcomes.of(self.port(sender).flow), Outcome::Failed(_));
         self.endings.get(&sender).filter(|_| !failed).map(|ending| ending.at)
     }
 
     /// The endpoint from which the data of a flow comes to its receiver.
     pub(crate) fn last_sender(&self, flow: FlowIndex) -> EndpointId {
-        self.endpoints[self.numbers.receiver(flow)].peer
+        self.port(self.numbers.receiver(flow)).peer
     }
 
     /// The endpoints from which the data of a flow leaves: at its sender and at proxies.
     pub(crate) fn senders_of(&self, flow: FlowIndex) -> Vec<EndpointId> {
         let exits = self.relays.iter().map(|relay| relay.exit);
-        let of_flow = exits.filter(|exit| self.endpoints[*exit].flow == flow);
+        let of_flow = exits.filter(|exit| self.port(*exit).flow == flow);
         std::iter::once(self.numbers.sender(flow)).chain(of_flow).collect()
     }
 
     /// Whether the run waits for a flow.
     pub(crate) fn awaits(&self, flow: FlowIndex) -> bool {
         self.numbers.datagrams(flow).is_none()
-            && matches!(self.endpoints[self.numbers.receiver(flow)].task, Task::Receive { .. })
+            && matches!(self.port(self.numbers.receiver(flow)).task, Task::Receive { .. })
     }
 
     /// The data of a sender has arrived at the other end of its connection.
@@ -76,20 +76,20 @@ impl Hosts {
 
     /// The endpoints of flows whose last byte has arrived, those at proxies included.
     pub(crate) fn ends_of_finished_flows(&self) -> Vec<EndpointId> {
-        let finished = |at: &EndpointId| matches!(self.outcomes.of(self.endpoints[*at].flow), Outcome::Finished(_));
-        self.endpoints.ids().filter(finished).collect()
+        let finished = |at: &EndpointId| matches!(self.outcomes.of(self.port(*at).flow), Outcome::Finished(_));
+        self.ids().filter(finished).collect()
     }
 
     /// Whether the connection at an endpoint is closed, or both its ends keep it open and everything is acknowledged.
     pub(crate) fn has_closed(&self, endpoint: EndpointId) -> bool {
-        let Endpoint { connection, peer, .. } = &self.endpoints[endpoint];
-        match connection.state() {
-            State::Closed | State::Listen | State::TimeWait => true,
-            State::Established => {
-                let peer = &self.endpoints[*peer].connection;
-                peer.state() == State::Established && connection.all_acknowledged()
+        let socket = self.socket(endpoint);
+        match socket.inspect().status() {
+            Status::Closed | Status::Listening | Status::Lingering => true,
+            Status::Open => {
+                let peer = self.socket(socket.port().peer).inspect();
+                peer.status() == Status::Open && socket.stream().all_acknowledged()
             }
-            _ => false,
+            Status::Opening | Status::PeerClosed | Status::Closing => false,
         }
     }
 
@@ -103,7 +103,7 @@ impl Hosts {
         for sender in self.senders_of(flow) {
             self.sender_ends(now, sender);
         }
-        let receiver = &mut self.endpoints[self.numbers.receiver(flow)];
+        let receiver = self.port_mut(self.numbers.receiver(flow));
         if matches!(receiver.task, Task::Receive { .. }) {
             receiver.task = Task::Idle;
             self.open_transfers -= 1;

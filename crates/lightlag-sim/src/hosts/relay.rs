@@ -7,8 +7,7 @@
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_tcp::{Connection, State};
-use lightlag_transport::Failure;
+use lightlag_transport::{Endpoint, Failure, Status, Stream};
 
 /// A flow at a proxy.
 #[derive(Debug)]
@@ -69,10 +68,15 @@ impl Relay {
     }
 
     /// Something happened to one of its connections. Returns why the flow has failed, if it did just now.
-    pub(crate) fn advance(&mut self, now: Instant, entry: &mut Connection, exit: &mut Connection) -> Option<Failure> {
+    pub(crate) fn advance<E: Endpoint + Stream>(
+        &mut self,
+        now: Instant,
+        entry: &mut E,
+        exit: &mut E,
+    ) -> Option<Failure> {
         match self.stage {
             Stage::Failed | Stage::Crashed => return None,
-            Stage::Waiting if entry.state() == State::Listen => return None,
+            Stage::Waiting if entry.status() == Status::Listening => return None,
             Stage::Waiting => {
                 exit.open(now);
                 (self.opened, self.since) = (now, now);
@@ -81,7 +85,7 @@ impl Relay {
             Stage::Open | Stage::Closing => {}
         }
         if let Some(failure) = entry.failure().or(exit.failure()) {
-            for other in [entry, exit].into_iter().filter(|end| end.state() != State::TimeWait) {
+            for other in [entry, exit].into_iter().filter(|end| end.status() != Status::Lingering) {
                 // The failed connection is gone already: nothing happens to it.
                 other.abort();
             }
@@ -93,7 +97,7 @@ impl Relay {
         None
     }
 
-    fn pass_on(&mut self, now: Instant, entry: &mut Connection, exit: &mut Connection) {
+    fn pass_on<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) {
         let kept = self.read - exit.acknowledged();
         let bytes = entry.read(self.limit - kept);
         if bytes > 0 {
@@ -105,7 +109,7 @@ impl Relay {
             exit.close();
             self.stage = Stage::Closing;
         }
-        if exit.peer_closed() && matches!(entry.state(), State::Established | State::CloseWait) {
+        if exit.peer_closed() && matches!(entry.status(), Status::Open | Status::PeerClosed) {
             entry.close();
         }
     }
@@ -120,7 +124,7 @@ impl Relay {
     }
 
     /// The proxy crashes: buffer and connections are gone. Returns whether there were any.
-    pub(crate) fn crash(&mut self, now: Instant, entry: &mut Connection, exit: &mut Connection) -> bool {
+    pub(crate) fn crash<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) -> bool {
         if !matches!(self.stage, Stage::Open | Stage::Closing) {
             return false;
         }

@@ -2,13 +2,15 @@
 //! stations (SCPS-TP) and of routes, and windows that somebody steers.
 
 use super::ends::{End, Role};
-use super::{Endpoints, Hosts, Outcome};
-use crate::body::Signal;
+use super::relay::Relay;
+use super::transport::{Enclosed, Sockets, Transport};
+use super::{Hosts, Outcome};
+use crate::body::{Body, Signal};
 use crate::ids::FlowIndex;
 use lightlag_control::bucket::Bucket;
 use lightlag_control::congestion::Report;
 use lightlag_core::{Instant, RandomStream, Rate};
-use lightlag_net::{EndpointId, NodeId};
+use lightlag_net::{EndpointId, NodeId, PacketFlags};
 use lightlag_scenario::Network;
 use lightlag_tcp::config::FastOpen;
 use lightlag_tcp::fast_open::Jar;
@@ -34,6 +36,41 @@ pub struct Observed {
     pub is_over: bool,
 }
 
+impl Transport for Tcp {
+    const IS_FIRST: bool = true;
+
+    #[inline(always)]
+    fn sockets(hosts: &Hosts) -> &Sockets<Self> {
+        &hosts.tcp
+    }
+
+    #[inline(always)]
+    fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay]) {
+        (&mut hosts.tcp, &mut hosts.relays)
+    }
+
+    #[inline]
+    fn poll(hosts: &mut Hosts, now: Instant, at: EndpointId) -> Option<Segment> {
+        if hosts.shared.of_endpoint.is_empty() {
+            hosts.tcp[at].connection.poll_segment(now)
+        } else {
+            hosts.next_shared(now, at)
+        }
+    }
+
+    #[inline(always)]
+    fn enclose(&self, segment: Segment) -> Enclosed {
+        Enclosed {
+            size: segment.header_len() + u32::from(segment.len),
+            flags: PacketFlags::new(segment.len > 0)
+                .with_low_priority(segment.is_low_priority())
+                .with_superseding(segment.len == 0 && self.supersedes())
+                .with_ecn(self.codepoint()),
+            body: Body::Segment(segment),
+        }
+    }
+}
+
 impl Hosts {
     /// A flow that is steered; None for others, and before its connection starts to send.
     pub(crate) fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
@@ -41,26 +78,16 @@ impl Hosts {
             return None;
         }
         let at = self.numbers.sender(flow);
-        let connection = &mut self.endpoints[at].connection;
+        let connection = &mut self.tcp[at].connection;
         let report = connection.take_told()?;
         let retransmitted = connection.statistics().retransmitted_segments;
         let is_over = self.outcomes.of(flow) != Outcome::Unfinished;
         Some(Observed { report, sender: connection.snapshot(), retransmitted, is_over })
     }
 
-    /// The next segment of this endpoint, until there is none.
-    #[inline]
-    pub(crate) fn next_segment(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
-        if self.shared.of_endpoint.is_empty() {
-            self.endpoints[at].connection.poll_segment(now)
-        } else {
-            self.next_shared(now, at)
-        }
-    }
-
     #[cold]
     fn next_shared(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
-        let connection = &mut self.endpoints[at].connection;
+        let connection = &mut self.tcp[at].connection;
         let share = self.shared.of(at);
         if let Some(number) = share.jar {
             let jar = &mut self.shared.jars[number as usize];
@@ -78,18 +105,18 @@ impl Hosts {
     /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
     pub(crate) fn vacate(&mut self, at: EndpointId) {
         if let Some(number) = self.shared.of(at).bucket {
-            self.endpoints[at].connection.vacate(&mut self.shared.buckets[number as usize]);
+            self.tcp[at].connection.vacate(&mut self.shared.buckets[number as usize]);
         }
     }
 
     /// Sets the window and the pacing rate of a sender that is steered. Returns false if it is not.
     pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) -> bool {
-        self.endpoints[at].connection.steer(now, window, pacing_rate)
+        self.tcp[at].connection.steer(now, window, pacing_rate)
     }
 
     /// Tells an endpoint that its own interface saw a damaged packet to it, if it reports corruption.
     pub(crate) fn sees_damage(&mut self, now: Instant, at: EndpointId) {
-        let connection = &mut self.endpoints[at].connection;
+        let connection = &mut self.tcp[at].connection;
         if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
             connection.corruption_experienced(now);
         }
@@ -98,7 +125,7 @@ impl Hosts {
     /// Passes a notification to an endpoint: of a route always, of a link if it agreed on SCPS-TP with its peer. Returns false if
     /// it did not.
     pub(crate) fn heed(&mut self, now: Instant, at: EndpointId, signal: Signal) -> bool {
-        let connection = &mut self.endpoints[at].connection;
+        let connection = &mut self.tcp[at].connection;
         let is_route = matches!(signal.news, News::RouteLost | News::RouteFound);
         if !is_route && connection.common_capabilities().is_none() {
             return false;
@@ -137,11 +164,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// What the connections of a network share, before anything is sent.
-    pub(crate) fn new(endpoints: &mut Endpoints, network: &Network, seed: u64) -> Self {
+    pub(crate) fn new(sockets: &mut Sockets<Tcp>, network: &Network, seed: u64) -> Self {
         let mut shared = Self::default();
-        share_buckets(&mut shared, endpoints, network.ip.header());
-        give_ids(endpoints);
-        share_cookies(&mut shared, endpoints, network, seed);
+        share_buckets(&mut shared, sockets, network.ip.header());
+        give_ids(sockets);
+        share_cookies(&mut shared, sockets, network, seed);
         shared
     }
 
@@ -180,45 +207,45 @@ struct Share {
 }
 
 /// Connections that leave a node on the same link at the same rate share one bucket.
-fn share_buckets(shared: &mut Shared, endpoints: &mut Endpoints, ip_header: u32) {
+fn share_buckets(shared: &mut Shared, sockets: &mut Sockets<Tcp>, ip_header: u32) {
     let mut routes = BTreeMap::new();
-    for (at, endpoint) in endpoints.enumerated_mut() {
-        if let Some((rate, size)) = endpoint.connection.bucket() {
-            let number = *routes.entry((endpoint.out.0, rate, size)).or_insert_with(|| {
+    for (at, socket) in sockets.enumerated_mut() {
+        if let Some((rate, size)) = socket.connection.bucket() {
+            let number = *routes.entry((socket.port.out.0, rate, size)).or_insert_with(|| {
                 shared.buckets.push(Bucket::new(rate, size));
                 shared.buckets.len() - 1
             });
             shared.of_mut(at).bucket = Some(number as u32);
-            endpoint.connection.share(&mut shared.buckets[number], ip_header);
+            socket.connection.share(&mut shared.buckets[number], ip_header);
         }
     }
 }
 
 /// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
 /// which none is left have none.
-fn give_ids(endpoints: &mut Endpoints) {
+fn give_ids(sockets: &mut Sockets<Tcp>) {
     let mut given: BTreeMap<(NodeId, NodeId), u8> = BTreeMap::new();
-    for (_, endpoint) in endpoints.enumerated_mut() {
-        if endpoint.connection.config().scps.is_some_and(|scps| scps.compression) {
-            let last = given.entry((endpoint.node, endpoint.peer_node)).or_default();
+    for (_, socket) in sockets.enumerated_mut() {
+        if socket.connection.config().scps.is_some_and(|scps| scps.compression) {
+            let last = given.entry((socket.port.node, socket.port.peer_node)).or_default();
             if let Some(id) = last.checked_add(1) {
                 *last = id;
-                endpoint.connection.set_connection_id(id);
+                socket.connection.set_connection_id(id);
             }
         }
     }
 }
 
 /// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
-fn share_cookies(shared: &mut Shared, endpoints: &mut Endpoints, network: &Network, seed: u64) {
+fn share_cookies(shared: &mut Shared, sockets: &mut Sockets<Tcp>, network: &Network, seed: u64) {
     let mut jars: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
-    for (at, endpoint) in endpoints.enumerated_mut() {
-        if endpoint.connection.config().fast_open == FastOpen::Off {
+    for (at, socket) in sockets.enumerated_mut() {
+        if socket.connection.config().fast_open == FastOpen::Off {
             continue;
         }
-        let listens = endpoint.connection.state() == State::Listen;
+        let listens = socket.connection.state() == State::Listen;
         let (client, server) =
-            if listens { (endpoint.peer_node, endpoint.node) } else { (endpoint.node, endpoint.peer_node) };
+            if listens { (socket.port.peer_node, socket.port.node) } else { (socket.port.node, socket.port.peer_node) };
         let number = *jars.entry((client, server)).or_insert_with(|| {
             let [client, server] = [client, server].map(|node| &network.nodes[node.0 as usize]);
             let mut random = RandomStream::new(seed, &format!("cookie of {server} for {client}"));
@@ -226,7 +253,7 @@ fn share_cookies(shared: &mut Shared, endpoints: &mut Endpoints, network: &Netwo
             shared.jars.len() - 1
         });
         shared.of_mut(at).jar = Some(number as u32);
-        endpoint.connection.share_cookies(&mut shared.jars[number]);
+        socket.connection.share_cookies(&mut shared.jars[number]);
     }
 }
 

@@ -4,8 +4,8 @@ use crate::agenda::{Agenda, Due};
 use crate::border::cut::Cut;
 use crate::border::mail::Mail;
 use crate::border::{Border, Outlet, Part, Whole};
-use crate::hosts::Task;
 use crate::hosts::ends::number_of_sender;
+use crate::hosts::socket::Task;
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::partition::Partition;
 use crate::partition::ledger::Ledger;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = Due> + use<B> {
     let links = (0..world.fabric.hops.len() as u32).map(|link| Due::Link(LinkId(link)));
     let datagrams = (0..world.hosts.datagrams.len() as u32).map(UdpIndex).map(Due::Datagrams);
-    let hosts = world.hosts.endpoints.ids().map(Due::Connection).chain(datagrams);
+    let hosts = world.hosts.ids().map(Due::Connection).chain(datagrams);
     links.chain(hosts).chain([Due::Sampler, Due::Epoch])
 }
 
@@ -100,13 +100,13 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
                 std::mem::swap(&mut hosts.dialogues[at], &mut theirs.dialogues[at]);
             }
         }
-        let its_ends = hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at)));
+        let its_ends = hosts.ids().filter(|at| is_its(cut.endpoint(*at)));
         hosts.shared.take_from(&mut theirs.shared, its_ends);
-        for at in hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at))) {
-            std::mem::swap(&mut hosts.endpoints[at], &mut theirs.endpoints[at]);
+        for at in hosts.ids().filter(|at| is_its(cut.endpoint(*at))) {
+            hosts.swap(theirs, at);
         }
-        let its_senders = hosts.endpoints.ids().filter(|at| is_its(cut.endpoint(*at)));
-        let its_senders = its_senders.filter(|at| hosts.endpoints[*at].role.sends()).map(number_of_sender);
+        let its_senders = hosts.ids().filter(|at| is_its(cut.endpoint(*at)));
+        let its_senders = its_senders.filter(|at| hosts.port(*at).role.sends()).map(number_of_sender);
         recorder.join(&other.recorder, its_senders);
         sent += other.sent;
         received += other.received;
@@ -116,7 +116,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
     for (flow, is_awaited) in (0..).map(FlowIndex).zip(awaited) {
         if !is_awaited && hosts.awaits(flow) {
             let receiver = hosts.numbers.receiver(flow);
-            hosts.endpoints[receiver].task = Task::Idle;
+            hosts.port_mut(receiver).task = Task::Idle;
         }
     }
     (hosts.outcomes, hosts.endings, hosts.open_transfers) = (outcomes, endings, open_transfers);

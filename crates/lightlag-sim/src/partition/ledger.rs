@@ -104,12 +104,12 @@ impl Ledger {
 /// everything before.
 fn account_at(partitions: &[Partition], sender: EndpointId, at: Moment) -> Option<Ending> {
     let world = &partitions[usize::from(partitions[0].border.cut.endpoint(sender))];
-    let connection = &world.hosts.endpoints[sender].connection;
-    if !connection.has_sent_everything() {
+    let socket = world.hosts.socket(sender);
+    if !socket.stream().has_sent_everything() {
         return None;
     }
     let next = world.border.standings.iter().find(|(moment, of, _)| *of == sender && *moment > at);
-    let standing = next.map_or_else(|| connection.standing(), |(_, _, standing)| *standing);
+    let standing = next.map_or_else(|| socket.inspect().standing(), |(_, _, standing)| *standing);
     let (limited, mean_cwnd_segments) = (standing.limited(at.time), standing.mean_cwnd_segments(at.time));
     Some(Ending { at: at.time, limited, mean_cwnd_segments })
 }

@@ -205,12 +205,12 @@ impl Cut {
             sources[usize::from(to)].entry(from).and_modify(|known| *known = (*known).min(least)).or_insert(least);
         }
         let window = sources.iter().flat_map(BTreeMap::values).copied().fold(FOREVER, Duration::min);
-        let endpoints: Vec<u16> = hosts.endpoints.iter().map(|endpoint| of(endpoint.node)).collect();
-        let ends_elsewhere = hosts.endpoints.iter().zip(&endpoints);
+        let endpoints: Vec<u16> = hosts.ports().map(|(_, port)| of(port.node)).collect();
+        let ends_elsewhere = hosts.ports().map(|(_, port)| port).zip(&endpoints);
         let ends_elsewhere =
             ends_elsewhere.map(|(end, here)| end.role.sends() && endpoints[end.peer.index()] != *here).collect();
         let mut is_followed = vec![false; endpoints.len()];
-        for (at, end) in hosts.endpoints.enumerated().filter(|(_, end)| end.role.sends()) {
+        for (at, end) in hosts.ports().filter(|(_, end)| end.role.sends()) {
             let receiver = hosts.numbers.receiver(end.flow).index();
             is_followed[receiver] |= endpoints[receiver] != endpoints[at.index()];
         }

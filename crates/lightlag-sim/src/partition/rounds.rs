@@ -12,7 +12,7 @@ use crate::border::Part;
 use crate::border::cut::Cut;
 use crate::border::mail::Mail;
 use crate::builder::build;
-use crate::hosts::Task;
+use crate::hosts::socket::Task;
 use crate::hosts::source::Source;
 use crate::ids::FlowIndex;
 use crate::partition::Partition;
@@ -157,7 +157,7 @@ fn split(first: World<Silent>, network: &Network, origin: &Origin, cut: &Arc<Cut
     let mail = Arc::new(Mail::new(cut.partitions()));
     let part = |(number, mut world): (u16, World<Silent>)| {
         for (receiver, transfer) in &sizes {
-            world.hosts.endpoints[*receiver].task = Task::Receive { transfer: *transfer };
+            world.hosts.port_mut(*receiver).task = Task::Receive { transfer: *transfer };
         }
         Box::new(join::part(world, number, cut, &mail))
     };
@@ -337,13 +337,13 @@ impl Guard {
         if let Ok(at) = hosts.dialogues.binary_search_by_key(&self.flow, |dialogue| dialogue.flow()) {
             return self.delay >= end.since(start) && hosts.dialogues[at].goes_on_at(end);
         }
-        let connection = &hosts.endpoints[sender].connection;
-        let unsent = self.transfer.map_or(0, |transfer| transfer.saturating_sub(connection.snapshot().snd_nxt));
+        let socket = hosts.socket(sender);
+        let unsent = self.transfer.map_or(0, |transfer| transfer.saturating_sub(socket.inspect().snapshot().snd_nxt));
         let sending = match self.rate {
             Some(rate) => u128::from(unsent) * 8_000_000_000 / u128::from(rate.max(1)),
             None => 0,
         };
         let least = u128::from(self.delay.as_nanos()) + sending;
-        !connection.has_sent_everything() && least >= u128::from(end.since(start).as_nanos())
+        !socket.stream().has_sent_everything() && least >= u128::from(end.since(start).as_nanos())
     }
 }

@@ -1,7 +1,9 @@
 //! Data that a flow with partial reliability did without.
 
+use crate::ids::FlowIndex;
 use crate::table::rows;
-use lightlag_tcp::Connection;
+use crate::tap::Tap;
+use crate::world::World;
 use lightlag_tcp::segment::Capabilities;
 
 rows! {
@@ -19,7 +21,10 @@ rows! {
 
 impl HoleSummary {
     /// Of a flow whose ends agreed on it.
-    pub(super) fn of(sender: &Connection, receiver: &Connection) -> Option<Self> {
+    pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
+        let hosts = &world.hosts;
+        let sender = &hosts.tcp.get(hosts.numbers.sender(flow))?.connection;
+        let receiver = &hosts.tcp.get(hosts.numbers.receiver(flow))?.connection;
         receiver.common_capabilities().filter(|bits| bits & Capabilities::BETS != 0)?;
         let holes = receiver.holes();
         Some(Self { count: holes.count, bytes: holes.bytes, given_up_bytes: sender.given_up().bytes })

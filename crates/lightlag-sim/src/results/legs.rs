@@ -105,14 +105,14 @@ pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity
 
 fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> LegSummary {
     let LegIdentity { flow, leg, from, to, congestion, sender, relay, start } = identity;
-    let connection = &world.hosts.endpoints[sender].connection;
-    let peer = &world.hosts.endpoints[world.hosts.endpoints[sender].peer].connection;
+    let socket = world.hosts.socket(sender);
+    let peer = world.hosts.socket(socket.port().peer).stream();
     let start = match relay {
         Some(relay) => world.hosts.relays[relay].opened(),
         None => Some(start).filter(|start| *start <= end),
     };
     let (account, finish) = (world.hosts.account(sender, end), world.hosts.arrived_at(sender));
-    let statistics = connection.statistics();
+    let statistics = socket.inspect().statistics();
     let elapsed = start.map_or(0.0, |start| finish.unwrap_or(end).since(start).as_secs_f64());
     let delivered = peer.delivered();
     LegSummary {
@@ -130,7 +130,7 @@ fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> 
         timeouts: statistics.timeouts,
         recoveries: statistics.recoveries,
         acks_received: statistics.acks_received,
-        min_rtt_s: connection.min_rtt().map(Duration::as_secs_f64),
+        min_rtt_s: socket.inspect().min_rtt().map(Duration::as_secs_f64),
         mean_rtt_s: statistics.mean_rtt().map(Duration::as_secs_f64),
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),

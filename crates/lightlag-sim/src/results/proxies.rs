@@ -76,16 +76,15 @@ pub(super) fn proxy_summaries(
     end: Instant,
 ) -> Vec<ProxySummary> {
     let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::hosts::relay::Relay)| {
-        let [entry, exit] = [relay.entry, relay.exit].map(|end| &world.hosts.endpoints[end]);
-        let arrived = world.hosts.endpoints[exit.peer].connection.received();
-        let [entry, exit] = [entry, exit].map(|end| &end.connection);
-        let statistics = exit.statistics();
+        let [entry, exit] = [relay.entry, relay.exit].map(|end| world.hosts.socket(end));
+        let arrived = world.hosts.socket(exit.port().peer).stream().received();
+        let statistics = exit.inspect().statistics();
         ProxySummary {
             node,
             flow,
             congestion,
-            confirmed_bytes: entry.confirmed(),
-            acknowledged_bytes: exit.acknowledged(),
+            confirmed_bytes: entry.stream().confirmed(),
+            acknowledged_bytes: exit.stream().acknowledged(),
             lost_bytes: relay.lost(arrived),
             max_buffer_bytes: relay.most(),
             mean_buffer_bytes: relay.mean(end),
@@ -93,8 +92,8 @@ pub(super) fn proxy_summaries(
             retransmitted_segments: statistics.retransmitted_segments,
             timeouts: statistics.timeouts,
             recoveries: statistics.recoveries,
-            min_rtt_s: exit.min_rtt().map(Duration::as_secs_f64),
-            client_failure: entry.failure().map(Failure::reason),
+            min_rtt_s: exit.inspect().min_rtt().map(Duration::as_secs_f64),
+            client_failure: entry.inspect().failure().map(Failure::reason),
             server_failure: statistics.failure.map(Failure::reason),
         }
     };

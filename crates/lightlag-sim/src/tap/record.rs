@@ -9,8 +9,7 @@ use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
 use lightlag_scenario::{Record, TraceMode};
-use lightlag_tcp::Connection;
-use lightlag_transport::Snapshot;
+use lightlag_transport::{Inspect, Snapshot, Stream};
 
 /// Names of [`Phase`], by its number.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
@@ -155,7 +154,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn of(receiver: &Connection) -> Self {
+    pub(crate) fn of(receiver: &dyn Stream) -> Self {
         let delivered = receiver.delivered();
         Self { delivered, arrived: delivered + receiver.held() - receiver.received() }
     }
@@ -167,7 +166,7 @@ pub(crate) struct Recorder {
     queues: bool,
     record_drops: bool,
     interval: Duration,
-    /// State of each sender in its last row, as [`Connection::course`] gives it.
+    /// State of each sender in its last row, as [`Inspect::course`] gives it.
     last: Vec<(u64, u64, Phase)>,
     /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
     legs: Vec<u8>,
@@ -275,7 +274,7 @@ impl Recorder {
         &mut self,
         now: Instant,
         at: Place,
-        sender: &Connection,
+        sender: &impl Inspect,
         progress: impl FnOnce() -> Progress,
         an_ack: bool,
     ) {

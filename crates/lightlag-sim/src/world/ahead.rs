@@ -23,19 +23,19 @@ impl<T: Tap, B: Border> World<T, B> {
     /// Whether there are so many ends that their memory is fetched ahead.
     #[inline(always)]
     pub(super) fn is_large(&self) -> bool {
-        self.hosts.endpoints.len() >= MANY
+        self.hosts.len() >= MANY
     }
 
     /// A packet came out of this link: fetches what packets behind it need, and the parts of the connection at which it ends.
     #[inline(never)]
     pub(super) fn fetch_after(&self, on: LinkId, packet: &Packet) {
         if self.fabric.hops[on.0 as usize].link.to() == packet.destination
-            && let Some(endpoint) = self.hosts.endpoints.get(packet.to)
+            && let Some(socket) = self.hosts.tcp.get(packet.to)
         {
-            endpoint.connection.prefetch();
-            if let Some(hop) = self.fabric.hops.get(endpoint.out.0 as usize) {
+            socket.connection.prefetch();
+            if let Some(hop) = self.fabric.hops.get(socket.port.out.0 as usize) {
                 prefetch(hop);
-                self.agenda.prefetch(Due::Link(endpoint.out));
+                self.agenda.prefetch(Due::Link(socket.port.out));
             }
         }
         let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize] else { return };
@@ -58,9 +58,9 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(never)]
     pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
         if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.link.to() == packet.destination)
-            && let Some(endpoint) = self.hosts.endpoints.get(packet.to)
+            && let Some(socket) = self.hosts.tcp.get(packet.to)
         {
-            endpoint.prefetch_for(packet);
+            socket.prefetch_for(packet);
             self.agenda.prefetch(Due::Connection(packet.to));
         }
     }

@@ -44,7 +44,7 @@ impl<T: Tap, B: Border> World<T, B> {
             && let Body::Segment(segment) = &packet.body
             && packet.flags.carries_payload()
         {
-            let sender = self.hosts.endpoints[packet.to].peer;
+            let sender = self.hosts.port(packet.to).peer;
             sources.offered(now, Way { interface: interface as u32, toward }, sender, segment.seq);
         }
         self.agenda.arm(Due::Radio(interface), now);

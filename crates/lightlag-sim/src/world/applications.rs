@@ -1,6 +1,6 @@
 //! The work of applications in the world: writes in the course of time, and datagrams.
 
-use super::{Endpoint, Task, World};
+use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
 use crate::border::Border;
@@ -8,22 +8,25 @@ use crate::fabric::Hop;
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::Heading;
 use crate::hosts::dialogue::Action;
+use crate::hosts::socket::{Port, Socket, Task};
+use crate::hosts::tcp::Tcp;
+use crate::hosts::transport::Transport;
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, Link, PacketFlags};
-use lightlag_tcp::State;
+use lightlag_transport::Status;
 
 impl<T: Tap, B: Border> World<T, B> {
     /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
     #[cold]
-    pub(super) fn write(&mut self, now: Instant, at: EndpointId) {
-        if let Task::Receive { transfer } = self.hosts.endpoints[at].task {
-            return self.pass_hole(now, at, transfer);
+    pub(super) fn write<E: Transport>(&mut self, now: Instant, at: EndpointId) {
+        if let Task::Receive { transfer } = E::sockets(&self.hosts)[at].port.task {
+            return self.pass_hole::<E>(now, at, transfer);
         }
-        let Endpoint { connection, application, peer, .. } = &mut self.hosts.endpoints[at];
+        let Socket { port: Port { application, peer, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[at];
         let Some(Application::Writes(source)) = application.as_deref_mut() else { return };
-        if connection.state() == State::Closed {
+        if connection.is_over() {
             return;
         }
         let mut bytes = 0;
@@ -37,13 +40,13 @@ impl<T: Tap, B: Border> World<T, B> {
             source.finish();
             connection.close();
             let (total, peer) = (source.taken(), *peer);
-            let receiver = &mut self.hosts.endpoints[peer].task;
+            let receiver = &mut E::sockets_mut(&mut self.hosts)[peer].port.task;
             if let Task::Receive { transfer } = receiver {
                 *transfer = total;
                 if total == 0 {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
-                    let flow = self.hosts.endpoints[at].flow;
+                    let flow = E::sockets(&self.hosts)[at].port.flow;
                     self.transfer_arrives(now, flow);
                 }
             }
@@ -51,16 +54,16 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     /// A timer of a receiver may have fired that waits for a hole: the last of its data, or its end, may stand behind it.
-    fn pass_hole(&mut self, now: Instant, at: EndpointId, transfer: u64) {
-        let endpoint = &mut self.hosts.endpoints[at];
-        if endpoint.connection.received() >= transfer {
-            endpoint.task = Task::Idle;
-            let flow = endpoint.flow;
+    fn pass_hole<E: Transport>(&mut self, now: Instant, at: EndpointId, transfer: u64) {
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        if socket.connection.received() >= transfer {
+            socket.port.task = Task::Idle;
+            let flow = socket.port.flow;
             self.transfer_arrives(now, flow);
         }
-        let endpoint = &mut self.hosts.endpoints[at];
-        if endpoint.connection.state() == State::CloseWait {
-            endpoint.connection.close();
+        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        if socket.connection.status() == Status::PeerClosed {
+            socket.connection.close();
         }
     }
 
@@ -118,11 +121,8 @@ impl<T: Tap, B: Border> World<T, B> {
     fn collect(&mut self, now: Instant, at: u32, message: &Datagram) {
         let collector = &mut self.hosts.collectors[at as usize];
         let sender = self.hosts.numbers.sender(collector.flow());
-        if collector.collect(message, &mut self.hosts.endpoints[sender].connection) {
-            self.flush(now, sender, false);
-            if let Some(deadline) = self.hosts.endpoints[sender].deadline() {
-                self.agenda.arm(Due::Connection(sender), deadline);
-            }
+        if collector.collect(message, &mut self.hosts.tcp[sender].connection) {
+            self.serve::<Tcp>(now, sender);
         }
     }
 
@@ -140,8 +140,8 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// An end of a dialogue was woken, or something arrived there.
     #[cold]
-    pub(super) fn converse(&mut self, now: Instant, at: EndpointId) {
-        let Endpoint { connection, application, .. } = &mut self.hosts.endpoints[at];
+    pub(super) fn converse<E: Transport>(&mut self, now: Instant, at: EndpointId) {
+        let Socket { port: Port { application, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[at];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
             Some(Application::Answers(talk)) => (talk, false),
@@ -160,19 +160,19 @@ impl<T: Tap, B: Border> World<T, B> {
         } else {
             dialogue.client_hears(now, line, received, &mut actions);
         }
-        self.act(now, at, of, &actions);
+        self.act::<E>(now, at, of, &actions);
     }
 
     /// Does what a dialogue asks for. The endpoint `at` sends afterwards, by its caller; the others do at once.
-    fn act(&mut self, now: Instant, at: EndpointId, dialogue: usize, actions: &[Action]) {
+    fn act<E: Transport>(&mut self, now: Instant, at: EndpointId, dialogue: usize, actions: &[Action]) {
         for action in actions {
             match *action {
-                Action::Open(end) => self.hosts.endpoints[end].connection.open(now),
-                Action::Write(end, bytes) => self.hosts.endpoints[end].connection.write(bytes),
-                Action::Close(end) => self.hosts.endpoints[end].connection.close(),
+                Action::Open(end) => E::sockets_mut(&mut self.hosts)[end].connection.open(now),
+                Action::Write(end, bytes) => E::sockets_mut(&mut self.hosts)[end].connection.write(bytes),
+                Action::Close(end) => E::sockets_mut(&mut self.hosts)[end].connection.close(),
                 Action::Wake(end, due) => {
                     if let Some(Application::Asks(talk) | Application::Answers(talk)) =
-                        self.hosts.endpoints[end].application.as_deref_mut()
+                        self.hosts.port_mut(end).application.as_deref_mut()
                     {
                         talk.due = Some(due);
                     }
@@ -183,10 +183,7 @@ impl<T: Tap, B: Border> World<T, B> {
         for action in actions {
             match *action {
                 Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
-                    self.flush(now, end, false);
-                    if let Some(deadline) = self.hosts.endpoints[end].deadline() {
-                        self.agenda.arm(Due::Connection(end), deadline);
-                    }
+                    self.serve::<E>(now, end);
                 }
                 _ => {}
             }
@@ -203,7 +200,8 @@ impl<T: Tap, B: Border> World<T, B> {
         for flow in flows {
             self.flow_arrives(now, flow);
         }
-        let client = &mut self.hosts.endpoints[self.hosts.numbers.receiver(leader)].task;
+        let client = self.hosts.numbers.receiver(leader);
+        let client = &mut self.hosts.port_mut(client).task;
         if let Task::Receive { .. } = client {
             *client = Task::Idle;
             self.closes(leader);
@@ -212,9 +210,10 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// The flow in whose row stands what an endpoint takes part in: a dialogue does not survive one of its connections.
     pub(super) fn give_up_dialogue(&mut self, at: EndpointId) -> Option<FlowIndex> {
-        let application = self.hosts.endpoints[at].application.as_deref();
+        let application = self.hosts.port(at).application.as_deref();
         let Some(Application::Asks(talk) | Application::Answers(talk)) = application else { return None };
-        let dialogue = &mut self.hosts.dialogues[talk.dialogue as usize];
+        let dialogue = talk.dialogue as usize;
+        let dialogue = &mut self.hosts.dialogues[dialogue];
         dialogue.fail();
         Some(dialogue.flow())
     }

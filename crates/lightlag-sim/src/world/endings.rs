@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::border::{Border, What};
-use crate::hosts::Task;
+use crate::hosts::socket::Task;
 use crate::ids::FlowIndex;
 use crate::tap::Tap;
 use lightlag_core::Instant;
@@ -49,7 +49,7 @@ impl<T: Tap, B: Border> World<T, B> {
         part.tell(&self.hosts, What::Fails { flow, failure });
         let receiver = self.hosts.numbers.receiver(flow);
         if part.has_endpoint(receiver)
-            && let task @ Task::Receive { .. } = &mut self.hosts.endpoints[receiver].task
+            && let task @ Task::Receive { .. } = &mut self.hosts.port_mut(receiver).task
         {
             *task = Task::Idle;
         }

@@ -5,6 +5,7 @@ use crate::agenda::Due;
 use crate::body::{Body, Other, Packet, Signal};
 use crate::border::Border;
 use crate::clerks::stations::Tell;
+use crate::hosts::tcp::Tcp;
 use crate::ids::FlowIndex;
 use crate::tap::Tap;
 use lightlag_core::Instant;
@@ -28,7 +29,7 @@ impl<T: Tap, B: Border> World<T, B> {
             self.hosts.sees_damage(now, receiver);
         }
         if let Some(stations) = self.clerks.stations.as_mut().filter(|_| packet.flags.carries_payload()) {
-            let ends = [self.hosts.endpoints[receiver].peer, receiver];
+            let ends = [self.hosts.port(receiver).peer, receiver];
             if stations.damaged(now, on, ends, segment.seq) {
                 self.agenda.arm(Due::Stations, now);
             }
@@ -39,7 +40,7 @@ impl<T: Tap, B: Border> World<T, B> {
     #[cold]
     pub(super) fn note_user(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let (Some(stations), Body::Segment(segment)) = (&mut self.clerks.stations, &packet.body) else { return };
-        let sender = self.hosts.endpoints[packet.to].peer;
+        let sender = self.hosts.port(packet.to).peer;
         if packet.flags.carries_payload() && stations.offered(now, on, sender, segment.seq) {
             self.agenda.arm(Due::Stations, now);
         }
@@ -56,7 +57,7 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// An end of a flow is told: at once where it is, through the network elsewhere.
     pub(super) fn tell(&mut self, now: Instant, Tell { endpoint, signal }: Tell) {
-        let (destination, flow) = (self.hosts.endpoints[endpoint].node, self.hosts.endpoints[endpoint].flow);
+        let (destination, flow) = (self.hosts.port(endpoint).node, self.hosts.port(endpoint).flow);
         if destination == signal.station {
             let is_heeded = self.heed(now, endpoint, signal);
             self.count(flow, |counts| counts.local += u64::from(is_heeded));
@@ -84,7 +85,7 @@ impl<T: Tap, B: Border> World<T, B> {
         self.tap.received(now, packet, || None);
         let at = packet.to;
         let is_heeded = self.heed(now, at, signal);
-        let flow = self.hosts.endpoints[at].flow;
+        let flow = self.hosts.port(at).flow;
         self.count(flow, |counts| if is_heeded { counts.received += 1 } else { counts.ignored += 1 });
     }
 
@@ -93,10 +94,7 @@ impl<T: Tap, B: Border> World<T, B> {
         if !self.hosts.heed(now, at, signal) {
             return false;
         }
-        self.flush(now, at, false);
-        if let Some(deadline) = self.hosts.endpoints[at].deadline() {
-            self.agenda.arm(Due::Connection(at), deadline);
-        }
+        self.serve::<Tcp>(now, at);
         true
     }
 
