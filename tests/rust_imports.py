@@ -40,17 +40,18 @@ class _File:
 
 def imports(source: Path) -> Graph:
     """Returns the modules of a crate, whose files are in `source`, each with those that it imports."""
-    files: dict[Module, _File] = {}
-    for file in sorted(source.rglob("*.rs")):
-        parts = file.relative_to(source).with_suffix("").parts
-        if "tests" not in parts:
-            module = parts[:-1] if parts[-1] in ("lib", "mod", "main") else parts
-            files[module] = _read(file.read_text("utf-8"))
+    files = {module: _read(text) for module, text in _texts(source)}
     graph: Graph = {}
     for module, one in files.items():
         found = {place for path in one.paths for place in _places(files, module, path)}
         graph[module] = {place for place in found if module[: len(place)] != place}
     return graph
+
+
+def naming(source: Path, crate: str) -> set[Module]:
+    """Returns the modules of a crate, whose files are in `source`, that name another crate outside of tests."""
+    name = re.compile(rf"\b{crate}\b")
+    return {module for module, text in _texts(source) if name.search(_TESTS.sub("", _NOISE.sub(" ", text)))}
 
 
 def of_rooms(graph: Mapping[Module, set[Module]]) -> Graph:
@@ -71,6 +72,14 @@ def circles(graph: Mapping[Module, set[Module]]) -> Iterator[set[Module]]:
         if circle and module not in seen:
             seen |= circle
             yield circle
+
+
+def _texts(source: Path) -> Iterator[tuple[Module, str]]:
+    """Yields the modules below a folder, except tests, with their texts."""
+    for file in sorted(source.rglob("*.rs")):
+        parts = file.relative_to(source).with_suffix("").parts
+        if "tests" not in parts:
+            yield parts[:-1] if parts[-1] in ("lib", "mod", "main") else parts, file.read_text("utf-8")
 
 
 def _read(text: str) -> _File:

@@ -53,6 +53,10 @@ CIRCLES = [
 ]
 """Files that may import each other: a registry, and a kind of it that builds upon another one."""
 
+TCP_IN_SIM = {"body", "builder", "hosts::tcp", "results::holes", "tap::capture"}
+"""The modules of `sim` that name `lightlag_tcp`: its table and what TCP alone has, the form of its packets, how its endpoints
+are built, and what captures and results tell about TCP alone. All others speak to the traits of `lightlag_transport`."""
+
 CROSSING = {
     "siblings": {
         "lib.rs": "mod a; mod b;",
@@ -131,6 +135,21 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         for circle in rust_imports.circles(rust_imports.imports(folder / "src"))
     ]
     assert sorted(map(sorted, found)) == sorted(map(sorted, CIRCLES))
+
+
+def test_sim_names_tcp_only_where_it_means_tcp() -> None:
+    found = rust_imports.naming(CRATES["sim"] / "src", "lightlag_tcp")
+    assert {"::".join(module) for module in found} == TCP_IN_SIM
+
+
+def test_only_code_outside_of_tests_names_a_crate(tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod a; mod b; mod c;",
+        "a.rs": "use lightlag_tcp::Connection;",
+        "b.rs": "//! Not lightlag_tcp.\n#[cfg(test)]\nmod tests { use lightlag_tcp::Connection; }",
+        "c.rs": "fn f() { lightlag_tcp::g() }",
+    }
+    assert rust_imports.naming(written(tmp_path, files), "lightlag_tcp") == {("a",), ("c",)}
 
 
 @pytest.mark.parametrize("crate", CRATES)
