@@ -54,8 +54,9 @@ CIRCLES = [
 """Files that may import each other: a registry, and a kind of it that builds upon another one."""
 
 TCP_IN_SIM = {"body", "builder", "hosts::tcp", "results::holes", "tap::capture"}
-"""The modules of `sim` that name `lightlag_tcp`: its table and what TCP alone has, the form of its packets, how its endpoints
-are built, and what captures and results tell about TCP alone. All others speak to the traits of `lightlag_transport`."""
+"""The modules of `sim` that name `lightlag_tcp`: its table and what TCP alone has, the form of its packets, how its
+endpoints are built, and what captures and results tell about TCP alone. All others speak to the traits of
+`lightlag_transport`."""
 
 CROSSING = {
     "siblings": {

@@ -568,7 +568,7 @@ impl Flow {
     /// Whether it finishes by itself: a run waits for that.
     pub fn is_finite(&self) -> bool {
         let ends = self.transfer.is_some() || self.traffic.ends();
-        self.transport == Transport::Tcp && self.part.connection() == 0 && ends
+        self.transport.has_connections() && self.part.connection() == 0 && ends
     }
 }
 

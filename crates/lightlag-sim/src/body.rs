@@ -28,6 +28,56 @@ impl Default for Body {
     }
 }
 
+impl Body {
+    /// Returns true for the message of a station, which is not part of the traffic between the ends of a flow.
+    pub(crate) fn is_signal(&self) -> bool {
+        matches!(self, Self::Other(Other::Signal(_)))
+    }
+
+    /// Returns the numbers that identify it among those to the same endpoint on a link, nearly always.
+    pub(crate) fn look(&self) -> [u64; 3] {
+        let pair = |high: u32, low: u32| whole([high, low]);
+        match self {
+            Self::Segment(segment) => {
+                let clock = segment.timestamps().map_or(0, |timestamps| pair(timestamps.value, timestamps.echo));
+                let block = segment.sack().first().map_or(0, |block| pair(block.start.0, block.end.0));
+                [pair(segment.seq.0, segment.ack.0), clock, block]
+            }
+            Self::Other(Other::Datagram(datagram)) => [datagram.number(), datagram.sent().as_nanos(), 0],
+            Self::Other(Other::Signal(signal)) => [u64::from(signal.seq.0), u64::from(signal.station.0), 0],
+        }
+    }
+
+    /// Returns its facts for a user who follows single packets.
+    pub(crate) fn facts(&self) -> Facts {
+        match self {
+            Self::Segment(segment) => Facts {
+                seq: segment.seq.0,
+                ack: segment.ack.0,
+                len: segment.len.into(),
+                stamp: segment.timestamps().map_or(0, |stamps| stamps.value),
+            },
+            Self::Other(Other::Datagram(datagram)) => {
+                Facts { seq: datagram.number() as u32, ack: 0, len: datagram.len.into(), stamp: 0 }
+            }
+            Self::Other(Other::Signal(signal)) => Facts { seq: signal.seq.0, ack: 0, len: 0, stamp: signal.station.0 },
+        }
+    }
+}
+
+/// The facts of a packet that its transport knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Facts {
+    /// Sequence number, or that of a datagram among those of its flow.
+    pub(crate) seq: u32,
+    /// Acknowledged sequence number; 0 without one.
+    pub(crate) ack: u32,
+    /// Payload in bytes.
+    pub(crate) len: u32,
+    /// A number that tells it from others with the same numbers, as far as there is one.
+    pub(crate) stamp: u32,
+}
+
 /// A body that is no segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {

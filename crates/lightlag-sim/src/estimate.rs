@@ -138,7 +138,7 @@ pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
         + DROP_MEMORY * rows.drops
         + ACK_MEMORY * rows.acks
         + POSITION_MEMORY * rows.positions;
-    let endless = |flow: &&Flow| flow.transport == Transport::Tcp && flow.traffic.is_bulk() && flow.transfer.is_none();
+    let endless = |flow: &&Flow| flow.transport.has_connections() && flow.traffic.is_bulk() && flow.transfer.is_none();
     let end = lightlag_core::Instant::ZERO + scenario.duration;
     let sampled =
         network.flows.iter().filter(endless).map(|flow| samples(scenario, end.since(flow.start))).sum::<f64>();
@@ -183,7 +183,7 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
         let seconds = duration.as_secs_f64() - (flow.start.since(lightlag_core::Instant::ZERO)).as_secs_f64();
         let payload = (rate / 8.0 * seconds.max(0.0)).min(offered(network, flow, seconds.max(0.0)));
         let packets = libm::ceil(payload / segment(flow));
-        let acks = if flow.transport == Transport::Tcp { packets } else { 0.0 };
+        let acks = if flow.transport.has_connections() { packets } else { 0.0 };
         Load {
             data: Amount { packets, bytes: payload + packets * (header + HEADER) },
             acks: Amount { packets: acks, bytes: acks * (header + ACK_HEADER) },
@@ -268,7 +268,7 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
                 f64::INFINITY
             }
         }
-        Transport::Tcp | Transport::Udp => f64::INFINITY,
+        _ => f64::INFINITY,
     };
     let transfer = flow.transfer.map_or(f64::INFINITY, |bytes| bytes.0 as f64);
     (rate * seconds).min(window).min(transfer)

@@ -18,7 +18,7 @@ pub(crate) use trail::Trail;
 use waiting::Waiting;
 pub use ways::Paths;
 
-use crate::body::{Body, Other, Packet, UDP_HEADER};
+use crate::body::{Packet, UDP_HEADER};
 use crate::hosts::ends::{self, Numbers};
 use crate::ids::FlowIndex;
 use lightlag_core::own::Fault;
@@ -734,10 +734,7 @@ fn classes(network: &Network) -> Vec<Option<Class>> {
 
 /// The access class of a packet, if its flow has a code point.
 fn class(classes: &[Option<Class>], packet: &Packet) -> Option<Class> {
-    match packet.body {
-        Body::Segment(_) | Body::Other(Other::Datagram(_)) => *classes.get(packet.to.index())?,
-        Body::Other(Other::Signal(_)) => None,
-    }
+    if packet.body.is_signal() { None } else { *classes.get(packet.to.index())? }
 }
 
 /// A part that has turns.

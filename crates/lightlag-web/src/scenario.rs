@@ -6,7 +6,7 @@ use crate::text::{Place, Places};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lightlag_core::own;
-use lightlag_scenario::{Crossing, Files, Flow, Hop, Network, Scenario, ScenarioError, Transport};
+use lightlag_scenario::{Crossing, Files, Flow, Hop, Network, Scenario, ScenarioError};
 use lightlag_sim::estimate;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -170,7 +170,7 @@ fn of_flow(network: &Network, flow: &Flow) -> Value {
         "name": flow.name,
         "from": flow.from.0,
         "to": flow.to.0,
-        "transport": if flow.transport == Transport::Udp { "udp" } else { "tcp" },
+        "transport": flow.transport,
         "start_s": flow.start.as_secs_f64(),
         "transfer_bytes": flow.transfer.map(|bytes| bytes.0),
         "way": way(network, flow),

@@ -266,12 +266,16 @@ impl Scenario {
 
     /// Number of flows that it describes.
     pub fn flow_count(&self) -> u64 {
-        self.flows_by(Transport::Tcp).saturating_add(self.flows_by(Transport::Udp))
+        self.count_flows(|_| true)
     }
 
     /// Number of flows with this transport.
     pub fn flows_by(&self, transport: Transport) -> u64 {
-        let count = |template: &FlowTemplate| if template.transport == transport { template.count } else { 0 };
+        self.count_flows(|other| other == transport)
+    }
+
+    fn count_flows(&self, counts: impl Fn(Transport) -> bool) -> u64 {
+        let count = |template: &FlowTemplate| if counts(template.transport) { template.count } else { 0 };
         let generated = match (&self.topology, self.template()) {
             (Some(Topology::Iot(iot)), _) => iot.flow_count(count),
             (Some(Topology::Satellite(satellite)), template) => {
@@ -283,7 +287,7 @@ impl Scenario {
             (Some(topology), Some(template)) => topology.pair_count().saturating_mul(count(template)),
             _ => 0,
         };
-        generated.saturating_add(self.flows.iter().filter(|flow| flow.transport == transport).count() as u64)
+        generated.saturating_add(self.flows.iter().filter(|flow| counts(flow.transport)).count() as u64)
     }
 
     /// Number of the radios of its nodes, listed and generated ones.

@@ -25,6 +25,11 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Returns true if its flows have connections, which deliver every byte.
+    pub fn has_connections(self) -> bool {
+        self != Self::Udp
+    }
+
     pub(crate) fn is_tcp(&self) -> bool {
         *self == Self::Tcp
     }
@@ -363,7 +368,7 @@ impl Traffic {
     /// Refuses what a transport cannot carry, and keys that stand beside it in vain.
     pub(crate) fn check(&self, transport: Transport, at: &Path, beside: Beside, errors: &mut Errors) {
         let traffic = Path::Key(at, "traffic");
-        if transport == Transport::Tcp {
+        if transport.has_connections() {
             return self.check_beside(at, beside, errors);
         }
         if !self.has_messages() && !self.is_bulk() {

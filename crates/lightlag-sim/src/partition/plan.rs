@@ -371,7 +371,7 @@ fn work(network: &Network) -> Work {
         let packets = rate.min(offered) / 8.0 / f64::from(flow.tcp.mss.max(1));
         work.nodes[flow.from.0 as usize] += SENDING * packets;
         work.nodes[flow.to.0 as usize] += RECEIVING * packets;
-        let back = if flow.transport == Transport::Tcp { ways.of(flow.to, flow.from) } else { Vec::new() };
+        let back = if flow.transport.has_connections() { ways.of(flow.to, flow.from) } else { Vec::new() };
         for link in there.iter().chain(&back) {
             work.nodes[network.links[link.0 as usize].to.0 as usize] += packets;
             work.links[link.0 as usize] += packets;

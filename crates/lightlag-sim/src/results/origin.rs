@@ -4,7 +4,7 @@
 use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
-use lightlag_scenario::{Flow, LinkDirection, Network, Traffic, Transport};
+use lightlag_scenario::{Flow, LinkDirection, Network, Traffic};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -128,10 +128,7 @@ impl FlowOrigin {
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let mut slowest = network.slowest_links();
         let of = |flow: &Flow| {
-            let bottleneck = match flow.transport {
-                Transport::Tcp => slowest(flow),
-                Transport::Udp => None,
-            };
+            let bottleneck = if flow.transport.has_connections() { slowest(flow) } else { None };
             let Flow { from, to, start, .. } = *flow;
             let bottleneck = bottleneck.and_then(|link| NonZeroU32::new(link.0 + 1));
             Self { from, to, bottleneck, is_web: matches!(*flow.traffic, Traffic::Web(_)), start }

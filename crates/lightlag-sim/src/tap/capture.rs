@@ -308,7 +308,7 @@ impl Captures {
     fn origin(&self, packet: &Packet) -> NodeId {
         match packet.body {
             Body::Other(Other::Signal(Signal { station, .. })) => station,
-            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.endpoints[packet.to.index()].peer_node,
+            _ => self.endpoints[packet.to.index()].peer_node,
         }
     }
 
@@ -385,10 +385,7 @@ impl Captures {
     /// Puts the bytes of a packet in `bytes`.
     fn put(&mut self, packet: &Packet, ttl: u8) {
         let End { flow, role, .. } = self.endpoints[packet.to.index()];
-        let dscp = match packet.body {
-            Body::Segment(_) | Body::Other(Other::Datagram(_)) => self.dscp[flow.index()],
-            Body::Other(Other::Signal(_)) => Dscp::default(),
-        };
+        let dscp = if packet.body.is_signal() { Dscp::default() } else { self.dscp[flow.index()] };
         let fields = IpFields { dscp, ecn: packet.ecn(), ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow.index()], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };

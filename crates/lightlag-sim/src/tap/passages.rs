@@ -3,7 +3,7 @@
 //! Rows are taken out while the run goes on, so they need no more memory than the packets of one step.
 //! They are no part of results: whether somebody watches changes nothing.
 
-use crate::body::{Body, Other, Packet};
+use crate::body::{Facts, Packet};
 use crate::hosts::ends::{self, End, Numbers};
 use crate::ids::FlowIndex;
 use crate::table::{Names, recorded};
@@ -130,7 +130,7 @@ impl Watcher {
         if now < from || now >= until || flow.is_some_and(|flow| flow != end.flow) || self.passages.rows() >= most {
             return;
         }
-        let (seq, ack, len, stamp) = facts(packet);
+        let Facts { seq, ack, len, stamp } = packet.body.facts();
         let passages = &mut self.passages;
         passages.time_s.push(now.as_secs_f64());
         passages.packet.push(name_of([packet.to.0, seq, ack, len, stamp]));
@@ -138,24 +138,10 @@ impl Watcher {
         passages.node.push(node);
         passages.link.push(link);
         passages.event.push(event as u8);
-        // Where a packet of TCP ends tells its direction; a datagram always goes forward.
-        let is_datagram = matches!(packet.body, Body::Other(Other::Datagram(_)));
-        passages.backward.push(!is_datagram && end.role.sends());
+        passages.backward.push(end.role.sends());
         passages.seq.push(seq);
         passages.ack.push(ack);
         passages.len.push(len);
-    }
-}
-
-/// Sequence number, acknowledgement, bytes of payload, and what else tells a packet from others.
-fn facts(packet: &Packet) -> (u32, u32, u32, u32) {
-    match packet.body {
-        Body::Segment(segment) => {
-            let stamp = segment.timestamps().map_or(0, |stamps| stamps.value);
-            (segment.seq.0, segment.ack.0, segment.len.into(), stamp)
-        }
-        Body::Other(Other::Datagram(datagram)) => (datagram.number() as u32, 0, datagram.len.into(), 0),
-        Body::Other(Other::Signal(signal)) => (signal.seq.0, 0, 0, signal.station.0),
     }
 }
 

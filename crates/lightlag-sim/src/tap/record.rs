@@ -1,6 +1,6 @@
 //! Samples and drops as columns, while a run goes on.
 
-use crate::body::{Body, Other};
+use crate::body::Body;
 use crate::hosts::Addressees;
 use crate::ids::{FlowIndex, SenderIndex};
 use crate::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
@@ -369,13 +369,10 @@ impl Recorder {
     pub(crate) fn dropped(&mut self, link: LinkId, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
         let Dropped { at, packet, cause } = dropped;
         let (flow, backward) = addressees.of(packet);
-        match packet.body {
-            Body::Other(Other::Datagram(_)) => {
-                let of_udp = addressees.datagrams.of_endpoint(packet.to).expect("a datagram goes to an end of UDP");
-                self.lost_datagrams[of_udp.index()] += 1;
-            }
-            Body::Other(Other::Signal(_)) => self.lost_signals[flow.index()] += 1,
-            Body::Segment(_) => {}
+        if packet.body.is_signal() {
+            self.lost_signals[flow.index()] += 1;
+        } else if let Some(of_udp) = addressees.datagrams.of_endpoint(packet.to) {
+            self.lost_datagrams[of_udp.index()] += 1;
         }
         if self.record_drops {
             self.drops.time_s.push(at.as_secs_f64());

@@ -3,7 +3,7 @@
 //! The fate of a packet is found by its identity, not by a search: links hold tens of thousands of packets.
 
 use super::{Record, Seen};
-use crate::body::{Body, Other, Packet};
+use crate::body::Packet;
 use lightlag_net::{EndpointId, LinkId};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,17 +24,7 @@ pub(super) struct Pending {
 type Look = (EndpointId, [u64; 3]);
 
 fn look(packet: &Packet) -> Look {
-    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-    let numbers = match &packet.body {
-        Body::Segment(segment) => {
-            let clock = segment.timestamps().map_or(0, |timestamps| pair(timestamps.value, timestamps.echo));
-            let block = segment.sack().first().map_or(0, |block| pair(block.start.0, block.end.0));
-            [pair(segment.seq.0, segment.ack.0), clock, block]
-        }
-        Body::Other(Other::Datagram(datagram)) => [datagram.number(), datagram.sent().as_nanos(), 0],
-        Body::Other(Other::Signal(signal)) => [u64::from(signal.seq.0), u64::from(signal.station.0), 0],
-    };
-    (packet.to, numbers)
+    (packet.to, packet.body.look())
 }
 
 impl Pending {
@@ -94,7 +84,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Datagram;
+    use crate::body::{Body, Datagram, Other};
     use lightlag_core::Instant;
     use lightlag_net::{NodeId, PacketFlags};
     use lightlag_tcp::Segment;
