@@ -10,6 +10,7 @@
 //! - [`ring`]: [`Ring`], a queue whose places are used again.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 //! - [`dscp`]: [`Dscp`], the code point of differentiated services beside it.
+//! - [`params`]: parameters of models, declared once, and registries of models.
 //! - [`own`]: algorithms of users, as a scenario names them.
 
 pub mod dscp;
@@ -17,6 +18,7 @@ pub mod ecn;
 pub mod events;
 pub mod law;
 pub mod own;
+pub mod params;
 pub mod pool;
 pub mod prefetch;
 pub mod random;

@@ -2,7 +2,7 @@
 
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
-use lightlag_net::setting::Described;
+use lightlag_core::params::Described;
 use std::fmt;
 
 /// The reason why a model does not go with an area or a place.

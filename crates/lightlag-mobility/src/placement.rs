@@ -3,7 +3,7 @@
 use crate::model::{extent, shown};
 use crate::{Area, Vector};
 use lightlag_core::Unit;
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 use std::f64::consts::PI;
 
 /// Anywhere in the area.
@@ -106,7 +106,7 @@ impl Described for Circle {
     }
 }
 
-lightlag_net::registry! {
+lightlag_core::registry! {
     /// Where nodes start, and its parameters.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Placement {

@@ -7,7 +7,6 @@
 //! - [`routing`]: the next link towards a destination.
 //! - [`geometry`]: how far satellites are.
 //! - [`fade`]: rain, and the rates that it leaves.
-//! - [`setting`]: parameters of models, declared once.
 
 pub mod config;
 pub mod fade;
@@ -18,7 +17,6 @@ pub mod loss;
 pub mod packet;
 pub mod queue;
 pub mod routing;
-pub mod setting;
 
 pub use config::LinkConfig;
 pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};

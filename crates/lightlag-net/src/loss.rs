@@ -22,7 +22,7 @@ pub use gilbert_elliott::{Dwell, GilbertElliott};
 pub use registry::Law;
 
 use crate::PacketFlags;
-use crate::setting::{self, Parameter, Value};
+use lightlag_core::params::{self, Parameter, Value};
 use lightlag_core::{Instant, Probability, RandomStream};
 use registry::{Draw, Process};
 use std::sync::Arc;

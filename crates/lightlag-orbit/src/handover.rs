@@ -1,7 +1,7 @@
 //! The effects of a handover on packets.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Probability};
-use lightlag_net::setting::{Described, Setting};
 
 /// The fate of packets that wait for a station at a satellite that does not serve it any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -4,9 +4,9 @@ use crate::class::{Class, Edca};
 use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, ModeError, Standard, Width};
 use crate::propagation::Propagation;
 use crate::rate::RateControl;
+use lightlag_core::params::{Described, Setting, parameters};
 use lightlag_core::{Duration, Unit};
 use lightlag_mobility::Motion;
-use lightlag_net::setting::{Described, Setting, parameters};
 
 /// A channel, and the standard that the radios on it follow.
 #[derive(Clone, PartialEq, Debug)]

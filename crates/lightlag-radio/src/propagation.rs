@@ -45,7 +45,7 @@ pub const LIGHT: f64 = 299_792_458.0;
 /// Receivers that are nearer count as being at this distance, in metres: the models hold only far from an antenna.
 pub const NEAREST: f64 = 1.0;
 
-lightlag_net::registry! {
+lightlag_core::registry! {
     /// A model of the loss between two places.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Loss {

@@ -16,7 +16,7 @@ use crate::phy::{Capabilities, ErrorCurves, Mode};
 use lightlag_core::{Instant, RandomStream};
 use std::fmt::Debug;
 
-lightlag_net::registry! {
+lightlag_core::registry! {
     /// A model of rate control.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum RateControl {

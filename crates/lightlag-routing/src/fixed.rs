@@ -3,9 +3,9 @@
 use crate::model::Model;
 use crate::paths::{self, Paths, min_delivery};
 use crate::{Action, Agent, Extra, Heading, Identity, Message, Receiver, Route, Surroundings, Traffic, Verdict};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
-use lightlag_net::setting::{Described, Setting};
 
 /// The parameters of static routes.
 #[derive(Clone, Copy, PartialEq, Debug)]

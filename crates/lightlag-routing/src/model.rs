@@ -1,7 +1,7 @@
 //! The interface between a protocol's parameters and its agents.
 
 use crate::{Agent, Identity};
-use lightlag_net::setting::Described;
+use lightlag_core::params::Described;
 
 /// The parameters of a protocol, from which agents are made.
 pub trait Model: Described {

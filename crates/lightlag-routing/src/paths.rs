@@ -1,9 +1,9 @@
 //! Shortest paths by hops, from one node to all.
 
 use crate::{Route, Surroundings};
+use lightlag_core::params::Setting;
 use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
-use lightlag_net::setting::Setting;
 use std::collections::VecDeque;
 
 /// The setting of the links that a search of paths takes.

@@ -3,13 +3,13 @@
 use crate::model::Model;
 use crate::{Agent, Identity, aodv, dsdv, fixed, gpsr, olsr, oracle, own};
 use lightlag_core::Probability;
-use lightlag_net::setting::Registered;
+use lightlag_core::params::Registered;
 use std::sync::Arc;
 
 /// Makes the enum of protocols from a line for each.
 macro_rules! protocols {
     ($($variant:ident, $name:literal, $config:ty;)*) => {
-        lightlag_net::registry! {
+        lightlag_core::registry! {
             /// A routing protocol and its parameters.
             #[derive(Clone, PartialEq, Debug)]
             pub enum Protocol {
@@ -102,8 +102,8 @@ impl Default for Router {
 mod tests {
     use super::*;
     use crate::testbed::{Bed, End, Graph, at, wifi};
+    use lightlag_core::params::Value;
     use lightlag_net::NodeId;
-    use lightlag_net::setting::Value;
 
     #[test]
     fn every_setting_keeps_its_default() {

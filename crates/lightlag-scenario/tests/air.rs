@@ -1,6 +1,6 @@
 //! Warnings about radio media, and what they refuse.
 
-use lightlag_net::setting::Registered;
+use lightlag_core::params::Registered;
 use lightlag_radio::class::Parameters;
 use lightlag_radio::rate::{Arf, RateControl};
 use lightlag_radio::{Class, Radio};

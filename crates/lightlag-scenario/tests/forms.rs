@@ -1,8 +1,8 @@
 //! Good scenarios: every form of the text, what generators make, and what `--set` changes.
 
+use lightlag_core::params::Limit;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
 use lightlag_net::loss::errors::BitErrors;
-use lightlag_net::queue::Limit;
 use lightlag_net::{
     Distribution, Dwell, GilbertElliott, Jitter, Loss, LossLaw, LossPlace, NodeId, Normal, Outage, Phase, QueueLimit,
     Uniform,

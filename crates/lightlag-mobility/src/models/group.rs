@@ -7,8 +7,8 @@
 use crate::model::{Model, Refusal, in_area};
 use crate::walk::{Start, Walk};
 use crate::{Area, Mobility, Motion, Piece, Vector};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, RandomStream, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The parameters of a member.
 #[derive(Clone, PartialEq, Debug)]

@@ -12,8 +12,8 @@
 use crate::model::Model;
 use crate::walk::{Start, Walk};
 use crate::{Area, Piece, Vector};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Unit};
-use lightlag_net::setting::{Described, Setting};
 use std::f64::consts::PI;
 
 /// The parameters of random waypoint.

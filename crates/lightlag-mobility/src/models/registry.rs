@@ -8,7 +8,7 @@ use crate::{Area, Piece, Vector};
 /// Makes the enums of models, as configured and at work, from a line for each.
 macro_rules! models {
     ($($variant:ident, $name:literal, $config:ty;)*) => {
-        lightlag_net::registry! {
+        lightlag_core::registry! {
             /// A model of mobility and its parameters.
             #[derive(Clone, PartialEq, Debug)]
             pub enum Mobility {
@@ -74,7 +74,7 @@ models! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightlag_net::setting::Registered;
+    use lightlag_core::params::Registered;
 
     #[test]
     fn every_setting_keeps_its_default() {

@@ -4,7 +4,7 @@ use crate::Piece;
 use crate::model::Model;
 use crate::walk::{Start, Walk};
 use lightlag_core::Instant;
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 
 /// Nodes that stay where they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -4,7 +4,7 @@ use crate::model::{Model, Refusal, extent, shown};
 use crate::track::{Follower, Track};
 use crate::walk::Start;
 use crate::{Area, Piece, Vector};
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 
 /// The format of a file of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -5,8 +5,8 @@ use crate::piece::flight_time;
 use crate::track::{Fix, Follower, Track};
 use crate::walk::Start;
 use crate::{Area, Piece, Vector};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant};
-use lightlag_net::setting::{Described, Setting};
 
 /// Places with times, or places with the speed to each.
 #[derive(Clone, PartialEq, Debug, Default)]

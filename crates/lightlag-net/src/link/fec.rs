@@ -11,8 +11,8 @@
 //! applies to them. A block that is not full closes when it is `flush` old and nothing waits for transmission. With k' data
 //! packets it has ⌈k' (n − k) / k⌉ repair packets.
 
-use crate::setting::{Described, Setting};
 use crate::{EndpointId, NodeId, Packet, PacketFlags};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 

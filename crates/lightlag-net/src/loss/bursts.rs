@@ -1,8 +1,8 @@
 //! Bursts, by the share of packets that are lost and the mean length of a run: a channel of Gilbert's.
 
 use super::{GilbertElliott, Law, Loss};
-use crate::setting::Setting;
 use lightlag_core::Probability;
+use lightlag_core::params::Setting;
 
 /// Runs of lost packets.
 #[derive(Clone, Copy, PartialEq, Debug)]

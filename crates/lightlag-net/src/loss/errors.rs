@@ -2,7 +2,7 @@
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
-use crate::setting::Setting;
+use lightlag_core::params::Setting;
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
 
 /// The packet error rate of a frame of `size` bytes under a bit error rate.

@@ -1,7 +1,7 @@
 //! Fading: a channel that is good and bad in turn, for exponential times.
 
 use super::{Dwell, GilbertElliott, Law, Loss};
-use crate::setting::{self, Parameter, Setting};
+use lightlag_core::params::{self, Parameter, Setting};
 use lightlag_core::{Duration, Probability};
 
 /// One state of a channel.
@@ -55,8 +55,8 @@ impl Law for Fading {
     fn settings() -> Vec<Setting<Self>> {
         let remedy = "say how long it lasts and what it loses: { mean_time = \"200 ms\", loss = 0.5 }";
         let states: [fn() -> Vec<Parameter>; 2] = [
-            || setting::parameters_of(ChannelState::settings(), &Fading::default().good),
-            || setting::parameters_of(ChannelState::settings(), &Fading::default().bad),
+            || params::parameters_of(ChannelState::settings(), &Fading::default().good),
+            || params::parameters_of(ChannelState::settings(), &Fading::default().bad),
         ];
         let good = Setting::table("good", |law: &mut Self| &mut law.good, ChannelState::settings, states[0], EXAMPLE)
             .about("The good state: its mean duration, and its losses.");

@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::PacketFlags;
-use crate::setting::Setting;
+use lightlag_core::params::Setting;
 use lightlag_core::{Instant, RandomStream};
 
 /// A loss model as asked for: its parameters, whose keys tell it from the others.
@@ -144,21 +144,21 @@ macro_rules! laws {
             /// Its parameters, in the order in which they are read.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
-                    $(Self::$variant(_) => setting::parameters(<$law as Law>::settings()),)*
+                    $(Self::$variant(_) => params::parameters(<$law as Law>::settings()),)*
                 }
             }
 
             /// The value of the parameter with this index.
             pub fn get(&self, index: usize) -> Value {
                 match self {
-                    $(Self::$variant(law) => setting::get(&Law::settings(), law, index),)*
+                    $(Self::$variant(law) => Law::settings()[index].get(law),)*
                 }
             }
 
             /// Gives a value of its range to the parameter with this index.
             pub fn set(&mut self, index: usize, value: Value) {
                 match self {
-                    $(Self::$variant(law) => setting::set(&Law::settings(), law, index, value),)*
+                    $(Self::$variant(law) => Law::settings()[index].set(law, value),)*
                 }
             }
 

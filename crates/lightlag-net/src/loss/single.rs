@@ -2,7 +2,7 @@
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
-use crate::setting::Setting;
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, RandomStream};
 
 /// The most packets that can be named one by one.

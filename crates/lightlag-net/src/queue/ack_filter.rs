@@ -12,8 +12,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting, bytes, withdraw};
-use crate::setting::Setting;
 use crate::{EndpointId, LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -2,8 +2,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
 /// The requested form of drop-tail.
@@ -34,7 +34,7 @@ impl Kind for DropTailChoice {
         match asked {
             // The packet in transmission occupies one of the places.
             Some(Limit::Packets(packets)) if self.count_in_service => QueueLimit::Packets(packets - 1),
-            Some(limit) => limit.on_link(rate, round_trip),
+            Some(limit) => QueueLimit::on_link(limit, rate, round_trip),
             None => QueueLimit::Packets(1000),
         }
     }

@@ -18,8 +18,8 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
 use crate::limit::{FULL_PACKET, LARGEST};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
 
 /// The largest coupling factor.
@@ -88,7 +88,7 @@ impl Kind for DualPi2Config {
 
     fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
         let usual = || QueueLimit::Bytes((rate * BUFFER).0.clamp(FULL_PACKET.0, LARGEST.0));
-        asked.map_or_else(usual, |limit| limit.on_link(rate, round_trip))
+        asked.map_or_else(usual, |limit| QueueLimit::on_link(limit, rate, round_trip))
     }
 }
 

@@ -8,8 +8,8 @@
 use super::codel::{CoDelConfig, Control};
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting, bytes};
-use crate::setting::Setting;
 use crate::{EndpointId, LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
@@ -64,7 +64,7 @@ impl Kind for FqCoDelConfig {
 
     // RFC 8290 §5.2.2.
     fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
-        asked.map_or(QueueLimit::Packets(10_240), |limit| limit.on_link(rate, round_trip))
+        asked.map_or(QueueLimit::Packets(10_240), |limit| QueueLimit::on_link(limit, rate, round_trip))
     }
 }
 

@@ -27,7 +27,7 @@ pub mod red;
 mod registry;
 pub mod step;
 
-pub use crate::limit::{Backlog, Limit, QueueLimit};
+pub use crate::limit::{Backlog, QueueLimit};
 pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
@@ -39,8 +39,8 @@ pub use red::{Red, RedConfig};
 pub use registry::Kind;
 pub use step::{Step, StepConfig};
 
-use crate::setting::{self, Parameter, Value};
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::{self, Limit, Parameter, Value};
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 

@@ -11,8 +11,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
 /// MEAN_PKTSIZE: a queue of at most twice this drops nothing.

@@ -15,8 +15,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 

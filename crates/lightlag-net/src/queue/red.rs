@@ -15,8 +15,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// The MaximumPacketSize of the paper.
@@ -90,8 +90,8 @@ impl Kind for RedConfig<Limit> {
     fn on_link(self, rate: Rate, round_trip: Duration) -> RedConfig {
         let Self { min_threshold, max_threshold, max_probability, weight, gentle, ecn, mean_packet } = self;
         RedConfig {
-            min_threshold: min_threshold.on_link(rate, round_trip),
-            max_threshold: max_threshold.on_link(rate, round_trip),
+            min_threshold: QueueLimit::on_link(min_threshold, rate, round_trip),
+            max_threshold: QueueLimit::on_link(max_threshold, rate, round_trip),
             max_probability,
             weight,
             gentle,

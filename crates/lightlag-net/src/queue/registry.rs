@@ -3,7 +3,7 @@
 use super::drop_tail::DropTailChoice;
 use super::{Discipline, Limit, QueueLimit};
 use crate::LinkConfig;
-use crate::setting::Setting;
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, RandomStream, Rate};
 
 /// A queue discipline as requested: its parameters by name, and their values on a link.
@@ -22,7 +22,7 @@ pub trait Kind: Copy + Default {
 
     /// The limit on such a link, with a requested limit or without.
     fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
-        asked.map_or(QueueLimit::Packets(1000), |limit| limit.on_link(rate, round_trip))
+        asked.map_or(QueueLimit::Packets(1000), |limit| QueueLimit::on_link(limit, rate, round_trip))
     }
 
     /// The key that cannot be combined with a limit, and the reason, if there is one.
@@ -145,8 +145,8 @@ macro_rules! disciplines {
             /// Its parameters, in the order in which they are read. One from outside has none of this kind.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
-                    Self::DropTail(_) => setting::parameters(<drop_tail::DropTailChoice as Kind>::settings()),
-                    $(Self::$variant(_) => setting::parameters(<$asked as Kind>::settings()),)*
+                    Self::DropTail(_) => params::parameters(<drop_tail::DropTailChoice as Kind>::settings()),
+                    $(Self::$variant(_) => params::parameters(<$asked as Kind>::settings()),)*
                     Self::Own(_) => Vec::new(),
                 }
             }
@@ -154,8 +154,8 @@ macro_rules! disciplines {
             /// The value of the parameter with this index.
             pub fn get(&self, index: usize) -> Value {
                 match self {
-                    Self::DropTail(kind) => setting::get(&Kind::settings(), kind, index),
-                    $(Self::$variant(kind) => setting::get(&Kind::settings(), kind, index),)*
+                    Self::DropTail(kind) => Kind::settings()[index].get(kind),
+                    $(Self::$variant(kind) => Kind::settings()[index].get(kind),)*
                     Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }
@@ -163,8 +163,8 @@ macro_rules! disciplines {
             /// Gives a value of its range to the parameter with this index.
             pub fn set(&mut self, index: usize, value: Value) {
                 match self {
-                    Self::DropTail(kind) => setting::set(&Kind::settings(), kind, index, value),
-                    $(Self::$variant(kind) => setting::set(&Kind::settings(), kind, index, value),)*
+                    Self::DropTail(kind) => Kind::settings()[index].set(kind, value),
+                    $(Self::$variant(kind) => Kind::settings()[index].set(kind, value),)*
                     Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }
@@ -172,8 +172,8 @@ macro_rules! disciplines {
             /// The reason why the parameter with this index cannot be combined with those before it, if there is one.
             pub fn check(&self, index: usize) -> Option<&'static str> {
                 match self {
-                    Self::DropTail(kind) => setting::check(&Kind::settings(), kind, index),
-                    $(Self::$variant(kind) => setting::check(&Kind::settings(), kind, index),)*
+                    Self::DropTail(kind) => (Kind::settings()[index].check)(kind),
+                    $(Self::$variant(kind) => (Kind::settings()[index].check)(kind),)*
                     Self::Own(_) => unreachable!("it has no such parameter"),
                 }
             }

@@ -10,8 +10,8 @@
 
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
-use crate::setting::Setting;
 use crate::{LinkConfig, Packet};
+use lightlag_core::params::Setting;
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// A packet of usual size, for the average after idle times.
@@ -53,7 +53,7 @@ impl Kind for StepConfig<Limit> {
 
     fn on_link(self, rate: Rate, round_trip: Duration) -> StepConfig {
         let Self { threshold, drop_not_ect, weight } = self;
-        StepConfig { threshold: threshold.on_link(rate, round_trip), drop_not_ect, weight }
+        StepConfig { threshold: QueueLimit::on_link(threshold, rate, round_trip), drop_not_ect, weight }
     }
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::link::{Disturbance, QueuedLink, Reordering};
-use crate::setting::Range;
 use crate::{EndpointId, NodeId, PacketFlags};
 use crate::{Loss, LossProcess};
+use lightlag_core::params::Range;
 use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 

@@ -3,9 +3,9 @@
 use super::Rules;
 use super::tree::Length;
 use crate::sky::Sky;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Unit};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// All that it sees: each packet takes the shortest way from end to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,7 +77,7 @@ impl Described for Keep {
     }
 }
 
-lightlag_net::registry! {
+lightlag_core::registry! {
     /// The satellites that a station uses of those it sees.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Selection {

@@ -2,7 +2,7 @@
 
 use super::Class;
 use lightlag_core::Duration;
-use lightlag_net::setting::{Parameter, Setting, parameters_of};
+use lightlag_core::params::{Parameter, Setting, parameters_of};
 use std::sync::Arc;
 
 /// The parameters of a class.

@@ -144,8 +144,8 @@ impl Tracks {
 mod tests {
     use super::*;
     use lightlag_core::Duration;
+    use lightlag_core::params::Registered;
     use lightlag_mobility::{Area, Mobility};
-    use lightlag_net::setting::Registered;
 
     #[test]
     fn distances_are_those_between_the_places() {

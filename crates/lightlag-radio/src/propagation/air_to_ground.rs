@@ -6,8 +6,8 @@
 use super::Model;
 use super::friis::{Friis, free_space};
 use super::sight::{Sight, Sighted, along_ground};
+use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// The buildings on the ground.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -5,9 +5,9 @@
 
 use super::draws::Draw;
 use lightlag_core::Unit;
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 
-lightlag_net::registry! {
+lightlag_core::registry! {
     /// A model of fading.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Fading {

@@ -6,8 +6,8 @@ use super::decibels::{decibels, ratio};
 use super::formula::Formula;
 use super::power_law::PowerLaw;
 use super::{LIGHT, Model, NEAREST};
+use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// Free space has no parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

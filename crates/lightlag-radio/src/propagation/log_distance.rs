@@ -8,8 +8,8 @@ use super::decibels::{decibels, ratio};
 use super::formula::Formula;
 use super::power_law::PowerLaw;
 use lightlag_core::Unit;
+use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// Parameters of the log-distance loss.
 #[derive(Clone, Copy, PartialEq, Debug)]

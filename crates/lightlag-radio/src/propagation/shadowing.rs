@@ -2,8 +2,8 @@
 //!
 //! Normal in dB around zero, drawn for each pair of stations and each epoch. Neighbouring epochs and pairs are independent.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// Parameters of shadowing.
 #[derive(Clone, Copy, PartialEq, Debug)]

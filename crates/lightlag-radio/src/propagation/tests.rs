@@ -193,7 +193,7 @@ fn a_frame_and_its_answer_fade_together() {
 
 #[test]
 fn settings_of_every_model_are_in_the_registry() {
-    use lightlag_net::setting::Registered;
+    use lightlag_core::params::Registered;
     assert_eq!(Loss::NAMES, ["log-distance", "friis", "two-ray", "air-to-ground", "tr36777"]);
     for name in Loss::NAMES {
         let loss = Loss::named(name).unwrap();
@@ -204,7 +204,7 @@ fn settings_of_every_model_are_in_the_registry() {
     }
     assert_eq!(Fading::NAMES, ["none", "rician", "nakagami"]);
     let mut fading = Fading::named("nakagami").unwrap();
-    fading.set(4, lightlag_net::setting::Value::Number(10.0));
+    fading.set(4, lightlag_core::params::Value::Number(10.0));
     assert_eq!(fading.check(4), Some("must not be below distance1"));
 }
 

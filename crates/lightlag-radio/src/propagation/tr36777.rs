@@ -8,8 +8,8 @@ use super::Model;
 use super::decibels::{decibels, ratio};
 use super::friis::free_space;
 use super::sight::{Sight, Sighted, along_ground};
+use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// An area of TR 36.777.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -9,8 +9,8 @@ use super::formula::Formula;
 use super::friis::{Friis, at_one_metre};
 use super::rays::Rays;
 use lightlag_core::Unit;
+use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
-use lightlag_net::setting::{Described, Setting};
 
 /// Parameters of the two rays.
 #[derive(Clone, Copy, PartialEq, Debug)]

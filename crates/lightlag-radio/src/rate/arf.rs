@@ -3,7 +3,7 @@
 use super::{Choice, Controller, Outcome};
 use crate::phy::Mode;
 use lightlag_core::Instant;
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 
 /// The successes and failures after which the rate changes. The defaults are those of the paper and of ns-3.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,6 +1,6 @@
 //! The rate that a radio is given.
 
-use lightlag_net::setting::{Described, Setting};
+use lightlag_core::params::{Described, Setting};
 
 /// It has no parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

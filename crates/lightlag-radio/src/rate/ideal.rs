@@ -2,8 +2,8 @@
 
 use super::{Choice, Controller, Outcome};
 use crate::phy::{ErrorCurves, Mode};
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The share of bits that may be wrong.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,8 +2,8 @@
 
 use super::{Choice, Controller, Outcome};
 use crate::phy::Mode;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
-use lightlag_net::setting::{Described, Setting};
 
 /// The window and the memory of its statistics.
 #[derive(Clone, Copy, PartialEq, Debug)]

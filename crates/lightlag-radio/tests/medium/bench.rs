@@ -1,8 +1,8 @@
 //! A medium by itself, and the loop of events that drives it.
 
+use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::{Area, Mobility, Motion, Vector};
-use lightlag_net::setting::Registered;
 use lightlag_radio::phy::Standard;
 use lightlag_radio::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
 use std::collections::BTreeMap;

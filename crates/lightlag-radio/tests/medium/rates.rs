@@ -1,8 +1,8 @@
 //! Controls of rates beside the best fixed rate.
 
 use crate::bench::{Bench, Saturated, at, config, place};
+use lightlag_core::params::Registered;
 use lightlag_mobility::Vector;
-use lightlag_net::setting::Registered;
 use lightlag_radio::phy::Standard;
 use lightlag_radio::rate::RateControl;
 use lightlag_radio::{Radio, Station, To};

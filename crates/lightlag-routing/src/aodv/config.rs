@@ -1,7 +1,7 @@
 //! The parameters of AODV, RFC 3561 §10, and its habits.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The reports of the link layer that mean that a link broke.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The parameters of DSDV, with the defaults of ns-3.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The news that a node passes on between two dumps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The parameters of GPSR.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The planar graph around voids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The parameters of OLSR, RFC 3626 §18.
 
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Unit};
-use lightlag_net::setting::{Described, Setting};
 
 /// The readiness of a node to relay for others: WILL_NEVER to WILL_ALWAYS (RFC 3626 §18.8).
 pub(super) const NEVER: u8 = 0;

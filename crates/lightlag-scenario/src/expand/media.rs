@@ -5,9 +5,9 @@ use super::joins::{Joins, Nodes};
 use crate::network::{Medium, Member};
 use crate::read::{Errors, Path, not_one_of, shortened};
 use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
+use lightlag_core::params::Registered;
 use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
-use lightlag_net::setting::Registered;
 use lightlag_radio::StationConfig;
 
 /// A medium and the radios on it.

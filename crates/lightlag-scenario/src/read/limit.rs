@@ -2,7 +2,7 @@
 
 use super::{Errors, FromValue, LARGEST, Path, shown};
 use lightlag_core::Bytes;
-use lightlag_net::queue::Limit;
+use lightlag_core::params::Limit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 use std::borrow::Cow;

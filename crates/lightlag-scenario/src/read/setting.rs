@@ -2,8 +2,8 @@
 
 use super::limit::{LimitForm, written};
 use super::{Errors, FromValue, LARGEST, Path, Table, shown};
+use lightlag_core::params::{Parameter, Range, Value};
 use lightlag_core::{Bytes, Duration, Probability, Unit};
-use lightlag_net::setting::{Parameter, Range, Value};
 use schemars::SchemaGenerator;
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use super::model::Chosen;
 use super::{Model, settings};
 use crate::read::{Errors, FromOutside, FromValue, Path, Table, described, not_one_of, quantity, shown};
+use lightlag_core::params::Described;
 use lightlag_core::{Rate, Unit};
-use lightlag_net::setting::Described;
 use lightlag_orbit::own_ways::{Maker, OUTSIDE, Own};
 use lightlag_orbit::shell::Motion;
 use lightlag_orbit::{Handover, Rules, Selection, Utc};

@@ -2,8 +2,8 @@
 
 use super::{Duplication, LossModel, Reorder, settings};
 use crate::read::{Errors, FromValue, Omitted, Path, Table};
+use lightlag_core::params::{Described, parameters};
 use lightlag_core::{Probability, Rate};
-use lightlag_net::setting::{Described, parameters};
 use lightlag_net::{BlockCode, LossPlace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};

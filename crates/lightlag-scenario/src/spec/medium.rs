@@ -3,8 +3,8 @@
 use super::model::Chosen;
 use super::{Model, router, settings};
 use crate::read::{Errors, FromValue, Key, NodeName, Path, Table, described, shown};
+use lightlag_core::params::{self, Described};
 use lightlag_mobility::{Mobility, Placement};
-use lightlag_net::setting::{self, Described};
 use lightlag_radio::propagation::{Fading, Loss, Propagation, Shadowing};
 use lightlag_radio::rate::RateControl;
 use lightlag_radio::{MediumConfig, Radio};
@@ -42,7 +42,7 @@ pub struct MediumSpec {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RadioChanges {
     /// Keys of a radio by their number, with their values.
-    settings: Vec<(usize, setting::Value)>,
+    settings: Vec<(usize, params::Value)>,
     rate_control: Option<Model<RateControl>>,
 }
 
@@ -126,7 +126,7 @@ impl FromValue for RadioChanges {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let mut table = Table::open(value, at, "a table such as { power = \"20 dBm\" }", errors)?;
-        let parameters = setting::parameters::<Radio>(Radio::settings());
+        let parameters = params::parameters::<Radio>(Radio::settings());
         let read = |(index, parameter)| Some((index, Key(parameter).read(&mut table, at, errors)?));
         let settings = parameters.iter().enumerate().filter_map(read).collect();
         let rate_control = table.optional("rate_control", errors);
@@ -172,8 +172,8 @@ impl Serialize for MediumSpec {
 
 impl Serialize for RadioChanges {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parameters = setting::parameters::<Radio>(Radio::settings());
-        let written = |(index, value): &(usize, setting::Value)| {
+        let parameters = params::parameters::<Radio>(Radio::settings());
+        let written = |(index, value): &(usize, params::Value)| {
             let parameter = &parameters[*index];
             (parameter.key.to_owned(), Key(parameter).written(value))
         };

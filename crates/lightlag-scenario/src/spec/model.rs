@@ -3,7 +3,7 @@
 //! The models and their keys are those that other crates register.
 
 use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, shown};
-use lightlag_net::setting::Registered;
+use lightlag_core::params::Registered;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

@@ -5,10 +5,11 @@
 use crate::read::{
     Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, described, not_one_of, written,
 };
+use lightlag_core::params::Limit;
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_net::queue::own::{Maker, OUTSIDE};
-use lightlag_net::queue::{Choice, DisciplineConfig, Limit};
+use lightlag_net::queue::{Choice, DisciplineConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

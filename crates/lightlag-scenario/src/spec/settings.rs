@@ -1,7 +1,7 @@
 //! The keys of one model that declares them, among others of a table.
 
 use crate::read::{Errors, Key, Path, Table};
-use lightlag_net::setting::{Described, parameters};
+use lightlag_core::params::{Described, parameters};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! Swarms at the limits: no range, no distance, nobody else, everybody silent.
 
 use crate::text::run;
+use lightlag_core::params::Registered;
 use lightlag_mobility::Mobility;
-use lightlag_net::setting::Registered;
 use lightlag_routing::Protocol;
 use lightlag_sim::RunResult;
 

@@ -2,9 +2,9 @@
 
 use crate::generator::{Draw, traffic};
 use crate::tcp::ends;
+use lightlag_core::params::{Described, Parameter, Range, Registered, Value, parameters};
 use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_mobility::{Area, Mobility, Placement, Vector};
-use lightlag_net::setting::{Described, Parameter, Range, Registered, Value, parameters};
 use lightlag_radio::phy::Standard;
 use lightlag_radio::propagation::{Fading, Loss, Shadowing};
 use lightlag_radio::rate::RateControl;

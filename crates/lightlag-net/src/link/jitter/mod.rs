@@ -15,7 +15,7 @@ mod uniform;
 pub use normal::Normal;
 pub use uniform::Uniform;
 
-use crate::setting::{self, Parameter, Setting, Value};
+use lightlag_core::params::{self, Parameter, Setting, Value};
 use lightlag_core::{Duration, Probability, RandomStream};
 
 /// The variation of delays.

@@ -1,8 +1,8 @@
 //! Normal deviations, truncated.
 
 use super::{Jitter, Sequence, Shape};
-use crate::setting::Setting;
 use lightlag_core::Duration;
+use lightlag_core::params::Setting;
 
 /// The default truncation, in standard deviations.
 const CUT_OFF: u64 = 3;

@@ -38,21 +38,21 @@ macro_rules! distributions {
             /// Its parameters, in the order in which they are read.
             pub fn parameters(&self) -> Vec<Parameter> {
                 match self {
-                    $(Self::$variant(_) => setting::parameters(<$shape as Shape>::settings()),)*
+                    $(Self::$variant(_) => params::parameters(<$shape as Shape>::settings()),)*
                 }
             }
 
             /// The value of the parameter with this index.
             pub fn get(&self, index: usize) -> Value {
                 match self {
-                    $(Self::$variant(shape) => setting::get(&Shape::settings(), shape, index),)*
+                    $(Self::$variant(shape) => Shape::settings()[index].get(shape),)*
                 }
             }
 
             /// Gives a value of its range to the parameter with this index.
             pub fn set(&mut self, index: usize, value: Value) {
                 match self {
-                    $(Self::$variant(shape) => setting::set(&Shape::settings(), shape, index, value),)*
+                    $(Self::$variant(shape) => Shape::settings()[index].set(shape, value),)*
                 }
             }
 

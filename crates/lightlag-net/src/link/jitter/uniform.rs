@@ -1,8 +1,8 @@
 //! Uniform deviations.
 
 use super::{Jitter, Sequence, Shape};
-use crate::setting::Setting;
 use lightlag_core::Probability;
+use lightlag_core::params::Setting;
 
 /// All deviations up to the largest are equally likely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

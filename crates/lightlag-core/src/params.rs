@@ -1,10 +1,15 @@
 //! Parameters of models, declared once: from a declaration follow how a parameter is read, checked, written and described.
 //!
-//! A model lists its [`Setting`]s beside its code. Who reads scenarios asks what each may be ([`Range`]) and puts a
-//! [`Value`] in its place; nothing here knows a format.
+//! A model lists its [`Setting`]s next to its code. The reader of a scenario checks a value against the setting's [`Range`] and
+//! stores it as a [`Value`]; this module depends on no format. [`registry!`](crate::registry) declares a choice among models.
 
-use crate::limit::Limit;
-use lightlag_core::{Bytes, Duration, Probability, Unit};
+mod limit;
+mod registry;
+
+pub use limit::Limit;
+pub use registry::{Described, Registered};
+
+use crate::{Bytes, Duration, Probability, Unit};
 
 /// The value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
@@ -387,124 +392,6 @@ pub struct Parameter {
     pub is_quiet: bool,
 }
 
-/// A model with settings: one of several, by name.
-pub trait Described: Clone + Default {
-    /// A paragraph about its behaviour, whose first sentence stands alone, and its publication.
-    const ABOUT: &'static str;
-
-    /// Its parameters.
-    fn settings() -> Vec<Setting<Self>>;
-}
-
-/// A choice of one model among several, with the parameters of each.
-pub trait Registered: Clone {
-    /// The names, in the order of the registry.
-    const NAMES: &'static [&'static str];
-
-    /// The model of this name with its defaults.
-    fn named(name: &str) -> Option<Self>;
-
-    /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// A paragraph about it.
-    fn about(&self) -> &'static str;
-
-    /// Its parameters, with their defaults.
-    fn parameters(&self) -> Vec<Parameter>;
-
-    /// The value of the parameter with this index.
-    fn get(&self, index: usize) -> Value;
-
-    /// Gives the parameter with this index a value of its range.
-    fn set(&mut self, index: usize, value: Value);
-
-    /// The reason for which the parameter with this index does not go with those before it, if there is one.
-    fn check(&self, index: usize) -> Option<&'static str>;
-}
-
-/// Makes an enum of [`Described`] models, which is [`Registered`], from a line for each: variant, name, type.
-///
-/// ```
-/// use lightlag_net::setting::{Described, Registered, Setting};
-///
-/// #[derive(Clone, Copy, PartialEq, Debug)]
-/// pub struct Constant { loss: f64 }
-/// impl Default for Constant {
-///     fn default() -> Self { Self { loss: 60.0 } }
-/// }
-/// impl Described for Constant {
-///     const ABOUT: &'static str = "The same loss at any distance.";
-///     fn settings() -> Vec<Setting<Self>> {
-///         vec![Setting::quantity("loss", |of| &mut of.loss, lightlag_core::Unit::Decibel, 0.0, 300.0)]
-///     }
-/// }
-/// lightlag_net::registry! {
-///     /// A model of propagation.
-///     #[derive(Clone, Copy, PartialEq, Debug)]
-///     pub enum Propagation {
-///         Constant, "constant", Constant;
-///     }
-/// }
-/// assert_eq!(Propagation::named("constant").unwrap().parameters()[0].key, "loss");
-/// ```
-#[macro_export]
-macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $choice:ident { $($variant:ident, $name:literal, $model:ty;)* }) => {
-        $(#[$meta])*
-        pub enum $choice {
-            $(#[doc = concat!("`", $name, "`")] $variant($model),)*
-        }
-
-        impl $crate::setting::Registered for $choice {
-            const NAMES: &'static [&'static str] = &[$($name),*];
-
-            fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$variant(Default::default())),)*
-                    _ => None,
-                }
-            }
-
-            fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => $name,)*
-                }
-            }
-
-            fn about(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => <$model as $crate::setting::Described>::ABOUT,)*
-                }
-            }
-
-            fn parameters(&self) -> Vec<$crate::setting::Parameter> {
-                match self {
-                    $(Self::$variant(_) => $crate::setting::parameters::<$model>($crate::setting::Described::settings()),)*
-                }
-            }
-
-            fn get(&self, index: usize) -> $crate::setting::Value {
-                match self {
-                    $(Self::$variant(of) => <$model as $crate::setting::Described>::settings()[index].get(of),)*
-                }
-            }
-
-            fn set(&mut self, index: usize, value: $crate::setting::Value) {
-                match self {
-                    $(Self::$variant(of) => <$model as $crate::setting::Described>::settings()[index].set(of, value),)*
-                }
-            }
-
-            fn check(&self, index: usize) -> Option<&'static str> {
-                match self {
-                    $(Self::$variant(of) => (<$model as $crate::setting::Described>::settings()[index].check)(of),)*
-                }
-            }
-        }
-    };
-}
-
 /// The parameters that a model declares.
 pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
     parameters_of(settings, &C::default())
@@ -518,16 +405,4 @@ pub fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<P
         Parameter { key, about, range, default, required, is_quiet }
     };
     settings.into_iter().map(describe).collect()
-}
-
-pub(crate) fn get<C: Clone>(settings: &[Setting<C>], config: &C, index: usize) -> Value {
-    settings[index].get(config)
-}
-
-pub(crate) fn set<C>(settings: &[Setting<C>], config: &mut C, index: usize, value: Value) {
-    settings[index].set(config, value);
-}
-
-pub(crate) fn check<C>(settings: &[Setting<C>], config: &C, index: usize) -> Option<&'static str> {
-    (settings[index].check)(config)
 }
