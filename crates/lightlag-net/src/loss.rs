@@ -22,7 +22,6 @@ pub use gilbert_elliott::{Dwell, GilbertElliott};
 pub use registry::Law;
 
 use crate::PacketFlags;
-use lightlag_core::params::{self, Parameter, Value};
 use lightlag_core::{Instant, Probability, RandomStream};
 use registry::{Draw, Process};
 use std::sync::Arc;
@@ -43,14 +42,14 @@ registry::models! {
     Bursts(GilbertElliott) => Box<gilbert_elliott::Channel>;
 }
 
-// One line for each way to ask for a model, in the order of the schema.
+// One line for each way to ask for a model, in the order of the schema: its variant, the first of its keys, its type.
 registry::laws! {
-    Packet(errors::PacketErrors);
-    Bit(errors::BitErrors);
-    At(single::Times);
-    Numbered(single::Numbers);
-    Bursts(bursts::Bursts);
-    Fading(fading::Fading);
+    Packet, "rate", errors::PacketErrors;
+    Bit, "bit_error_rate", errors::BitErrors;
+    At, "at", single::Times;
+    Numbered, "packets", single::Numbers;
+    Bursts, "mean", bursts::Bursts;
+    Fading, "good", fading::Fading;
 }
 
 /// Place at which losses are drawn.
@@ -148,6 +147,7 @@ impl LossProcess {
 mod tests {
     use super::errors::packet_error_rate;
     use super::*;
+    use lightlag_core::params::{Registered, Value};
     use lightlag_core::{Bytes, Duration};
 
     fn data() -> PacketFlags {
@@ -239,6 +239,7 @@ mod tests {
         let mut keys = Vec::new();
         for mut law in LossLaw::all() {
             let parameters = law.parameters();
+            assert_eq!(law.name(), parameters[0].key);
             keys.extend(law.alias().into_iter().chain(parameters.iter().map(|parameter| parameter.key)));
             for (index, parameter) in parameters.iter().enumerate() {
                 assert_eq!(law.get(index), parameter.default, "{}", parameter.key);

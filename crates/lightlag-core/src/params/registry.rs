@@ -19,6 +19,11 @@ pub trait Registered: Clone {
     /// The model of this name with its defaults.
     fn named(name: &str) -> Option<Self>;
 
+    /// Every registered model with its defaults, in the order of the registry.
+    fn all() -> Vec<Self> {
+        Self::NAMES.iter().filter_map(|name| Self::named(name)).collect()
+    }
+
     /// Its name.
     fn name(&self) -> &'static str;
 
@@ -38,7 +43,8 @@ pub trait Registered: Clone {
     fn check(&self, index: usize) -> Option<&'static str>;
 }
 
-/// Makes an enum of [`Described`] models, which is [`Registered`], from a line for each: variant, name, type.
+/// Makes an enum of [`Described`] models, which is [`Registered`], from a line for each: variant, name, type. A last line
+/// `+ Own(own::Own);` adds a variant for custom models, which have a name and no parameters of this kind.
 ///
 /// ```
 /// use lightlag_core::params::{Described, Registered, Setting};
@@ -65,10 +71,15 @@ pub trait Registered: Clone {
 /// ```
 #[macro_export]
 macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $choice:ident { $($variant:ident, $name:literal, $model:ty;)* }) => {
+    ($(#[$meta:meta])* pub enum $choice:ident {
+        $($variant:ident, $name:literal, $model:ty;)*
+        $(+ $custom:ident($custom_model:ty);)?
+    }) => {
         $(#[$meta])*
         pub enum $choice {
             $(#[doc = concat!("`", $name, "`")] $variant($model),)*
+            $(/// One from outside.
+            $custom($custom_model),)?
         }
 
         impl $crate::params::Registered for $choice {
@@ -84,36 +95,42 @@ macro_rules! registry {
             fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
+                    $(Self::$custom(custom) => custom.name(),)?
                 }
             }
 
             fn about(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => <$model as $crate::params::Described>::ABOUT,)*
+                    $(Self::$custom(_) => "From outside.",)?
                 }
             }
 
             fn parameters(&self) -> Vec<$crate::params::Parameter> {
                 match self {
                     $(Self::$variant(_) => $crate::params::parameters::<$model>($crate::params::Described::settings()),)*
+                    $(Self::$custom(_) => Vec::new(),)?
                 }
             }
 
             fn get(&self, index: usize) -> $crate::params::Value {
                 match self {
                     $(Self::$variant(of) => <$model as $crate::params::Described>::settings()[index].get(of),)*
+                    $(Self::$custom(_) => unreachable!("a custom model has no parameter {index}"),)?
                 }
             }
 
             fn set(&mut self, index: usize, value: $crate::params::Value) {
                 match self {
                     $(Self::$variant(of) => <$model as $crate::params::Described>::settings()[index].set(of, value),)*
+                    $(Self::$custom(_) => unreachable!("a custom model has no parameter {index}"),)?
                 }
             }
 
             fn check(&self, index: usize) -> Option<&'static str> {
                 match self {
                     $(Self::$variant(of) => (<$model as $crate::params::Described>::settings()[index].check)(of),)*
+                    $(Self::$custom(_) => unreachable!("a custom model has no parameter {index}"),)?
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{GilbertElliott, Law, Loss};
 use lightlag_core::Probability;
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 
 /// Runs of lost packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,7 +25,7 @@ impl Bursts {
     }
 }
 
-impl Law for Bursts {
+impl Described for Bursts {
     const ABOUT: &'static str =
         "in bursts (a Gilbert channel): the share of packets that is lost, and how many are lost in a row on average";
 
@@ -39,7 +39,9 @@ impl Law for Bursts {
                 .required("say how many packets are lost in a row on average, such as 5"),
         ]
     }
+}
 
+impl Law for Bursts {
     fn refuses(&self, shown: &dyn Fn(&str) -> String) -> Option<(&'static str, String)> {
         let mean = self.mean.value();
         if mean == 1.0 {

@@ -2,7 +2,7 @@
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
 
 /// The packet error rate of a frame of `size` bytes under a bit error rate.
@@ -18,13 +18,16 @@ pub struct PacketErrors {
     pub rate: Probability,
 }
 
-impl Law for PacketErrors {
+impl Described for PacketErrors {
     const ABOUT: &'static str = "each packet with this probability";
-    const ALIAS: Option<&'static str> = Some("packet_error_rate");
 
     fn settings() -> Vec<Setting<Self>> {
         vec![Setting::probability("rate", |law: &mut Self| &mut law.rate).about("Probability that a packet is lost.")]
     }
+}
+
+impl Law for PacketErrors {
+    const ALIAS: Option<&'static str> = Some("packet_error_rate");
 
     fn loss(&self) -> Loss {
         if self.rate == Probability::ZERO { Loss::None } else { Loss::Packet(self.rate) }
@@ -38,7 +41,7 @@ pub struct BitErrors {
     pub bit_error_rate: Probability,
 }
 
-impl Law for BitErrors {
+impl Described for BitErrors {
     const ABOUT: &'static str = "each bit with this probability; one wrong bit loses the packet";
 
     fn settings() -> Vec<Setting<Self>> {
@@ -47,7 +50,9 @@ impl Law for BitErrors {
                 .about("Probability that a bit is wrong."),
         ]
     }
+}
 
+impl Law for BitErrors {
     fn loss(&self) -> Loss {
         if self.bit_error_rate == Probability::ZERO { Loss::None } else { Loss::Bit(self.bit_error_rate) }
     }

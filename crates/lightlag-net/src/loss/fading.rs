@@ -1,7 +1,7 @@
 //! Fading: a channel that is good and bad in turn, for exponential times.
 
 use super::{Dwell, GilbertElliott, Law, Loss};
-use lightlag_core::params::{self, Parameter, Setting};
+use lightlag_core::params::{self, Described, Parameter, Setting};
 use lightlag_core::{Duration, Probability};
 
 /// One state of a channel.
@@ -48,7 +48,7 @@ impl Default for Fading {
 
 const EXAMPLE: &str = "{ mean_time = \"200 ms\", loss = 0.5 }";
 
-impl Law for Fading {
+impl Described for Fading {
     const ABOUT: &'static str =
         "a channel that is good and bad in turn (Gilbert-Elliott), each for exponential times with this mean";
 
@@ -64,7 +64,9 @@ impl Law for Fading {
             .about("The bad state: its mean duration, and its losses.");
         vec![good.required(remedy), bad.required(remedy)]
     }
+}
 
+impl Law for Fading {
     fn loss(&self) -> Loss {
         Loss::Bursts(GilbertElliott {
             dwell: Dwell::Time { good: self.good.mean_time, bad: self.bad.mean_time },

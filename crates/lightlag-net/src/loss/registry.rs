@@ -2,22 +2,16 @@
 
 use super::Loss;
 use crate::PacketFlags;
-use lightlag_core::params::Setting;
+use lightlag_core::params::Described;
 use lightlag_core::{Instant, RandomStream};
 
-/// A loss model as asked for: its parameters, whose keys tell it from the others.
-pub trait Law: Clone + Default {
-    /// The packets that it loses, in a sentence.
-    const ABOUT: &'static str;
-
+/// A loss model as asked for. Its keys tell it from the others.
+pub trait Law: Described {
     /// Another name of its key, where it has one key.
     const ALIAS: Option<&'static str> = None;
 
     /// Whether it names single packets, so that a link has it from the start or never.
     const NAMES_PACKETS: bool = false;
-
-    /// Its parameters.
-    fn settings() -> Vec<Setting<Self>>;
 
     /// The key of a value that does not go with the others, and the reason, if there is one; `shown` has the value of a key
     /// as it was given.
@@ -106,27 +100,16 @@ macro_rules! models {
 
 /// Makes the enum of models as asked for from a line for each.
 macro_rules! laws {
-    ($($variant:ident($law:ty);)*) => {
-        /// Losses as asked for.
-        #[derive(Clone, PartialEq, Debug)]
-        #[allow(missing_docs, reason = "each type says it")]
-        pub enum LossLaw {
-            $($variant($law),)*
+    ($($variant:ident, $name:literal, $law:ty;)*) => {
+        lightlag_core::registry! {
+            /// Losses as asked for. The name of a model is the first of its keys.
+            #[derive(Clone, PartialEq, Debug)]
+            pub enum LossLaw {
+                $($variant, $name, $law;)*
+            }
         }
 
         impl LossLaw {
-            /// Every law with its defaults.
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$variant(Default::default()),)*]
-            }
-
-            /// The packets that it loses.
-            pub fn about(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => <$law as Law>::ABOUT,)*
-                }
-            }
-
             /// Another name of its key, where it has one key.
             pub fn alias(&self) -> Option<&'static str> {
                 match self {
@@ -138,27 +121,6 @@ macro_rules! laws {
             pub fn names_packets(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$law as Law>::NAMES_PACKETS,)*
-                }
-            }
-
-            /// Its parameters, in the order in which they are read.
-            pub fn parameters(&self) -> Vec<Parameter> {
-                match self {
-                    $(Self::$variant(_) => params::parameters(<$law as Law>::settings()),)*
-                }
-            }
-
-            /// The value of the parameter with this index.
-            pub fn get(&self, index: usize) -> Value {
-                match self {
-                    $(Self::$variant(law) => Law::settings()[index].get(law),)*
-                }
-            }
-
-            /// Gives a value of its range to the parameter with this index.
-            pub fn set(&mut self, index: usize, value: Value) {
-                match self {
-                    $(Self::$variant(law) => Law::settings()[index].set(law, value),)*
                 }
             }
 

@@ -2,7 +2,7 @@
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream};
 
 /// The most packets that can be named one by one.
@@ -15,9 +15,8 @@ pub struct Times {
     pub at: Vec<Duration>,
 }
 
-impl Law for Times {
+impl Described for Times {
     const ABOUT: &'static str = "the first packet whose transmission starts at or after each of these times";
-    const NAMES_PACKETS: bool = true;
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -25,6 +24,10 @@ impl Law for Times {
                 .about("Times at which the next packet is lost, in any order."),
         ]
     }
+}
+
+impl Law for Times {
+    const NAMES_PACKETS: bool = true;
 
     fn loss(&self) -> Loss {
         let mut times: Vec<Instant> = self.at.iter().map(|time| Instant::ZERO + *time).collect();
@@ -40,10 +43,9 @@ pub struct Numbers {
     pub packets: Vec<u64>,
 }
 
-impl Law for Numbers {
+impl Described for Numbers {
     const ABOUT: &'static str =
         "packets with these numbers: those with payload are counted from 1, retransmissions too";
-    const NAMES_PACKETS: bool = true;
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -51,6 +53,10 @@ impl Law for Numbers {
                 .about("Numbers of the packets with payload that are lost, counted from 1, in any order."),
         ]
     }
+}
+
+impl Law for Numbers {
+    const NAMES_PACKETS: bool = true;
 
     fn loss(&self) -> Loss {
         let mut numbers = self.packets.clone();

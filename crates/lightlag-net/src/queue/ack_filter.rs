@@ -13,7 +13,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting, bytes, withdraw};
 use crate::{EndpointId, LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,9 +35,7 @@ impl Default for AckFilterConfig {
     }
 }
 
-impl Kind for AckFilterConfig {
-    type Config = Self;
-
+impl Described for AckFilterConfig {
     const ABOUT: &'static str = "Drop-tail with fewer ACKs, for the slow direction of an asymmetric path. A cumulative ACK takes the place \
          of the one of its flow that waits, unless filter is false; of every so many such ACKs only one joins the \
          queue. Duplicate and selective ACKs stay (RFC 3449 §5.2).";
@@ -61,6 +59,10 @@ impl Kind for AckFilterConfig {
                 .checked(keeps_all),
         ]
     }
+}
+
+impl Kind for AckFilterConfig {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

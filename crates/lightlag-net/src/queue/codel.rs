@@ -9,7 +9,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
 /// Parameters of CoDel.
@@ -30,9 +30,7 @@ impl Default for CoDelConfig {
     }
 }
 
-impl Kind for CoDelConfig {
-    type Config = Self;
-
+impl Described for CoDelConfig {
     const ABOUT: &'static str = "Drops when packets wait too long. Once the wait exceeds target for a whole interval, at times that come \
          closer and closer; with ecn it marks instead (RFC 8289).";
 
@@ -45,6 +43,10 @@ impl Kind for CoDelConfig {
             Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
         ]
     }
+}
+
+impl Kind for CoDelConfig {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

@@ -3,7 +3,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
 /// The requested form of drop-tail.
@@ -13,9 +13,7 @@ pub struct DropTailChoice {
     pub count_in_service: bool,
 }
 
-impl Kind for DropTailChoice {
-    type Config = Self;
-
+impl Described for DropTailChoice {
     const ABOUT: &'static str = "Drops what does not fit.";
 
     fn settings() -> Vec<Setting<Self>> {
@@ -25,6 +23,10 @@ impl Kind for DropTailChoice {
                 .quiet(),
         ]
     }
+}
+
+impl Kind for DropTailChoice {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

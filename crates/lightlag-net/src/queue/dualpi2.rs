@@ -19,7 +19,7 @@ use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
 use crate::limit::{FULL_PACKET, LARGEST};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
 
 /// The largest coupling factor.
@@ -58,9 +58,7 @@ impl Default for DualPi2Config {
     }
 }
 
-impl Kind for DualPi2Config {
-    type Config = Self;
-
+impl Described for DualPi2Config {
     const ABOUT: &'static str = "A short queue for senders that answer marks in proportion, coupled to a classic one. A PI controller \
          drops or marks from the classic one; its probability, times coupling, marks the short one, which takes \
          ECT(1) (RFC 9332).";
@@ -81,6 +79,10 @@ impl Kind for DualPi2Config {
                 .about("The least share of the classic queue while both wait."),
         ]
     }
+}
+
+impl Kind for DualPi2Config {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

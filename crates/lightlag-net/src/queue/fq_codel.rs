@@ -9,7 +9,7 @@ use super::codel::{CoDelConfig, Control};
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting, bytes};
 use crate::{EndpointId, LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
@@ -37,9 +37,7 @@ impl Default for FqCoDelConfig {
     }
 }
 
-impl Kind for FqCoDelConfig {
-    type Config = Self;
-
+impl Described for FqCoDelConfig {
     const ABOUT: &'static str = "A queue for each flow, with CoDel on each. They are served in turns of a quantum, new flows first (RFC \
          8290).";
 
@@ -57,6 +55,10 @@ impl Kind for FqCoDelConfig {
                 .about("Bytes that a queue may send in its turn."),
         ]
     }
+}
+
+impl Kind for FqCoDelConfig {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

@@ -40,7 +40,7 @@ pub use registry::Kind;
 pub use step::{Step, StepConfig};
 
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::{self, Limit, Parameter, Value};
+use lightlag_core::params::Limit;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 

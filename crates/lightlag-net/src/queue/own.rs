@@ -10,6 +10,7 @@ use super::{Backlog, Choice, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
 use lightlag_core::own::Registry;
 pub use lightlag_core::own::{Fault, Outside};
+use lightlag_core::params::Registered;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::sync::Arc;
 

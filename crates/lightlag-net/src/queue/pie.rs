@@ -12,7 +12,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
 /// MEAN_PKTSIZE: a queue of at most twice this drops nothing.
@@ -50,9 +50,7 @@ impl Default for PieConfig {
     }
 }
 
-impl Kind for PieConfig {
-    type Config = Self;
-
+impl Described for PieConfig {
     const ABOUT: &'static str = "Drops at random, steered by the time that packets wait. Every update the probability changes by how far \
          that is from target and where it goes; the first burst passes; with ecn it marks instead (RFC 8033).";
 
@@ -66,6 +64,10 @@ impl Kind for PieConfig {
             Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
         ]
     }
+}
+
+impl Kind for PieConfig {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

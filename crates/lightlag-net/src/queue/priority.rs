@@ -16,7 +16,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
@@ -34,9 +34,7 @@ impl PriorityMode {
     const ALL: [Self; 2] = [Self::PushOut, Self::Strict];
 }
 
-impl Kind for PriorityMode {
-    type Config = Self;
-
+impl Described for PriorityMode {
     const ABOUT: &'static str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full takes \
          the place of the youngest of low priority; with strict those also leave only when no other waits. TCP \
          Peach probes with such packets (Akyildiz, Morabito, Palazzo 2001).";
@@ -45,6 +43,10 @@ impl Kind for PriorityMode {
         let words = &["push_out", "strict"];
         vec![Setting::word("mode", "a mode", words, |mode: &Self| *mode as usize, |mode, index| *mode = Self::ALL[index]).about("push_out: a packet that finds the buffer full takes the place of the youngest of low priority; strict: those of low priority also leave only when no other waits.")]
     }
+}
+
+impl Kind for PriorityMode {
+    type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self

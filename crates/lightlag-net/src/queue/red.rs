@@ -16,7 +16,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// The MaximumPacketSize of the paper.
@@ -57,9 +57,7 @@ impl Default for RedConfig<Limit> {
     }
 }
 
-impl Kind for RedConfig<Limit> {
-    type Config = RedConfig;
-
+impl Described for RedConfig<Limit> {
     const ABOUT: &'static str = "Drops at random by the average length of the queue. Nothing below min_threshold, a part of \
          max_probability up to max_threshold, everything beyond it, or beyond twice of it where gentle; with ecn \
          it marks instead (Floyd, Jacobson 1993).";
@@ -86,6 +84,10 @@ impl Kind for RedConfig<Limit> {
                 .about("The usual size of a packet, for the average after idle times."),
         ]
     }
+}
+
+impl Kind for RedConfig<Limit> {
+    type Config = RedConfig;
 
     fn on_link(self, rate: Rate, round_trip: Duration) -> RedConfig {
         let Self { min_threshold, max_threshold, max_probability, weight, gentle, ecn, mean_packet } = self;

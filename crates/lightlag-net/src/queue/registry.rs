@@ -3,19 +3,13 @@
 use super::drop_tail::DropTailChoice;
 use super::{Discipline, Limit, QueueLimit};
 use crate::LinkConfig;
-use lightlag_core::params::Setting;
+use lightlag_core::params::Described;
 use lightlag_core::{Duration, RandomStream, Rate};
 
-/// A queue discipline as requested: its parameters by name, and their values on a link.
-pub trait Kind: Copy + Default {
+/// A queue discipline as requested, and its parameters on a link.
+pub trait Kind: Described + Copy {
     /// Its parameters once rate and round trip are known.
     type Config: Config;
-
-    /// A paragraph about its behaviour, whose first sentence stands alone, and its publication.
-    const ABOUT: &'static str;
-
-    /// Its parameters.
-    fn settings() -> Vec<Setting<Self>>;
 
     /// Its parameters on a link of this rate, with the longest round trip of the flows that cross it.
     fn on_link(self, rate: Rate, round_trip: Duration) -> Self::Config;
@@ -101,83 +95,17 @@ macro_rules! disciplines {
             }
         }
 
-        /// A queue discipline as requested.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum Choice {
-            /// `drop_tail`
-            DropTail(drop_tail::DropTailChoice),
-            $(#[doc = concat!("`", $name, "`")] $variant($asked),)*
-            /// One from outside.
-            Own(own::Own),
+        lightlag_core::registry! {
+            /// A queue discipline as requested.
+            #[derive(Clone, PartialEq, Debug)]
+            pub enum Choice {
+                DropTail, "drop_tail", drop_tail::DropTailChoice;
+                $($variant, $name, $asked;)*
+                + Own(own::Own);
+            }
         }
 
         impl Choice {
-            /// The names of the disciplines of lightlag.
-            pub const NAMES: &[&str] = &["drop_tail", $($name),*];
-
-            /// The discipline of lightlag with this name and its defaults.
-            pub fn named(name: &str) -> Option<Self> {
-                match name {
-                    "drop_tail" => Some(Self::PLAIN),
-                    $($name => Some(Self::$variant(Default::default())),)*
-                    _ => None,
-                }
-            }
-
-            /// Its name.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    Self::DropTail(_) => "drop_tail",
-                    $(Self::$variant(_) => $name,)*
-                    Self::Own(own) => own.name(),
-                }
-            }
-
-            /// Its description.
-            pub fn about(&self) -> &'static str {
-                match self {
-                    Self::DropTail(_) => <drop_tail::DropTailChoice as Kind>::ABOUT,
-                    $(Self::$variant(_) => <$asked as Kind>::ABOUT,)*
-                    Self::Own(_) => "From outside.",
-                }
-            }
-
-            /// Its parameters, in the order in which they are read. One from outside has none of this kind.
-            pub fn parameters(&self) -> Vec<Parameter> {
-                match self {
-                    Self::DropTail(_) => params::parameters(<drop_tail::DropTailChoice as Kind>::settings()),
-                    $(Self::$variant(_) => params::parameters(<$asked as Kind>::settings()),)*
-                    Self::Own(_) => Vec::new(),
-                }
-            }
-
-            /// The value of the parameter with this index.
-            pub fn get(&self, index: usize) -> Value {
-                match self {
-                    Self::DropTail(kind) => Kind::settings()[index].get(kind),
-                    $(Self::$variant(kind) => Kind::settings()[index].get(kind),)*
-                    Self::Own(_) => unreachable!("it has no such parameter"),
-                }
-            }
-
-            /// Gives a value of its range to the parameter with this index.
-            pub fn set(&mut self, index: usize, value: Value) {
-                match self {
-                    Self::DropTail(kind) => Kind::settings()[index].set(kind, value),
-                    $(Self::$variant(kind) => Kind::settings()[index].set(kind, value),)*
-                    Self::Own(_) => unreachable!("it has no such parameter"),
-                }
-            }
-
-            /// The reason why the parameter with this index cannot be combined with those before it, if there is one.
-            pub fn check(&self, index: usize) -> Option<&'static str> {
-                match self {
-                    Self::DropTail(kind) => (Kind::settings()[index].check)(kind),
-                    $(Self::$variant(kind) => (Kind::settings()[index].check)(kind),)*
-                    Self::Own(_) => unreachable!("it has no such parameter"),
-                }
-            }
-
             /// The key that cannot be combined with a limit, and the reason, if there is one.
             pub fn refuses(&self, limit: Option<Limit>) -> Option<(&'static str, &'static str)> {
                 match self {

@@ -11,7 +11,7 @@
 use super::registry::{Config, Kind};
 use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
 use crate::{LinkConfig, Packet};
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
 /// A packet of usual size, for the average after idle times.
@@ -35,9 +35,7 @@ impl Default for StepConfig<Limit> {
     }
 }
 
-impl Kind for StepConfig<Limit> {
-    type Config = StepConfig;
-
+impl Described for StepConfig<Limit> {
     const ABOUT: &'static str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); packets \
          that cannot be marked are dropped there or let through. With a weight below 1 the average queue decides, \
          as in the routers of TCP-Jersey.";
@@ -50,6 +48,10 @@ impl Kind for StepConfig<Limit> {
             Setting::chance("weight", |config: &mut Self| &mut config.weight).about("w, the weight of a new sample in the average. With 1 the current queue decides.").quiet(),
         ]
     }
+}
+
+impl Kind for StepConfig<Limit> {
+    type Config = StepConfig;
 
     fn on_link(self, rate: Rate, round_trip: Duration) -> StepConfig {
         let Self { threshold, drop_not_ect, weight } = self;

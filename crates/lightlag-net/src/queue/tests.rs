@@ -2,7 +2,7 @@ use super::*;
 use crate::link::{Disturbance, QueuedLink, Reordering};
 use crate::{EndpointId, NodeId, PacketFlags};
 use crate::{Loss, LossProcess};
-use lightlag_core::params::Range;
+use lightlag_core::params::{Range, Registered, Value};
 use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 

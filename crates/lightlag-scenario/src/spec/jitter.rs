@@ -1,6 +1,8 @@
 //! Jitter as asked for.
 
+use super::model::settings;
 use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, described, not_one_of, probability};
+use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Probability};
 use lightlag_net::{Distribution, Jitter, Uniform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -35,11 +37,7 @@ impl FromValue for JitterSpec {
             errors.push(Path::Key(at, "distribution"), message);
             return None;
         };
-        for (index, parameter) in distribution.parameters().iter().enumerate() {
-            if let Some(value) = Key(parameter).read(&mut table, at, errors) {
-                distribution.set(index, value);
-            }
-        }
+        settings(&mut distribution, &mut table, at, errors);
         if most.is_none() && distribution.usual_most().is_none() {
             errors.push(Path::Key(at, "most"), "is missing; say how large the deviation may be: \"5 ms\"");
         }
@@ -102,7 +100,7 @@ impl JsonSchema for JitterSpec {
         let time = json!(generator.subschema_for::<Duration>());
         let correlation = generator.subschema_for::<Probability>();
         let mut forms = vec![time.clone()];
-        for distribution in Distribution::NAMES.iter().filter_map(|name| Distribution::named(name)) {
+        for distribution in Distribution::all() {
             let name = distribution.name();
             let mut properties = json!({
                 "distribution": { "const": name },

@@ -4,7 +4,7 @@
 
 use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, probability, shown};
 use lightlag_core::Probability;
-use lightlag_core::params::Parameter;
+use lightlag_core::params::{Parameter, Registered};
 use lightlag_net::loss::errors::PacketErrors;
 use lightlag_net::{Loss, LossLaw, LossPlace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

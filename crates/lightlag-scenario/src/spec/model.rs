@@ -114,7 +114,7 @@ impl<T: Chosen> JsonSchema for Model<T> {
         T::SCHEMA.into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let models: Vec<T> = T::NAMES.iter().filter_map(|name| T::named(name)).collect();
+        let models = T::all();
         // A model with a required parameter has no form that is its name alone.
         let is_whole = |model: &&T| model.parameters().iter().all(|parameter| parameter.required.is_none());
         let names: Vec<&str> = models.iter().filter(is_whole).map(|model| model.name()).collect();

@@ -2,10 +2,11 @@
 //!
 //! The disciplines and their keys are those that `lightlag-net` declares, or those of a user's discipline.
 
+use super::model::settings;
 use crate::read::{
     Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, described, not_one_of, written,
 };
-use lightlag_core::params::Limit;
+use lightlag_core::params::{Limit, Registered};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
 use lightlag_net::queue::own::{Maker, OUTSIDE};
@@ -96,21 +97,6 @@ impl FromValue for Queue {
     }
 }
 
-/// Reads the keys of a discipline. What cannot be read leaves an error and the default.
-fn settings(discipline: &mut Choice, table: &mut Table, at: &Path, errors: &mut Errors) {
-    let before = errors.len();
-    for (index, parameter) in discipline.parameters().iter().enumerate() {
-        if let Some(value) = Key(parameter).read(table, at, errors) {
-            discipline.set(index, value);
-        }
-        if errors.len() == before
-            && let Some(reason) = discipline.check(index)
-        {
-            errors.push(Path::Key(at, parameter.key), Key(parameter).refused(&discipline.get(index), reason));
-        }
-    }
-}
-
 impl Omitted for Queue {
     fn omitted() -> Option<Self> {
         Some(Self::default())
@@ -152,7 +138,7 @@ impl JsonSchema for Queue {
         };
         let names: Vec<_> = Choice::NAMES.iter().filter(is_complete).collect();
         let mut forms = vec![limit.clone(), json!({ "enum": names, "description": "A discipline with its defaults." })];
-        for discipline in Choice::NAMES.iter().filter_map(|name| Choice::named(name)) {
+        for discipline in Choice::all() {
             let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": described(&limit, "Upper limit of what waits for transmission.") });
             let mut required = vec!["discipline"];
             for parameter in &discipline.parameters() {

@@ -15,7 +15,7 @@ mod uniform;
 pub use normal::Normal;
 pub use uniform::Uniform;
 
-use lightlag_core::params::{self, Parameter, Setting, Value};
+use lightlag_core::params::Described;
 use lightlag_core::{Duration, Probability, RandomStream};
 
 /// The variation of delays.
@@ -29,14 +29,8 @@ pub struct Jitter {
     pub correlation: Probability,
 }
 
-/// A distribution of deviations: its parameters by name, and its draws.
-trait Shape: Copy + Default {
-    /// Its description.
-    const ABOUT: &'static str;
-
-    /// Its parameters beside the largest deviation and the correlation.
-    fn settings() -> Vec<Setting<Self>>;
-
+/// A distribution of deviations. Its settings leave out the largest deviation and the correlation, which all have.
+trait Shape: Described + Copy {
     /// The default of the largest deviation; `None` if it must be given.
     fn usual_most(self) -> Option<Duration> {
         None

@@ -2,7 +2,7 @@
 
 use super::{Jitter, Sequence, Shape};
 use lightlag_core::Duration;
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 
 /// The default truncation, in standard deviations.
 const CUT_OFF: u64 = 3;
@@ -14,7 +14,7 @@ pub struct Normal {
     pub deviation: Duration,
 }
 
-impl Shape for Normal {
+impl Described for Normal {
     const ABOUT: &'static str = "normal with this standard deviation, cut off at the largest (three of them)";
 
     fn settings() -> Vec<Setting<Self>> {
@@ -22,7 +22,9 @@ impl Shape for Normal {
             .about("The standard deviation before truncation, not above the largest deviation.");
         vec![deviation.required("say how large the standard deviation is, such as \"2 ms\"")]
     }
+}
 
+impl Shape for Normal {
     fn usual_most(self) -> Option<Duration> {
         Some(self.deviation * CUT_OFF)
     }

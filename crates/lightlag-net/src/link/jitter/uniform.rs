@@ -2,19 +2,21 @@
 
 use super::{Jitter, Sequence, Shape};
 use lightlag_core::Probability;
-use lightlag_core::params::Setting;
+use lightlag_core::params::{Described, Setting};
 
 /// All deviations up to the largest are equally likely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Uniform;
 
-impl Shape for Uniform {
+impl Described for Uniform {
     const ABOUT: &'static str = "all deviations up to the largest are equally likely";
 
     fn settings() -> Vec<Setting<Self>> {
         Vec::new()
     }
+}
 
+impl Shape for Uniform {
     fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64 {
         let most = jitter.most.as_secs_f64();
         if jitter.correlation == Probability::ZERO {
