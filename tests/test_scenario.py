@@ -188,11 +188,10 @@ def accepted_tables(schema: Schema) -> list[Schema]:
 @pytest.mark.parametrize(
     ("method", "mirror", "positional"),
     [
-        (ll.Network.link, ll.Link, {"between": ("first", "second")}),
         (ll.Network.flow, ll.Flow, {"from_": ("source",), "to": ("destination",)}),
         (ll.Network.proxy, ll.Proxy, {"node": ("node",)}),
     ],
-    ids=["link", "flow", "proxy"],
+    ids=["flow", "proxy"],
 )
 def test_the_builder_takes_every_key(
     method: Callable[..., None], mirror: type, positional: dict[str, tuple[str, ...]]
@@ -204,6 +203,15 @@ def test_the_builder_takes_every_key(
     hints, of_method = get_type_hints(mirror), get_type_hints(method)
     named = [field.name for field in dataclasses.fields(mirror) if field.name not in positional]
     assert {name: annotated(of_method[name]) for name in named} == {name: annotated(hints[name]) for name in named}
+
+
+def test_the_builder_takes_the_keys_of_a_line_for_a_link() -> None:
+    taken = inspect.signature(ll.Network.link).parameters
+    keys = inspect.signature(ll.Line).parameters
+    assert list(taken) == ["self", "first", "second", *keys]
+    assert all(taken[name] == keys[name] for name in keys)
+    with pytest.raises(TypeError, match="bandwidth"):
+        ll.Network("x").link("a", "b", rate="1 Mbit/s", delay="1 ms", bandwidth=1)  # type: ignore[call-arg]
 
 
 def test_the_builder_makes_every_part_of_a_scenario() -> None:

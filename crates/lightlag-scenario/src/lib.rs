@@ -91,7 +91,7 @@ fn parse_tree(
         }
         tree::resolve(tree, folder);
         for change in sets {
-            tree::set(tree, change, &mut errors);
+            tree::set(tree, change, spec::Line::DIRECTED, &mut errors);
         }
     }
     let scenario = tree.as_ref().and_then(|tree| {

@@ -1,6 +1,6 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow by itself, with routes.
 
-use crate::spec::{IpVersion, Reader, Traffic, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Reader, Traffic, Transport};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
@@ -401,6 +401,88 @@ impl LinkDirection {
 }
 
 impl LinkProperties {
+    /// A direction with this rate and delay, a queue of 1000 packets, and nothing else that could change a packet's fate.
+    pub fn plain(rate: Rate, delay: Duration) -> Self {
+        Self {
+            rate,
+            delay,
+            queue: QueueLimit::Packets(1000),
+            discipline: DisciplineConfig::DropTail,
+            loss: Loss::None,
+            loss_place: LossPlace::AfterQueue,
+            code: None,
+            reorder: None,
+            duplicate: Probability::ZERO,
+            timetable: None,
+            jitter: None,
+            fade: None,
+            on_demand: None,
+            signals: None,
+            header: Bytes::ZERO,
+        }
+    }
+
+    /// A direction of a link in a run that lasts until `until`, with the longest round trip of the flows that cross it. `timetable`
+    /// and `loss` are what its changes or its trace make of it.
+    pub(crate) fn of(
+        line: &Line,
+        side: &LinkSide,
+        round_trip: Duration,
+        until: Duration,
+        (timetable, loss): (Option<Timetable>, Loss),
+    ) -> Self {
+        let on_demand = side.on_demand.demand(side.rate);
+        let served = side.fec.data_rate(on_demand.map_or(side.rate, |demand| demand.most));
+        Self {
+            queue: side.queue.limit(served, round_trip),
+            discipline: side.queue.discipline(served, round_trip),
+            loss,
+            loss_place: side.loss.place,
+            code: side.fec.code(),
+            reorder: side.reorder.reordering(),
+            duplicate: side.duplicate.0,
+            timetable,
+            jitter: side.jitter.0,
+            fade: side.fade.link(round_trip).map(|link| Weather {
+                link,
+                until,
+                outage: side.outage.0,
+                overtaking: side.reorder.overtakes,
+            }),
+            on_demand,
+            header: line.header.0,
+            ..Self::plain(side.rate, side.delay.0)
+        }
+    }
+
+    /// Whether chance decides the fate of a packet; `several` flows cross the link.
+    pub(crate) fn draws(&self, several: bool) -> bool {
+        // Names every field, so that a new property does not compile before someone decides whether it draws.
+        let Self {
+            rate: _,
+            delay: _,
+            queue: _,
+            discipline,
+            loss,
+            loss_place: _,
+            code: _,
+            reorder,
+            duplicate,
+            timetable: _,
+            jitter,
+            fade,
+            on_demand: _,
+            signals: _,
+            header: _,
+        } = self;
+        discipline.draws(several)
+            || loss.draws()
+            || reorder.is_some()
+            || *duplicate != Probability::ZERO
+            || jitter.is_some()
+            || fade.is_some()
+    }
+
     /// Maximum rate of data: that of the grants, if it must request capacity, less the repair packets of its code.
     pub fn data_rate(&self) -> Rate {
         let rate = self.on_demand.map_or(self.rate, |demand| demand.most);

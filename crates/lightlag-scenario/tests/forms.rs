@@ -84,9 +84,9 @@ fn what_is_left_out_has_a_default() {
     let scenario = scenario(&link(""));
     assert_eq!((scenario.name.as_str(), scenario.seed), ("scenario", 1));
     let line = &scenario.links[0].line;
-    assert_eq!(line.queue.forward, Queue::default());
-    assert_eq!(line.loss.forward, LossModel::default());
-    assert_eq!(line.header, Bytes::ZERO);
+    assert_eq!(line.forward.queue, Queue::default());
+    assert_eq!(line.forward.loss, LossModel::default());
+    assert_eq!(line.header.0, Bytes::ZERO);
     assert_eq!((scenario.flows[0].transfer, scenario.flows[0].start.fixed()), (None, Duration::ZERO));
     let record = scenario.record;
     assert_eq!((record.trace, record.queue, record.drops), (TraceMode::Change, QueueMode::Sampled, true));
@@ -451,18 +451,18 @@ fn changes_take_dotted_paths_with_numbers() {
     assert_eq!(set("name", "x").name, "x");
     assert!(!set("record.drops", "false").record.drops);
     assert_eq!(
-        set("links.0.loss", "{ bit_error_rate = 1e-6 }").links[0].line.loss.forward,
+        set("links.0.loss", "{ bit_error_rate = 1e-6 }").links[0].line.forward.loss,
         LossModel { law: LossLaw::Bit(BitErrors { bit_error_rate: probability(1e-6) }), place: LossPlace::AfterQueue }
     );
-    assert_eq!(set("links.0.rate.backward", "1 Mbit/s").links[0].line.rate.backward, Rate::from_mbps(1));
+    assert_eq!(set("links.0.rate.backward", "1 Mbit/s").links[0].line.backward.rate, Rate::from_mbps(1));
     assert_eq!(set("defaults.tcp.rto.min", "1 s").expand().unwrap().flows[0].tcp.rto.min, Duration::from_secs(1));
 }
 
 #[test]
 fn one_direction_can_be_changed_where_one_value_stands_for_both() {
     let changed = parse_toml(&link(""), &[("links.0.queue.forward".to_owned(), "9 packets".to_owned())]).unwrap();
-    assert_eq!(changed.links[0].line.queue.forward.limit, Some(Limit::Packets(9)));
-    assert_eq!(changed.links[0].line.queue.backward, Queue::default());
+    assert_eq!(changed.links[0].line.forward.queue.limit, Some(Limit::Packets(9)));
+    assert_eq!(changed.links[0].line.backward.queue, Queue::default());
 }
 
 #[test]

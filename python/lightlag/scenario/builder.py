@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from inspect import Signature, signature
+from typing import Any, Concatenate, Literal, ParamSpec
 
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
-from lightlag.scenario.links import Link
+from lightlag.scenario.links import Line, Link
 from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
@@ -16,28 +17,30 @@ from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.topology import Topology
 from lightlag.scenario.units import check_units
 from lightlag.scenario.values import (
-    Changes,
     Congestion,
-    Delay,
-    Directions,
     Dscp,
-    Fade,
-    Fec,
-    Jitter,
-    Loss,
-    OnDemand,
-    Queue,
-    Rate,
-    Reorder,
     Routing,
-    Signals,
     Size,
     Start,
     Time,
-    Trace,
     Traffic,
 )
 from lightlag.text.terminal import printable
+
+_Keys = ParamSpec("_Keys")
+
+
+def _with_keys_of(
+    model: Callable[_Keys, object],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Network, str, str, _Keys], None]]:
+    """Declares that the keywords of a method are the parameters of a class, for readers, editors and type checkers."""
+
+    def declared(method: Callable[..., None]) -> Callable[Concatenate[Network, str, str, _Keys], None]:
+        *own, _ = signature(method).parameters.values()
+        method.__signature__ = Signature([*own, *signature(model).parameters.values()])  # type: ignore[attr-defined]
+        return method
+
+    return declared
 
 
 @dataclass
@@ -97,27 +100,8 @@ class Network:
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
     routing: Routing | None = field(default=None, kw_only=True)
 
-    def link(
-        self,
-        first: str,
-        second: str,
-        *,
-        rate: Rate | Directions[Rate],
-        delay: Delay | Directions[Delay],
-        jitter: Jitter | Directions[Jitter | None] | None = None,
-        queue: Queue | Directions[Queue] | None = None,
-        loss: Loss | Directions[Loss] | None = None,
-        fec: Fec | Directions[Fec | None] | None = None,
-        reorder: Reorder | Directions[Reorder] | None = None,
-        duplicate: float | Directions[float] | None = None,
-        changes: Changes | Directions[Changes] | None = None,
-        trace: Trace | Directions[Trace | None] | None = None,
-        outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None,
-        fade: Fade | Directions[Fade | None] | None = None,
-        on_demand: OnDemand | Directions[OnDemand | None] | None = None,
-        signals: Signals | None = None,
-        header: Size | None = None,
-    ) -> None:
+    @_with_keys_of(Line)
+    def link(self, first: str, second: str, **keys: Any) -> None:
         """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters.
 
         Raises
@@ -125,27 +109,8 @@ class Network:
         InputError
             If a quantity is a number without a unit.
         """
-        place = f"link {printable(first)} - {printable(second)}"
-        check_units(place, rate=rate, delay=delay, jitter=jitter, queue=queue, header=header)
-        link = Link(
-            between=(first, second),
-            rate=rate,
-            delay=delay,
-            jitter=jitter,
-            queue=queue,
-            loss=loss,
-            fec=fec,
-            reorder=reorder,
-            duplicate=duplicate,
-            changes=changes,
-            trace=trace,
-            outage=outage,
-            fade=fade,
-            on_demand=on_demand,
-            signals=signals,
-            header=header,
-        )
-        self.links.append(link)
+        check_units(f"link {printable(first)} - {printable(second)}", **keys)
+        self.links.append(Link(between=(first, second), **keys))
 
     def flow(
         self,

@@ -32,7 +32,7 @@ def check_units(place: str, **given: object) -> None:
     place
         The object to which the quantities belong, as the error names it.
     given
-        Quantities by their parameter; one for each direction may be in a :class:`Directions`.
+        Values by their parameter; one for each direction may be in a :class:`Directions`. Those without a unit pass.
 
     Raises
     ------
@@ -48,6 +48,6 @@ def check_units(place: str, **given: object) -> None:
     """
     for name, value in given.items():
         for one in (value.forward, value.backward) if isinstance(value, Directions) else (value,):
-            if isinstance(one, (int, float)) and math.isfinite(one):
+            if name in _SUGGESTED and isinstance(one, (int, float)) and math.isfinite(one):
                 suggested = _SUGGESTED[name](float(one))
                 raise InputError(f'{place}: {name}: {one!r} has no unit; write "{suggested}"')

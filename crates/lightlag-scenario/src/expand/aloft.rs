@@ -6,7 +6,7 @@ use super::space::Overhead;
 use super::timetable::steady_at;
 use crate::network::{LinkDirection, LinkProperties, Space, Weather};
 use crate::spec::SkyLine;
-use lightlag_core::{Bytes, Duration, Instant, Probability};
+use lightlag_core::{Duration, Instant};
 use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
 use lightlag_orbit::grid::Isl;
 use std::collections::BTreeSet;
@@ -133,20 +133,13 @@ fn properties(line: &SkyLine, until: Duration) -> LinkProperties {
     // Queues are made for the highest rate.
     let rate = line.rates.iter().map(|(_, rate)| *rate).max().unwrap_or(line.rate);
     LinkProperties {
-        rate,
-        delay: line.delay,
         queue: line.queue.limit(rate, ROUND_TRIP),
         discipline: line.queue.discipline(rate, ROUND_TRIP),
         loss: line.loss.model(),
         loss_place: line.loss.place,
-        code: None,
-        reorder: None,
-        duplicate: Probability::ZERO,
         timetable: line.jitter.0.map(|_| steady_at(rate, line.delay)),
         jitter: line.jitter.0,
         fade: line.fade.link(ROUND_TRIP).map(|link| Weather { link, until, outage: Outage::Hold, overtaking: false }),
-        on_demand: None,
-        signals: None,
-        header: Bytes::ZERO,
+        ..LinkProperties::plain(rate, line.delay)
     }
 }

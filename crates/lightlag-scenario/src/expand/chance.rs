@@ -1,9 +1,9 @@
 //! Whether a scenario is random: if not, runs with other seeds give the same results.
 
-use crate::network::{LinkProperties, Network};
+use crate::network::Network;
 use crate::spec::{FlowTemplate, Quantity, Scenario, Traffic, Transport, Varied, own_traffic};
 use lightlag_control::congestion::{Choice, response};
-use lightlag_core::{Duration, Probability, RandomStream};
+use lightlag_core::{Duration, RandomStream};
 use lightlag_net::queue::own::Own;
 use lightlag_orbit::own_ways;
 use lightlag_routing::Router;
@@ -105,35 +105,6 @@ impl Network {
     fn senders(&self) -> impl Iterator<Item = &Config> {
         let of_flows = self.flows.iter().flat_map(|flow| flow.configs().map(|tcp| &**tcp));
         of_flows.chain(self.proxies.iter().map(|proxy| &*proxy.server))
-    }
-}
-
-impl LinkProperties {
-    /// Whether chance decides the fate of a packet; `several` flows cross the link.
-    fn draws(&self, several: bool) -> bool {
-        let Self {
-            rate: _,
-            delay: _,
-            queue: _,
-            discipline,
-            loss,
-            loss_place: _,
-            code: _,
-            reorder,
-            duplicate,
-            timetable: _,
-            jitter,
-            fade,
-            on_demand: _,
-            signals: _,
-            header: _,
-        } = self;
-        discipline.draws(several)
-            || loss.draws()
-            || reorder.is_some()
-            || *duplicate != Probability::ZERO
-            || jitter.is_some()
-            || fade.is_some()
     }
 }
 

@@ -1,12 +1,11 @@
 //! The link directions of a network, and how long round trips across them take.
 
 use super::layout::{Layout, Wire};
-use super::side::Side;
 use super::timetable::{Traces, steady};
-use crate::network::{LinkDirection, LinkProperties, SignalPlan, Weather};
+use crate::network::{LinkDirection, LinkProperties, SignalPlan};
 use crate::read::Errors;
 use crate::read::files::Files;
-use crate::spec::{CorruptionSignals, SignalSpec, Signals};
+use crate::spec::{CorruptionSignals, LinkSide, SignalSpec, Signals};
 use lightlag_core::Duration;
 use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
 use std::collections::{BTreeSet, VecDeque};
@@ -29,8 +28,11 @@ const IN_SPACE: Duration = Duration::from_millis(50);
 pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     let both = |wire: &Wire| {
         let [a, b] = wire.ends;
-        let delay = &wire.line.delay;
-        [Edge { from: a, to: b, delay: delay.forward }, Edge { from: b, to: a, delay: delay.backward }]
+        let delay = |side: &LinkSide| side.delay.0;
+        [
+            Edge { from: a, to: b, delay: delay(&wire.line.forward) },
+            Edge { from: b, to: a, delay: delay(&wire.line.backward) },
+        ]
     };
     let mut edges: Vec<Edge> = layout.wires.iter().flat_map(both).collect();
     let space = layout.space.as_ref();
@@ -54,9 +56,9 @@ pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
 
 /// Least time that a bit takes over each link direction: its propagation, and the grant of a request.
 fn least_delays(layout: &Layout) -> Vec<Duration> {
-    let wait = |side: &Side| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
-    let least = |side: Side<'_>| side.delay + wait(&side);
-    layout.wires.iter().flat_map(|wire| [least(wire.line.forward()), least(wire.line.backward())]).collect()
+    let wait = |side: &LinkSide| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
+    let least = |side: &LinkSide| side.delay.0 + wait(side);
+    layout.wires.iter().flat_map(|wire| [least(&wire.line.forward), least(&wire.line.backward)]).collect()
 }
 
 /// For each link direction, the longest round trip (propagation and requests) of the flows whose data or ACKs cross it;
@@ -119,36 +121,15 @@ pub(crate) fn links(
     for (index, (wire, crossing)) in layout.wires.iter().zip(round_trips.chunks_exact(2)).enumerate() {
         let line = wire.line;
         let [a, b] = wire.ends;
-        let directions = [(a, b, line.forward()), (b, a, line.backward())];
+        let directions = [(a, b, &line.forward), (b, a, &line.backward)];
         let signals = line.signals.plan(crossing[0].max(crossing[1]));
         for ((from, to, side), crossing) in directions.into_iter().zip(crossing) {
-            let round_trip = if crossing.is_zero() { side.delay * 2 } else { *crossing };
-            let on_demand = side.on_demand.demand(side.rate);
-            let served = side.fec.data_rate(on_demand.map_or(side.rate, |demand| demand.most));
+            let round_trip = if crossing.is_zero() { side.delay.0 * 2 } else { *crossing };
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
-            let (timetable, loss) = traces.direction(&side, side.loss.model(), until, || table_of(index), errors);
-            let properties = shared.of(LinkProperties {
-                rate: side.rate,
-                delay: side.delay,
-                queue: side.queue.limit(served, round_trip),
-                discipline: side.queue.discipline(served, round_trip),
-                loss,
-                loss_place: side.loss.place,
-                code: side.fec.code(),
-                reorder: side.reorder.reordering(),
-                duplicate: side.duplicate.0,
-                timetable: timetable.or_else(|| side.jitter.0.map(|_| steady(&side))),
-                jitter: side.jitter.0,
-                fade: side.fade.link(round_trip).map(|link| Weather {
-                    link,
-                    until,
-                    outage: side.outage.0,
-                    overtaking: side.reorder.overtakes,
-                }),
-                on_demand,
-                signals,
-                header: line.header,
-            });
+            let (timetable, loss) = traces.direction(side, side.loss.model(), until, || table_of(index), errors);
+            let timetable = timetable.or_else(|| side.jitter.0.map(|_| steady(side)));
+            let properties = shared
+                .of(LinkProperties { signals, ..LinkProperties::of(line, side, round_trip, until, (timetable, loss)) });
             let name = format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to));
             links.push(LinkDirection { name, from, to, properties });
         }

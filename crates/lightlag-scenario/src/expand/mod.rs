@@ -28,7 +28,6 @@ mod references;
 mod route;
 mod routing;
 mod rtt;
-mod side;
 mod space;
 mod tcp;
 mod timetable;
@@ -107,8 +106,8 @@ impl Scenario {
             }
         }
         let rate = |link: &LinkId| {
-            let rate = &layout.wires[link.0 as usize / 2].line.rate;
-            if link.0.is_multiple_of(2) { rate.forward } else { rate.backward }
+            let line = layout.wires[link.0 as usize / 2].line;
+            if link.0.is_multiple_of(2) { line.forward.rate } else { line.backward.rate }
         };
         let slowest = |draft: &Draft| routes.path(draft.from, draft.to)?.iter().map(rate).min();
         let place = |draft: &Draft| match draft.listed {

@@ -35,7 +35,7 @@ impl Scenario {
     /// The place of a link direction's queue in the file.
     pub(crate) fn queue_path(&self, direction: usize) -> String {
         let Some((table, line)) = self.line_of(direction / 2) else { return "links".to_owned() };
-        match (line.queue.forward == line.queue.backward, direction % 2) {
+        match (line.forward.queue == line.backward.queue, direction % 2) {
             (true, _) => format!("{table}.queue"),
             (false, 0) => format!("{table}.queue.forward"),
             (false, _) => format!("{table}.queue.backward"),

@@ -1,10 +1,9 @@
 //! Timetables of links that change, from a list of changes or from a file.
 
-use super::side::Side;
 use crate::read::Errors;
 use crate::read::files::Files;
 use crate::read::trace_file::{Row, TraceError, TracedRate, read_csv, read_mahimahi};
-use crate::spec::{Change, Changes, TraceFile, TraceFormat};
+use crate::spec::{Change, Changes, LinkSide, TraceFile, TraceFormat};
 use lightlag_core::{Duration, Instant, Probability, Rate};
 use lightlag_net::{Deliveries, Loss, Outage, Phase, Timetable};
 use std::io::BufReader;
@@ -15,8 +14,8 @@ const MOST_ROWS: u64 = 40_000_000;
 
 impl Changes {
     /// The phases of a direction; `None` if it is always up, with a constant rate and delay.
-    pub(crate) fn timetable(&self, side: &Side) -> Option<Timetable> {
-        let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay, is_up: true, loses: false };
+    pub(crate) fn timetable(&self, side: &LinkSide) -> Option<Timetable> {
+        let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay.0, is_up: true, loses: false };
         let mut phases = Phases::new(first);
         for Change { at, rate, delay, down, .. } in &self.0 {
             phases.change(*at, *rate, *delay, *down);
@@ -40,8 +39,8 @@ impl Changes {
 }
 
 /// The timetable of a direction that does not change.
-pub(crate) fn steady(side: &Side) -> Timetable {
-    Timetable::new([unchanged(side.rate, side.delay)], side.outage.0, side.reorder.overtakes)
+pub(crate) fn steady(side: &LinkSide) -> Timetable {
+    Timetable::new([unchanged(side.rate, side.delay.0)], side.outage.0, side.reorder.overtakes)
 }
 
 /// The same for a rate and a delay.
@@ -135,7 +134,7 @@ impl<'a> Traces<'a> {
     /// cannot be read is reported once, as an error of `table`.
     pub(crate) fn direction(
         &mut self,
-        side: &Side,
+        side: &LinkSide,
         loss: Loss,
         until: Duration,
         table: impl FnOnce() -> String,
@@ -144,7 +143,7 @@ impl<'a> Traces<'a> {
         let Some(trace) = &side.trace.0 else {
             return (side.changes.timetable(side), side.changes.loss(loss));
         };
-        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay, loss: loss.clone(), until };
+        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay.0, loss: loss.clone(), until };
         let known = self.read.iter().find(|(other, _)| *other == asked).map(|(_, traced)| traced.clone());
         let traced = known.unwrap_or_else(|| {
             let traced = read(self.files, &asked);

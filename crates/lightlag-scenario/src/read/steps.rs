@@ -6,23 +6,6 @@ use serde_json::Value;
 /// Keys of a scenario that are lists of tables.
 const LISTS: [&str; 6] = ["links", "flows", "nodes", "media", "stations", "proxies"];
 
-/// Keys of a link that may have a value for each direction.
-pub(crate) const DIRECTED: [&str; 13] = [
-    "rate",
-    "delay",
-    "jitter",
-    "queue",
-    "loss",
-    "fec",
-    "reorder",
-    "duplicate",
-    "changes",
-    "trace",
-    "outage",
-    "fade",
-    "on_demand",
-];
-
 /// The steps of a path such as `flows.0.tcp.mss` or `links[0].loss`. A step in quotes or in brackets may have dots in it.
 pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
@@ -50,8 +33,8 @@ pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
 }
 
 /// The steps with numbers in the place of names: `links.a->b.loss` is `links.0.loss.forward`, and `links.a-b.loss`, which
-/// is both directions, `links.0.loss`.
-pub(crate) fn resolved(tree: &Value, given: Vec<String>) -> Result<Vec<String>, String> {
+/// is both directions, `links.0.loss`. `directed` keys may have a value for each direction.
+pub(crate) fn resolved(tree: &Value, given: Vec<String>, directed: &[&str]) -> Result<Vec<String>, String> {
     let mut at = Some(tree);
     let mut found: Vec<String> = Vec::with_capacity(given.len() + 1);
     let mut side = None;
@@ -72,7 +55,7 @@ pub(crate) fn resolved(tree: &Value, given: Vec<String>) -> Result<Vec<String>, 
         }
         found.push(step.clone());
         at = at.and_then(|value| value.get(step)).or_else(|| at?.get(step.parse::<usize>().ok()?));
-        if let Some(direction) = side.take().filter(|_| DIRECTED.contains(&step.as_str())) {
+        if let Some(direction) = side.take().filter(|_| directed.contains(&step.as_str())) {
             let is_given = given.get(depth + 1).is_some_and(|next| matches!(next.as_str(), "forward" | "backward"));
             if !is_given {
                 found.push(direction.to_owned());
@@ -190,7 +173,7 @@ mod tests {
     }
 
     fn of(key: &str) -> Result<String, String> {
-        resolved(&scenario(), steps(key).unwrap()).map(|steps| steps.join("."))
+        resolved(&scenario(), steps(key).unwrap(), &["delay", "loss", "queue"]).map(|steps| steps.join("."))
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Changes to a tree of plain values before it is read: values of `--set`, shorthands, and the folder of files.
 
-use super::steps::{DIRECTED, resolved, steps};
+use super::steps::{resolved, steps};
 use super::text::plain;
 use super::{Errors, Path, shortened, shown};
 use serde_json::{Map, Value, json};
 
 /// Replaces the value at a dotted path such as `flows.0.tcp.mss`; an empty text removes the key. Missing tables on the path
-/// are created. Entries of lists may be told by their names: `flows.web.transfer`, `links.a->b.loss`.
-pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut Errors) {
+/// are created. Entries of lists may be told by their names: `flows.web.transfer`, `links.a->b.loss`. `directed` keys may have a
+/// value for each direction of a link.
+pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), directed: &[&str], errors: &mut Errors) {
     let value = match text.parse::<toml::Value>() {
         Ok(value) => {
             let before = errors.len();
@@ -24,7 +25,7 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
         errors.push(shortened(key), "is not a path of keys; write one such as flows.0.tcp.mss");
         return;
     };
-    let mut steps = match resolved(tree, steps) {
+    let mut steps = match resolved(tree, steps, directed) {
         Ok(steps) => steps,
         Err(reason) => {
             errors.push(shortened(key), reason);
@@ -42,8 +43,11 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
         steps.insert(at, "tcp".to_owned());
     }
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    let done =
-        if text.trim().is_empty() { remove(tree, &steps) } else { place(tree, &steps).map(|place| *place = value) };
+    let done = if text.trim().is_empty() {
+        remove(tree, &steps, directed)
+    } else {
+        place(tree, &steps, directed).map(|place| *place = value)
+    };
     if let Err(reason) = done {
         errors.push(shortened(key), reason);
     }
@@ -51,10 +55,10 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), errors: &mut
 
 /// Removes a key or an entry. A key that is not there becomes a null, which counts as absent, so that the reader refuses
 /// one that cannot be there.
-fn remove(tree: &mut Value, steps: &[&str]) -> Result<(), String> {
+fn remove(tree: &mut Value, steps: &[&str], directed: &[&str]) -> Result<(), String> {
     let mut at = tree;
     for (depth, step) in steps.iter().enumerate() {
-        prepare(at, steps, depth);
+        prepare(at, steps, depth, directed);
         let is_last = depth + 1 == steps.len();
         at = match at {
             Value::Object(entries) if is_last || !entries.contains_key(*step) => {
@@ -80,11 +84,11 @@ fn remove(tree: &mut Value, steps: &[&str]) -> Result<(), String> {
 }
 
 /// The value at a path, created if it is missing.
-fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, String> {
+fn place<'a>(tree: &'a mut Value, steps: &[&str], directed: &[&str]) -> Result<&'a mut Value, String> {
     let mut at = tree;
     for (depth, step) in steps.iter().enumerate() {
         let walked = || steps[..depth].join(".");
-        prepare(at, steps, depth);
+        prepare(at, steps, depth, directed);
         at = match at {
             Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
             Value::Array(items) => {
@@ -105,9 +109,9 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str]) -> Result<&'a mut Value, Strin
 
 /// Turns a value into the form that has the next step: one value for both directions into two, and a queue with only a
 /// limit into a table, to take a discipline.
-fn prepare(at: &mut Value, steps: &[&str], depth: usize) {
+fn prepare(at: &mut Value, steps: &[&str], depth: usize, directed: &[&str]) {
     let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
-    if matches!(steps[depth], "forward" | "backward") && DIRECTED.contains(&parent) {
+    if matches!(steps[depth], "forward" | "backward") && directed.contains(&parent) {
         split_directions(at);
     } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
         *at = json!({ "limit": *at });

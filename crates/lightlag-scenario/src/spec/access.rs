@@ -1,8 +1,8 @@
 //! Links at the edge of a generated network, and counts of its parts.
 
-use super::{Line, Signals};
-use crate::read::{Errors, FASTEST, Path, PerDirection, Table, shown};
-use lightlag_core::{Bytes, Duration, Rate};
+use super::{Line, LinkSide, Propagation};
+use crate::read::{Errors, FASTEST, Path, Table, shown};
+use lightlag_core::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,25 +18,9 @@ pub struct Access {
 
 /// Ten times the faster direction of the bottleneck, and 1 ms.
 fn default_access(bottleneck: &Line) -> Line {
-    let fastest = bottleneck.rate.forward.max(bottleneck.rate.backward);
+    let fastest = bottleneck.forward.rate.max(bottleneck.backward.rate);
     let rate = Rate::from_bps(fastest.as_bps() * 10).map_or(FASTEST, |rate| rate.min(FASTEST));
-    Line {
-        rate: PerDirection::both(rate),
-        delay: PerDirection::both(Duration::from_millis(1)),
-        jitter: PerDirection::default(),
-        queue: PerDirection::default(),
-        loss: PerDirection::default(),
-        fec: PerDirection::default(),
-        reorder: PerDirection::default(),
-        duplicate: PerDirection::default(),
-        changes: PerDirection::default(),
-        trace: PerDirection::default(),
-        outage: PerDirection::default(),
-        fade: PerDirection::default(),
-        on_demand: PerDirection::default(),
-        signals: Signals::default(),
-        header: Bytes::ZERO,
-    }
+    Line::both(LinkSide::plain(rate, Propagation(Duration::from_millis(1))))
 }
 
 /// A required count from 1 to `most`.

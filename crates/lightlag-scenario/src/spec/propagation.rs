@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// A propagation delay, however it was given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Propagation(pub(crate) Duration);
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Propagation(pub Duration);
 
 /// An orbit by its name or by its height.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

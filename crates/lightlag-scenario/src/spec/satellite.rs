@@ -1,9 +1,10 @@
 //! The generator of satellite networks: clients, a gateway, a satellite or several, a gateway, servers.
 
 use super::{
-    Access, Elevations, FlowTemplate, Line, OrbitSpec, Queue, Signals, access, line_of, many, optional_many, orbit,
+    Access, Elevations, FlowTemplate, Line, LinkSide, OrbitSpec, Queue, Signals, access, line_of, many, optional_many,
+    orbit,
 };
-use crate::read::{Errors, FASTEST, FromValue, Path, PerDirection, Table, not_one_of, shown};
+use crate::read::{Errors, FASTEST, FromValue, Path, Table, not_one_of, shown};
 use lightlag_core::Duration;
 use lightlag_net::Outage;
 use schemars::{JsonSchema, Schema};
@@ -197,7 +198,7 @@ impl Satellite {
                     errors.push(Path::Key(&hop, "signals"), message);
                 }
             }
-            let (up, down) = (self.uplink.line.backward(), self.downlink.line.forward());
+            let (up, down) = (&self.uplink.line.backward, &self.downlink.line.forward);
             for (key, side, direction) in [("uplink", up, "forward"), ("downlink", down, "backward")] {
                 let given = [
                     ("trace", side.trace.0.is_some()),
@@ -221,18 +222,18 @@ impl Satellite {
     fn generated(mut self) -> Self {
         let (mut first, mut last) = (self.uplink.line.clone(), self.downlink.line.clone());
         if self.payload == Payload::Transparent {
-            let forward = first.rate.forward.min(last.rate.forward);
-            let backward = first.rate.backward.min(last.rate.backward);
-            first.rate.forward = forward;
-            last.rate.backward = backward;
-            relay_backward(&mut first);
-            relay_forward(&mut last);
+            let forward = first.forward.rate.min(last.forward.rate);
+            let backward = first.backward.rate.min(last.backward.rate);
+            first.forward.rate = forward;
+            last.backward.rate = backward;
+            relay(&mut first.backward);
+            relay(&mut last.forward);
         }
-        first.delay.backward += self.processing;
-        last.delay.forward += self.processing;
+        first.backward.delay.0 += self.processing;
+        last.forward.delay.0 += self.processing;
         let between = self.isl.clone().map(|PlainLink { mut line }| {
-            line.delay.forward += self.processing;
-            line.delay.backward += self.processing;
+            line.forward.delay.0 += self.processing;
+            line.backward.delay.0 += self.processing;
             line
         });
         let between = between.into_iter().cycle().take(self.satellites.saturating_sub(1) as usize);
@@ -324,20 +325,12 @@ impl Satellite {
     }
 }
 
-/// The backward direction leaves a transparent satellite: bits go on as they come.
-fn relay_backward(line: &mut Line) {
-    line.rate.backward = FASTEST;
-    line.queue.backward = Queue::default();
-    line.outage.backward.0 = Outage::Lose;
-    line.changes.backward.0.iter_mut().for_each(|change| change.rate = None);
-}
-
-/// The forward direction leaves a transparent satellite: bits go on as they come.
-fn relay_forward(line: &mut Line) {
-    line.rate.forward = FASTEST;
-    line.queue.forward = Queue::default();
-    line.outage.forward.0 = Outage::Lose;
-    line.changes.forward.0.iter_mut().for_each(|change| change.rate = None);
+/// A direction that leaves a transparent satellite: bits go on as they come.
+fn relay(side: &mut LinkSide) {
+    side.rate = FASTEST;
+    side.queue = Queue::default();
+    side.outage.0 = Outage::Lose;
+    side.changes.0.iter_mut().for_each(|change| change.rate = None);
 }
 
 impl Terrestrial {
@@ -349,9 +342,11 @@ impl Terrestrial {
             Duration::from_nanos((first + (last - first) * pair as f64 / (self.pairs - 1) as f64 + 0.5) as u64)
         };
         let line = |pair: u64| {
-            let PerDirection { forward, backward } = self.line.delay;
-            let delay = PerDirection { forward: between(forward, pair), backward: between(backward, pair) };
-            Line { delay, ..self.line.clone() }
+            let mut line = self.line.clone();
+            for delay in [&mut line.forward.delay.0, &mut line.backward.delay.0] {
+                *delay = between(*delay, pair);
+            }
+            line
         };
         (0..self.pairs).map(line).collect()
     }

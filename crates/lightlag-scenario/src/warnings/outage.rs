@@ -38,7 +38,7 @@ impl Scenario {
         let name = &network.links[direction].name;
         let key = match self.line_of(direction / 2) {
             Some((_, line))
-                if line.trace.forward != LinkTrace::default() || line.trace.backward != LinkTrace::default() =>
+                if line.forward.trace != LinkTrace::default() || line.backward.trace != LinkTrace::default() =>
             {
                 "trace"
             }
