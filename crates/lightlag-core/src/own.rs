@@ -5,8 +5,7 @@
 //! program has added it.
 
 use crate::Instant;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use crate::params::{Parameter, Plain};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -18,7 +17,7 @@ pub trait Outside: Send + Sync {
 }
 
 /// The facts about an algorithm from outside that do not depend on what it decides about.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Facts {
     /// Its name in results.
     pub name: &'static str,
@@ -27,7 +26,7 @@ pub struct Facts {
     /// A digest of its code: equal digests mean equal results.
     pub code: String,
     /// Its parameters.
-    pub parameters: Vec<OwnParameter>,
+    pub parameters: Vec<Parameter>,
     /// Whether it runs in an interpreter, which a run then holds.
     pub holds_interpreter: bool,
 }
@@ -41,95 +40,6 @@ pub enum Origin {
     Plugin(String),
     /// `{ python = "FILE:CLASS" }`: a class.
     Python(String),
-}
-
-/// A parameter of an algorithm from outside.
-#[derive(Clone, PartialEq, Debug)]
-pub struct OwnParameter {
-    /// Its key in a scenario.
-    pub name: String,
-    /// Its type.
-    pub kind: OwnKind,
-    /// Its default.
-    pub default: f64,
-    /// Its least value.
-    pub least: f64,
-    /// Its largest value.
-    pub most: f64,
-    /// Its unit; empty for none.
-    pub unit: String,
-    /// Its effect.
-    pub meaning: String,
-}
-
-/// The type of a parameter, of which all values are kept as numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OwnKind {
-    /// A number.
-    Number,
-    /// A whole number.
-    Whole,
-    /// True or false: 1 or 0.
-    Flag,
-}
-
-impl OwnParameter {
-    fn read(&self, value: &Value) -> Result<f64, String> {
-        let found = match (self.kind, value) {
-            (OwnKind::Flag, Value::Flag(on)) => Some(f64::from(u8::from(*on))),
-            (OwnKind::Number, Value::Number(number)) => Some(*number),
-            (OwnKind::Whole, Value::Number(number)) if number.fract() == 0.0 => Some(*number),
-            _ => None,
-        };
-        found
-            .filter(|number| (self.least..=self.most).contains(number))
-            .ok_or_else(|| format!("{}: {value} is not {}", self.name, self.range()))
-    }
-
-    fn range(&self) -> String {
-        let Self { least, most, .. } = self;
-        let what = match self.kind {
-            OwnKind::Flag => return "true or false".to_owned(),
-            OwnKind::Number => "a number",
-            OwnKind::Whole => "a whole number",
-        };
-        match (least.is_finite(), most.is_finite()) {
-            (true, true) => format!("{what} from {least} to {most}"),
-            (true, false) => format!("{what} from {least} on"),
-            (false, true) => format!("{what} up to {most}"),
-            (false, false) => what.to_owned(),
-        }
-    }
-
-    fn value(&self, number: f64) -> Value {
-        if self.kind == OwnKind::Flag { Value::Flag(number != 0.0) } else { Value::Number(number) }
-    }
-}
-
-/// A value in a scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// True or false.
-    Flag(bool),
-    /// A number.
-    Number(f64),
-    /// A text.
-    Text(String),
-    /// A value that no parameter has.
-    #[serde(skip_serializing)]
-    Other(IgnoredAny),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(value) => write!(f, "{value}"),
-            Self::Number(value) => write!(f, "{value}"),
-            Self::Text(value) => write!(f, "{value:?}"),
-            Self::Other(_) => f.write_str("this table, list or nothing"),
-        }
-    }
 }
 
 /// An algorithm from outside with the values of its parameters. `M` builds it.
@@ -163,7 +73,7 @@ impl<M: Outside + ?Sized> fmt::Debug for Own<M> {
 impl<M: Outside + ?Sized> Own<M> {
     /// An algorithm with its defaults.
     pub fn of(maker: Arc<M>) -> Self {
-        let values = maker.facts().parameters.iter().map(|parameter| parameter.default).collect();
+        let values = maker.facts().parameters.iter().map(|parameter| parameter.default.as_number()).collect();
         Self { maker, values }
     }
 
@@ -186,24 +96,24 @@ impl<M: Outside + ?Sized> Own<M> {
     ///
     /// # Errors
     /// If the table has a key that is no parameter, a value out of its range, or the digest of another code.
-    pub fn with(mut self, mut table: BTreeMap<String, Value>) -> Result<Self, String> {
+    pub fn with(mut self, mut table: BTreeMap<String, Plain>) -> Result<Self, String> {
         let Facts { name, code, parameters, .. } = self.maker.facts();
         let mut errors = Vec::new();
         match table.remove("code") {
-            Some(Value::Text(other)) if other != *code => errors.push(format!(
+            Some(Plain::Text(other)) if other != *code => errors.push(format!(
                 "code: the code of {name} was {other} and is now {code}; leave code out to run it as it is now"
             )),
-            Some(Value::Text(_)) | None => {}
+            Some(Plain::Text(_)) | None => {}
             Some(other) => errors.push(format!("code: {other} is no digest in quotes; leave it out")),
         }
         for (parameter, place) in parameters.iter().zip(&mut self.values) {
-            match table.remove(&parameter.name).map(|value| parameter.read(&value)) {
-                Some(Ok(value)) => *place = value,
+            match table.remove(parameter.key).map(|value| parameter.read(&value)) {
+                Some(Ok(value)) => *place = value.as_number(),
                 Some(Err(error)) => errors.push(error),
                 None => {}
             }
         }
-        let known: Vec<String> = parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+        let known: Vec<String> = parameters.iter().map(|parameter| format!("`{}`", parameter.key)).collect();
         for key in table.keys() {
             errors.push(match known.is_empty() {
                 true => format!("unknown field `{key}`: {name} has no parameters"),
@@ -214,17 +124,17 @@ impl<M: Outside + ?Sized> Own<M> {
     }
 
     /// The keys and values that name it in a scenario. `word` is the key of a registered name.
-    pub fn entries<'a>(&'a self, word: &'a str) -> Vec<(&'a str, Value)> {
+    pub fn entries<'a>(&'a self, word: &'a str) -> Vec<(&'a str, Plain)> {
         let Facts { name, origin, code, parameters, .. } = self.maker.facts();
         let (key, place) = match origin {
             Origin::Registered => (word, (*name).to_owned()),
             Origin::Plugin(file) => ("plugin", file.clone()),
             Origin::Python(class) => ("python", class.clone()),
         };
-        let mut entries = vec![(key, Value::Text(place)), ("code", Value::Text(code.clone()))];
+        let mut entries = vec![(key, Plain::Text(place)), ("code", Plain::Text(code.clone()))];
         for (parameter, value) in parameters.iter().zip(&self.values) {
-            if *value != parameter.default {
-                entries.push((&parameter.name, parameter.value(*value)));
+            if *value != parameter.default.as_number() {
+                entries.push((parameter.key, parameter.plain(*value)));
             }
         }
         entries

@@ -4,12 +4,15 @@
 //! stores it as a [`Value`]; this module depends on no format. [`registry!`](crate::registry) declares a choice among models.
 
 mod limit;
+pub mod plain;
 mod registry;
 
 pub use limit::Limit;
+pub use plain::Plain;
 pub use registry::{Described, Registered};
 
 use crate::{Bytes, Duration, Probability, Unit};
+use std::rc::Rc;
 
 /// The value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
@@ -65,6 +68,13 @@ pub enum Range {
         /// The largest.
         most: f64,
     },
+    /// A whole number that may be large or negative.
+    Whole {
+        /// The smallest, or minus infinity.
+        least: f64,
+        /// The largest, or infinity.
+        most: f64,
+    },
     /// A number without an upper bound.
     AtLeast {
         /// The smallest.
@@ -76,6 +86,8 @@ pub enum Range {
     Time {
         /// The shortest.
         least: Duration,
+        /// The longest, if there is one.
+        most: Option<Duration>,
         /// The message for a shorter one, where the usual one says too little.
         refusal: Option<&'static str>,
     },
@@ -151,8 +163,8 @@ enum Place<C> {
     Rows(At<C, Vec<Vec<f64>>>),
 }
 
-type Reading<C> = Box<dyn Fn(&C) -> Vec<Value>>;
-type Writing<C> = Box<dyn Fn(&mut C, Vec<Value>)>;
+type Reading<C> = Rc<dyn Fn(&C) -> Vec<Value>>;
+type Writing<C> = Rc<dyn Fn(&mut C, Vec<Value>)>;
 
 /// A parameter among the parameters `C` of a model.
 pub struct Setting<C> {
@@ -160,8 +172,12 @@ pub struct Setting<C> {
     pub key: &'static str,
     /// Its meaning, with the unit of a plain number.
     pub about: &'static str,
+    /// Unit of a plain number, or a word for its kind; may be empty.
+    pub unit: &'static str,
     /// The values that it may have.
     pub range: Range,
+    /// Its default in words, where that depends on other things.
+    pub shown_default: Option<&'static str>,
     /// Completes "is missing; " where it must be given.
     pub required: Option<&'static str>,
     /// Whether it is left out of what is written while it has its default.
@@ -171,12 +187,49 @@ pub struct Setting<C> {
     place: Place<C>,
 }
 
+// Not derived, which would ask that `C` can be cloned.
+impl<C> Clone for Setting<C> {
+    fn clone(&self) -> Self {
+        Self { place: self.place.clone(), ..*self }
+    }
+}
+
+impl<C> Clone for Place<C> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Flag(at) => Self::Flag(*at),
+            Self::Count(at) => Self::Count(*at),
+            Self::Number(at) => Self::Number(*at),
+            Self::Time(at) => Self::Time(*at),
+            Self::Probability(at) => Self::Probability(*at),
+            Self::Size(at) => Self::Size(*at),
+            Self::Limit(at) => Self::Limit(*at),
+            Self::Word { read, write } => Self::Word { read: *read, write: *write },
+            Self::Times(at) => Self::Times(*at),
+            Self::Packets(at) => Self::Packets(*at),
+            Self::Table { read, write } => Self::Table { read: Rc::clone(read), write: Rc::clone(write) },
+            Self::Text(at) => Self::Text(*at),
+            Self::Rows(at) => Self::Rows(*at),
+        }
+    }
+}
+
 /// Shorter targets, intervals and updates are slips, and take long to simulate.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 impl<C> Setting<C> {
     fn new(key: &'static str, range: Range, place: Place<C>) -> Self {
-        Self { key, about: "", range, required: None, is_quiet: false, check: |_| None, place }
+        Self {
+            key,
+            about: "",
+            unit: "",
+            range,
+            shown_default: None,
+            required: None,
+            is_quiet: false,
+            check: |_| None,
+            place,
+        }
     }
 
     /// True or false.
@@ -201,17 +254,22 @@ impl<C> Setting<C> {
 
     /// A time of at least a microsecond.
     pub fn time(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: SHORTEST, refusal: None }, Place::Time(at))
+        Self::new(key, Range::Time { least: SHORTEST, most: None, refusal: None }, Place::Time(at))
     }
 
     /// A time that may be zero.
     pub fn time_or_zero(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: Duration::ZERO, refusal: None }, Place::Time(at))
+        Self::new(key, Range::Time { least: Duration::ZERO, most: None, refusal: None }, Place::Time(at))
+    }
+
+    /// A time from zero to `most`.
+    pub fn time_up_to(key: &'static str, at: At<C, Duration>, most: Duration) -> Self {
+        Self::new(key, Range::Time { least: Duration::ZERO, most: Some(most), refusal: None }, Place::Time(at))
     }
 
     /// A time above zero; `refusal` says so.
     pub fn time_above_zero(key: &'static str, at: At<C, Duration>, refusal: &'static str) -> Self {
-        let range = Range::Time { least: Duration::from_nanos(1), refusal: Some(refusal) };
+        let range = Range::Time { least: Duration::from_nanos(1), most: None, refusal: Some(refusal) };
         Self::new(key, range, Place::Time(at))
     }
 
@@ -249,7 +307,7 @@ impl<C> Setting<C> {
             let table = at(config);
             settings().iter().zip(values).for_each(|(setting, value)| setting.set(table, value));
         };
-        let place = Place::Table { read: Box::new(read), write: Box::new(write) };
+        let place = Place::Table { read: Rc::new(read), write: Rc::new(write) };
         Self::new(key, Range::Table { parameters, example }, place)
     }
 
@@ -308,6 +366,18 @@ impl<C> Setting<C> {
     #[must_use]
     pub fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
+    }
+
+    /// Its unit, for a number that is written without one.
+    #[must_use]
+    pub fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Its default in words, where that depends on other things.
+    #[must_use]
+    pub fn by_default(self, shown: &'static str) -> Self {
+        Self { shown_default: Some(shown), ..self }
     }
 
     /// It must be given; `remedy` completes "is missing; ".
@@ -382,6 +452,8 @@ pub struct Parameter {
     pub key: &'static str,
     /// Its meaning, with the unit of a plain number.
     pub about: &'static str,
+    /// Unit of a plain number, or a word for its kind; may be empty.
+    pub unit: &'static str,
     /// The values that it may have.
     pub range: Range,
     /// Its value where nothing is said.
@@ -401,8 +473,8 @@ pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Paramete
 pub fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
     let describe = |setting: Setting<C>| {
         let default = setting.get(defaults);
-        let Setting { key, about, range, required, is_quiet, .. } = setting;
-        Parameter { key, about, range, default, required, is_quiet }
+        let Setting { key, about, unit, range, required, is_quiet, .. } = setting;
+        Parameter { key, about, unit, range, default, required, is_quiet }
     };
     settings.into_iter().map(describe).collect()
 }

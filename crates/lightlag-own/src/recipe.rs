@@ -3,8 +3,10 @@
 // It is read through pointers that come from outside.
 #![allow(unsafe_code)]
 
-use lightlag_core::own::{Facts, Origin, OwnKind, OwnParameter};
-use lightlag_plugin::{Head, INTERFACE, Parameter, kind};
+use lightlag_core::Unit;
+use lightlag_core::own::{Facts, Origin};
+use lightlag_core::params::{Parameter, Range, Value};
+use lightlag_plugin::{Head, INTERFACE, kind};
 use std::ffi::{CStr, c_char};
 
 /// The largest record, in bytes: a longer one is a mistake.
@@ -57,13 +59,13 @@ impl Recipe {
                 head.parameter_count
             ));
         }
-        let mut parameters: Vec<OwnParameter> = Vec::new();
+        let mut parameters: Vec<Parameter> = Vec::new();
         let mut places = Vec::new();
         for number in 0..head.parameter_count as usize {
             // SAFETY: by the contract above there are so many, with such texts.
             let (parameter, place) = unsafe { read_parameter(&*head.parameters.add(number), least, &initial)? };
-            if parameters.iter().any(|other| other.name == parameter.name) || places.contains(&place) {
-                return Err(format!("has the parameter {:?} twice, or two at one place of the record", parameter.name));
+            if parameters.iter().any(|other| other.key == parameter.key) || places.contains(&place) {
+                return Err(format!("has the parameter {:?} twice, or two at one place of the record", parameter.key));
             }
             parameters.push(parameter);
             places.push(place);
@@ -76,9 +78,9 @@ impl Recipe {
     pub(crate) fn record(&self, values: &[f64]) -> Box<[u64]> {
         let mut record = self.initial.clone();
         for ((place, parameter), value) in self.places.iter().zip(&self.facts.parameters).zip(values) {
-            record[*place] = match parameter.kind {
-                OwnKind::Number => value.to_bits(),
-                OwnKind::Whole | OwnKind::Flag => (*value as i64).cast_unsigned(),
+            record[*place] = match parameter.range {
+                Range::Whole { .. } | Range::Flag => (*value as i64).cast_unsigned(),
+                _ => value.to_bits(),
             };
         }
         record
@@ -89,7 +91,11 @@ impl Recipe {
 ///
 /// # Safety
 /// Its texts are null or end with a zero.
-unsafe fn read_parameter(given: &Parameter, least: usize, initial: &[u64]) -> Result<(OwnParameter, usize), String> {
+unsafe fn read_parameter(
+    given: &lightlag_plugin::Parameter,
+    least: usize,
+    initial: &[u64],
+) -> Result<(Parameter, usize), String> {
     // SAFETY: by the contract above.
     let [key, unit, meaning] = unsafe { [text(given.name)?, text(given.unit)?, text(given.meaning)?] };
     if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -99,21 +105,22 @@ unsafe fn read_parameter(given: &Parameter, least: usize, initial: &[u64]) -> Re
     if !given.offset.is_multiple_of(8) || place < least / 8 || place >= initial.len() {
         return Err(format!("has the parameter {key} at byte {} of {}", given.offset, 8 * initial.len()));
     }
-    let (kind, default) = match given.kind {
-        kind::NUMBER => (OwnKind::Number, f64::from_bits(initial[place])),
-        kind::WHOLE => (OwnKind::Whole, initial[place].cast_signed() as f64),
-        kind::FLAG => (OwnKind::Flag, initial[place].cast_signed() as f64),
+    let (least, most) = (given.least, given.most);
+    let (range, default) = match given.kind {
+        kind::NUMBER => (Range::Quantity { unit: Unit::Plain, least, most }, f64::from_bits(initial[place])),
+        kind::WHOLE => (Range::Whole { least, most }, initial[place].cast_signed() as f64),
+        kind::FLAG => (Range::Flag, initial[place].cast_signed() as f64),
         other => return Err(format!("has the parameter {key} of the type {other}; there are 0, 1 and 2")),
     };
-    let (least, most) = (given.least, given.most);
     if least > most || least.is_nan() || most.is_nan() {
         return Err(format!("has the parameter {key} from {least} to {most}, which no value is"));
     }
     if !(least..=most).contains(&default) {
         return Err(format!("has the parameter {key} with the default {default}, out of {least} to {most}"));
     }
-    let [name, unit, meaning] = [key, unit, meaning].map(str::to_owned);
-    Ok((OwnParameter { name, kind, default, least, most, unit, meaning }, place))
+    let default = if matches!(range, Range::Flag) { Value::Flag(default != 0.0) } else { Value::Number(default) };
+    let [key, unit, about] = [key, unit, meaning].map(|text| &*String::leak(text.to_owned()));
+    Ok((Parameter { key, about, unit, range, default, required: None, is_quiet: false }, place))
 }
 
 /// A text of C; null is an empty one.

@@ -34,7 +34,6 @@
 //! the window from both.
 
 use super::internals::rate;
-use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
@@ -42,7 +41,8 @@ use super::{
     Transmissions,
 };
 use bandwidth::Bandwidth;
-use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit};
 use policer::Policer;
 use states::State;
 
@@ -369,55 +369,46 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "variant",
-                default: "linux",
-                unit: "",
-                meaning: "Whose BBR: that of the draft and Linux, or ns-3's, which underestimates the bandwidth where \
+            Setting::word(
+                "variant",
+                "a value",
+                &["linux", "ns3"],
+                |config: &Self| config.variant as usize,
+                |config: &mut Self, word| config.variant = [Variant::Linux, Variant::Ns3][word],
+            )
+            .by_default("linux")
+            .about(
+                "Whose BBR: that of the draft and Linux, or ns-3's, which underestimates the bandwidth where \
                           few ACKs come in a round trip and starves with delayed ACKs.",
-                place: Place::Word {
-                    words: &["linux", "ns3"],
-                    read: |config| config.variant as usize,
-                    write: |config, word| config.variant = [Variant::Linux, Variant::Ns3][word],
-                },
-            },
-            Setting {
-                name: "bandwidth_rounds",
-                default: "10",
-                unit: "rounds",
-                meaning: "How many rounds a delivery rate counts for the bandwidth.",
-                place: Place::Number { at: |config| &mut config.bandwidth_rounds, least: 1.0, most: 1000.0 },
-            },
-            Setting {
-                name: "rtt_window",
-                default: "10 s",
-                unit: "time",
-                meaning: "How long the smallest round-trip time lasts before PROBE_RTT measures it again.",
-                place: Place::Time { at: |config| &mut config.rtt_window, most: Duration::from_secs(86_400) },
-            },
-            Setting {
-                name: "probe_rtt",
-                default: "200 ms",
-                unit: "time",
-                meaning: "How long PROBE_RTT keeps the window at four segments; 0 s for no PROBE_RTT, and \
+            ),
+            Setting::quantity(
+                "bandwidth_rounds",
+                |config: &mut Self| &mut config.bandwidth_rounds,
+                Unit::Plain,
+                1.0,
+                1000.0,
+            )
+            .by_default("10")
+            .unit("rounds")
+            .about("How many rounds a delivery rate counts for the bandwidth."),
+            Setting::time_up_to("rtt_window", |config: &mut Self| &mut config.rtt_window, Duration::from_secs(86_400))
+                .by_default("10 s")
+                .unit("time")
+                .about("How long the smallest round-trip time lasts before PROBE_RTT measures it again."),
+            Setting::time_up_to("probe_rtt", |config: &mut Self| &mut config.probe_rtt, Duration::from_secs(60))
+                .by_default("200 ms")
+                .unit("time")
+                .about(
+                    "How long PROBE_RTT keeps the window at four segments; 0 s for no PROBE_RTT, and \
                           the smallest round-trip time ever.",
-                place: Place::Time { at: |config| &mut config.probe_rtt, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "ack_aggregation",
-                default: "true",
-                unit: "",
-                meaning: "Adds what the ACKs deliver at once to the window, as Linux does and the draft does not.",
-                place: Place::Flag(|config| &mut config.ack_aggregation),
-            },
-            Setting {
-                name: "policer",
-                default: "true",
-                unit: "",
-                meaning: "Takes a steady rate with losses of 20 % for a policer's and keeps to it, as Linux does; the \
+                ),
+            Setting::flag("ack_aggregation", |config: &mut Self| &mut config.ack_aggregation)
+                .by_default("true")
+                .about("Adds what the ACKs deliver at once to the window, as Linux does and the draft does not."),
+            Setting::flag("policer", |config: &mut Self| &mut config.policer).by_default("true").about(
+                "Takes a steady rate with losses of 20 % for a policer's and keeps to it, as Linux does; the \
                           variant ns3 looks for none.",
-                place: Place::Flag(|config| &mut config.policer),
-            },
+            ),
         ]
     }
 

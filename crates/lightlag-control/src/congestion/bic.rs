@@ -27,11 +27,11 @@ mod linux26;
 
 use super::hystart;
 use super::linux26::Agent;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Instant;
+use lightlag_core::params::Setting;
+use lightlag_core::{Instant, Unit};
 
 /// Linux: S for the first segments above Wmax equals its search step over this many rounds.
 const LINUX_FIRST: f64 = 4.0;
@@ -242,61 +242,15 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "variant",
-                default: "profile",
-                unit: "",
-                meaning: "The source of the numbers, and of the steps near and above Wmax: paper, linux, or linux-2.6, the \
+            Setting::word("variant", "a value", &["profile", "paper", "linux", "linux-2.6"], |config: &Self| config.variant as usize, |config: &mut Self, word| *config = Self::of(Variant::ALL[word])).by_default("profile").about("The source of the numbers, and of the steps near and above Wmax: paper, linux, or linux-2.6, the \
                           module of Linux 2.6.22 in ns-2, which counts ACKs and whole segments; profile is linux-2.6 in \
-                          profile ns2-linux, paper in the others.",
-                place: Place::Word {
-                    words: &["profile", "paper", "linux", "linux-2.6"],
-                    read: |config| config.variant as usize,
-                    write: |config, word| *config = Self::of(Variant::ALL[word]),
-                },
-            },
-            Setting {
-                name: "beta",
-                default: "0.875; 0.8 in linux, 819/1024 in linux-2.6",
-                unit: "",
-                meaning: "The fraction of the window that a loss keeps.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "largest_step",
-                default: "32; 16 in linux and linux-2.6",
-                unit: "segments/RTT",
-                meaning: "Smax: the most that a round trip adds.",
-                place: Place::Number { at: |config| &mut config.largest_step, least: 1.0, most: 10_000.0 },
-            },
-            Setting {
-                name: "smallest_step",
-                default: "0.01; 0.2 in linux and linux-2.6",
-                unit: "segments/RTT",
-                meaning: "Smin: the least that the search adds (ns-3: 0.8).",
-                place: Place::Number { at: |config| &mut config.smallest_step, least: 0.0001, most: 1.0 },
-            },
-            Setting {
-                name: "search_divisor",
-                default: "2; 4 in linux and linux-2.6",
-                unit: "",
-                meaning: "A round trip goes one part in so many of the way to Wmax.",
-                place: Place::Number { at: |config| &mut config.search_divisor, least: 1.0, most: 100.0 },
-            },
-            Setting {
-                name: "low_window",
-                default: "14",
-                unit: "segments",
-                meaning: "Below this window it grows and reacts as NewReno.",
-                place: Place::Number { at: |config| &mut config.low_window, least: 0.0, most: 1e6 },
-            },
-            Setting {
-                name: "fast_convergence",
-                default: "true",
-                unit: "",
-                meaning: "After a loss below the last Wmax, aim lower, so that new flows get their share.",
-                place: Place::Flag(|config| &mut config.fast_convergence),
-            },
+                          profile ns2-linux, paper in the others."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99).by_default("0.875; 0.8 in linux, 819/1024 in linux-2.6").about("The fraction of the window that a loss keeps."),
+            Setting::quantity("largest_step", |config: &mut Self| &mut config.largest_step, Unit::Plain, 1.0, 10_000.0).by_default("32; 16 in linux and linux-2.6").unit("segments/RTT").about("Smax: the most that a round trip adds."),
+            Setting::quantity("smallest_step", |config: &mut Self| &mut config.smallest_step, Unit::Plain, 0.0001, 1.0).by_default("0.01; 0.2 in linux and linux-2.6").unit("segments/RTT").about("Smin: the least that the search adds (ns-3: 0.8)."),
+            Setting::quantity("search_divisor", |config: &mut Self| &mut config.search_divisor, Unit::Plain, 1.0, 100.0).by_default("2; 4 in linux and linux-2.6").about("A round trip goes one part in so many of the way to Wmax."),
+            Setting::quantity("low_window", |config: &mut Self| &mut config.low_window, Unit::Plain, 0.0, 1e6).by_default("14").unit("segments").about("Below this window it grows and reacts as NewReno."),
+            Setting::flag("fast_convergence", |config: &mut Self| &mut config.fast_convergence).by_default("true").about("After a loss below the last Wmax, aim lower, so that new flows get their share."),
         ];
         [own, hystart::settings("standard")].concat()
     }

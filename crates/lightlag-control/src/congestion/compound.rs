@@ -16,12 +16,12 @@
 //! draft): γ = (1 − λ)·γ + λ·¾·C·(1 − base/RTT), λ = 0.8, within 5 and 30, and 30 again after a timeout.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The draft: bounds of a tuned γ in segments, weight of a sample, and its share of Reno's queue.
 const TUNED: (f64, f64) = (5.0, 30.0);
@@ -217,60 +217,34 @@ impl Algorithm for Config {
 
 fn growth_settings() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "alpha",
-            default: "0.125",
-            unit: "",
-            meaning: "A round without a queue adds alpha W^k.",
-            place: Place::Number { at: |config| &mut config.alpha, least: 0.0, most: 10.0 },
-        },
-        Setting {
-            name: "beta",
-            default: "0.5",
-            unit: "",
-            meaning: "The part of the window that a loss takes.",
-            place: Place::Number { at: |config| &mut config.beta, least: 0.01, most: 0.99 },
-        },
-        Setting {
-            name: "k",
-            default: "0.75",
-            unit: "",
-            meaning: "The power of the window by which it grows.",
-            place: Place::Number { at: |config| &mut config.k, least: 0.0, most: 1.0 },
-        },
-        Setting {
-            name: "low_window",
-            default: "38",
-            unit: "segments",
-            meaning: "The window from which on the second window grows (the draft: 41).",
-            place: Place::Number { at: |config| &mut config.low_window, least: 0.0, most: 1e6 },
-        },
+        Setting::quantity("alpha", |config: &mut Config| &mut config.alpha, Unit::Plain, 0.0, 10.0)
+            .by_default("0.125")
+            .about("A round without a queue adds alpha W^k."),
+        Setting::quantity("beta", |config: &mut Config| &mut config.beta, Unit::Plain, 0.01, 0.99)
+            .by_default("0.5")
+            .about("The part of the window that a loss takes."),
+        Setting::quantity("k", |config: &mut Config| &mut config.k, Unit::Plain, 0.0, 1.0)
+            .by_default("0.75")
+            .about("The power of the window by which it grows."),
+        Setting::quantity("low_window", |config: &mut Config| &mut config.low_window, Unit::Plain, 0.0, 1e6)
+            .by_default("38")
+            .unit("segments")
+            .about("The window from which on the second window grows (the draft: 41)."),
     ]
 }
 
 fn queue_settings() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "gamma",
-            default: "30",
-            unit: "segments",
-            meaning: "With as many in the queue the second window gives way.",
-            place: Place::Number { at: |config| &mut config.gamma, least: 1.0, most: 1e6 },
-        },
-        Setting {
-            name: "zeta",
-            default: "1",
-            unit: "",
-            meaning: "How much of the queue the second window gives back in a round.",
-            place: Place::Number { at: |config| &mut config.zeta, least: 0.0, most: 100.0 },
-        },
-        Setting {
-            name: "tune_gamma",
-            default: "false",
-            unit: "",
-            meaning: "Let gamma follow, between 5 and 30 segments, the queue that Reno's part alone met at losses.",
-            place: Place::Flag(|config| &mut config.tune_gamma),
-        },
+        Setting::quantity("gamma", |config: &mut Config| &mut config.gamma, Unit::Plain, 1.0, 1e6)
+            .by_default("30")
+            .unit("segments")
+            .about("With as many in the queue the second window gives way."),
+        Setting::quantity("zeta", |config: &mut Config| &mut config.zeta, Unit::Plain, 0.0, 100.0)
+            .by_default("1")
+            .about("How much of the queue the second window gives back in a round."),
+        Setting::flag("tune_gamma", |config: &mut Config| &mut config.tune_gamma)
+            .by_default("false")
+            .about("Let gamma follow, between 5 and 30 segments, the queue that Reno's part alone met at losses."),
     ]
 }
 

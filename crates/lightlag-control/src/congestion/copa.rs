@@ -32,12 +32,12 @@
 //! start follows; the paper does not specify this. After an idle time W stays: it leaves paced, and the first round
 //! corrects it. Directions and modes are forgotten then.
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::Round;
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Departures, Needs, Start, Window};
-use lightlag_core::{Duration, Instant, Rate};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Rate, Unit};
 
 mod extreme;
 use extreme::Extreme;
@@ -331,24 +331,19 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "delta",
-                default: "0.5",
-                unit: "1/segments",
-                meaning: "A flow keeps about 1/delta segments in the queue.",
-                place: Place::Number { at: |config| &mut config.delta, least: 0.001, most: 1.0 },
-            },
-            Setting {
-                name: "mode",
-                default: "auto",
-                unit: "",
-                meaning: "When delta becomes smaller: auto, when the queue does not empty; default, never.",
-                place: Place::Word {
-                    words: &["auto", "default"],
-                    read: |config| config.mode as usize,
-                    write: |config, word| config.mode = [Mode::Auto, Mode::Default][word],
-                },
-            },
+            Setting::quantity("delta", |config: &mut Self| &mut config.delta, Unit::Plain, 0.001, 1.0)
+                .by_default("0.5")
+                .unit("1/segments")
+                .about("A flow keeps about 1/delta segments in the queue."),
+            Setting::word(
+                "mode",
+                "a value",
+                &["auto", "default"],
+                |config: &Self| config.mode as usize,
+                |config: &mut Self, word| config.mode = [Mode::Auto, Mode::Default][word],
+            )
+            .by_default("auto")
+            .about("When delta becomes smaller: auto, when the queue does not empty; default, never."),
         ]
     }
 

@@ -25,11 +25,11 @@
 //! follow programs with their arithmetic: [`linux`] in two versions, and [`inet2023`].
 
 use super::hystart::{self, Policy};
-use super::parameters::{self, Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Epoch, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 pub mod inet2023;
 pub mod linux;
@@ -368,54 +368,14 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "variant",
-                default: "profile",
-                unit: "",
-                meaning: "Which text is followed: what the profile of the connection means, linux in profile linux, \
+            Setting::word("variant", "a value", &Variant::NAMES, |config: &Self| config.variant as usize, |config: &mut Self, word| *config = Self::of(Variant::ALL[word])).by_default("profile").about("Which text is followed: what the profile of the connection means, linux in profile linux, \
                           linux-2.6 without a first ssthresh in ns2-linux, ns3 in ns3, rfc9438 in the others; RFC 9438, RFC 8312, the paper of 2008, or a program in whole \
-                          segments: Linux now and when CUBIC was new, that of ns-3.37, or a published one, inet2023.",
-                place: Place::Word {
-                    words: &Variant::NAMES,
-                    read: |config| config.variant as usize,
-                    write: |config, word| *config = Self::of(Variant::ALL[word]),
-                },
-            },
-            Setting {
-                name: "beta",
-                default: "0.7; 717/1024 in linux, 819/1024 in linux-2.6, 0.8 in paper2008 and inet2023",
-                unit: "",
-                meaning: "The fraction of the window that a loss keeps.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "c",
-                default: "0.4; 410/1024 in linux and linux-2.6",
-                unit: "segments/s³",
-                meaning: "How fast the window returns to Wmax and leaves it again.",
-                place: Place::Number { at: |config| &mut config.c, least: 0.001, most: 1000.0 },
-            },
-            Setting {
-                name: "fast_convergence",
-                default: "true",
-                unit: "",
-                meaning: "After a loss below the last Wmax, aim lower, so that new flows get their share.",
-                place: Place::Flag(|config| &mut config.fast_convergence),
-            },
-            Setting {
-                name: "reno_friendly",
-                default: "true; false in inet2023 and ns3",
-                unit: "",
-                meaning: "Grow at least as fast as Reno would. In inet2023 and ns3 there is no such region.",
-                place: Place::Flag(|config| &mut config.reno_friendly),
-            },
-            Setting {
-                name: "initial_ssthresh",
-                default: "0; 100 in linux-2.6",
-                unit: "segments",
-                meaning: "Where the first slow start ends, of the variants linux and linux-2.6; 0 is nowhere.",
-                place: Place::Number { at: |config| &mut config.initial_ssthresh, least: 0.0, most: 1e9 },
-            },
+                          segments: Linux now and when CUBIC was new, that of ns-3.37, or a published one, inet2023."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99).by_default("0.7; 717/1024 in linux, 819/1024 in linux-2.6, 0.8 in paper2008 and inet2023").about("The fraction of the window that a loss keeps."),
+            Setting::quantity("c", |config: &mut Self| &mut config.c, Unit::Plain, 0.001, 1000.0).by_default("0.4; 410/1024 in linux and linux-2.6").unit("segments/s³").about("How fast the window returns to Wmax and leaves it again."),
+            Setting::flag("fast_convergence", |config: &mut Self| &mut config.fast_convergence).by_default("true").about("After a loss below the last Wmax, aim lower, so that new flows get their share."),
+            Setting::flag("reno_friendly", |config: &mut Self| &mut config.reno_friendly).by_default("true; false in inet2023 and ns3").about("Grow at least as fast as Reno would. In inet2023 and ns3 there is no such region."),
+            Setting::quantity("initial_ssthresh", |config: &mut Self| &mut config.initial_ssthresh, Unit::Plain, 0.0, 1e9).by_default("0; 100 in linux-2.6").unit("segments").about("Where the first slow start ends, of the variants linux and linux-2.6; 0 is nowhere."),
         ];
         [own, hystart::settings("hystart; standard in paper2008, linux-2.6 and inet2023")].concat()
     }
@@ -446,11 +406,11 @@ impl Algorithm for Config {
     }
 
     fn in_linux(&self) -> Self {
-        parameters::in_variant(&Self::settings(), self, "linux")
+        super::registry::in_variant(self, "linux")
     }
 
     fn in_ns3(&self) -> Self {
-        parameters::in_variant(&Self::settings(), self, "ns3")
+        super::registry::in_variant(self, "ns3")
     }
 
     fn in_linux26(&self) -> Self {
@@ -458,7 +418,7 @@ impl Algorithm for Config {
             return self.clone();
         }
         // ns-2.35 sets no first ssthresh.
-        Self { initial_ssthresh: 0.0, ..parameters::in_variant(&Self::settings(), self, "linux-2.6") }
+        Self { initial_ssthresh: 0.0, ..super::registry::in_variant(self, "linux-2.6") }
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

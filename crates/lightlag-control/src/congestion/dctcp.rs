@@ -12,11 +12,11 @@
 //! (Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010).
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::Instant;
+use lightlag_core::params::Setting;
+use lightlag_core::{Instant, Unit};
 
 /// Parameters of [`Dctcp`].
 #[derive(Clone, Debug, PartialEq)]
@@ -134,20 +134,12 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "gain",
-                default: "0.0625",
-                unit: "",
-                meaning: "g: the weight of the last window in alpha.",
-                place: Place::Number { at: |config| &mut config.gain, least: 0.001, most: 1.0 },
-            },
-            Setting {
-                name: "initial_alpha",
-                default: "1",
-                unit: "",
-                meaning: "alpha at the start: with 1 the first mark halves the window, with 0 it hardly changes it.",
-                place: Place::Number { at: |config| &mut config.initial_alpha, least: 0.0, most: 1.0 },
-            },
+            Setting::quantity("gain", |config: &mut Self| &mut config.gain, Unit::Plain, 0.001, 1.0)
+                .by_default("0.0625")
+                .about("g: the weight of the last window in alpha."),
+            Setting::quantity("initial_alpha", |config: &mut Self| &mut config.initial_alpha, Unit::Plain, 0.0, 1.0)
+                .by_default("1")
+                .about("alpha at the start: with 1 the first mark halves the window, with 0 it hardly changes it."),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -17,12 +17,12 @@
 //! bursts as a queue. Loss: ssthresh = FlightSize/2, W = ssthresh; timeout: W = 1.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The least window while the equation applies.
 const LEAST_WINDOW: f64 = 2.0;
@@ -178,27 +178,17 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "alpha",
-                default: "20",
-                unit: "segments",
-                meaning: "What the flow keeps in the queue: about what the link carries in 2 ms, at least 8.",
-                place: Place::Number { at: |config| &mut config.alpha, least: 1.0, most: 1e6 },
-            },
-            Setting {
-                name: "gamma",
-                default: "0.5",
-                unit: "",
-                meaning: "How much of the way to its aim the window goes with an update.",
-                place: Place::Number { at: |config| &mut config.gamma, least: 0.01, most: 1.0 },
-            },
-            Setting {
-                name: "interval",
-                default: "20 ms",
-                unit: "time",
-                meaning: "The least time between two updates, where the round-trip time is shorter.",
-                place: Place::Time { at: |config| &mut config.interval, most: Duration::from_secs(3600) },
-            },
+            Setting::quantity("alpha", |config: &mut Self| &mut config.alpha, Unit::Plain, 1.0, 1e6)
+                .by_default("20")
+                .unit("segments")
+                .about("What the flow keeps in the queue: about what the link carries in 2 ms, at least 8."),
+            Setting::quantity("gamma", |config: &mut Self| &mut config.gamma, Unit::Plain, 0.01, 1.0)
+                .by_default("0.5")
+                .about("How much of the way to its aim the window goes with an update."),
+            Setting::time_up_to("interval", |config: &mut Self| &mut config.interval, Duration::from_secs(3600))
+                .by_default("20 ms")
+                .unit("time")
+                .about("The least time between two updates, where the round-trip time is shorter."),
         ];
         [own, hystart::settings("standard")].concat()
     }

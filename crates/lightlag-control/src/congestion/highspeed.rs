@@ -17,10 +17,11 @@ mod linux26;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Unit;
+use lightlag_core::params::Setting;
 
 /// Appendix B: from this window on, this increase and this decrease.
 #[rustfmt::skip]
@@ -207,18 +208,18 @@ impl Algorithm for Config {
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        let response: Setting<Self> = Setting {
-            name: "response",
-            default: "formula",
-            unit: "",
-            meaning: "Where a and b come from: the formula, the RFC's table, or the table as linux reads it, which is \
+        let response: Setting<Self> = Setting::word(
+            "response",
+            "a value",
+            &["formula", "table", "linux"],
+            |config: &Self| config.response as usize,
+            |config: &mut Self, word| config.response = [Response::Formula, Response::Table, Response::Linux][word],
+        )
+        .by_default("formula")
+        .about(
+            "Where a and b come from: the formula, the RFC's table, or the table as linux reads it, which is \
                       an entry ahead. The tables are those of the other parameters' defaults.",
-            place: Place::Word {
-                words: &["formula", "table", "linux"],
-                read: |config| config.response as usize,
-                write: |config, word| config.response = [Response::Formula, Response::Table, Response::Linux][word],
-            },
-        };
+        );
         [vec![super::linux26::setting(), response], formula_settings(), hystart::settings("standard")].concat()
     }
 
@@ -264,41 +265,25 @@ impl hystart::Choosable for Config {
 
 fn formula_settings() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "low_window",
-            default: "38",
-            unit: "segments",
-            meaning: "Low_Window: up to here it grows and reacts as NewReno.",
-            place: Place::Number { at: |config| &mut config.low_window, least: 2.0, most: 1e6 },
-        },
-        Setting {
-            name: "low_p",
-            default: "0.001",
-            unit: "losses/segment",
-            meaning: "Low_P: the loss rate that goes with low_window.",
-            place: Place::Number { at: |config| &mut config.low_p, least: 1e-9, most: 0.1 },
-        },
-        Setting {
-            name: "high_window",
-            default: "83000",
-            unit: "segments",
-            meaning: "High_Window: the window that high_p shall allow.",
-            place: Place::Number { at: |config| &mut config.high_window, least: 3.0, most: 1e8 },
-        },
-        Setting {
-            name: "high_p",
-            default: "0.0000001",
-            unit: "losses/segment",
-            meaning: "High_P: the loss rate that goes with high_window.",
-            place: Place::Number { at: |config| &mut config.high_p, least: 1e-12, most: 0.1 },
-        },
-        Setting {
-            name: "high_decrease",
-            default: "0.1",
-            unit: "",
-            meaning: "High_Decrease: the part of the window that a loss takes at high_window and above.",
-            place: Place::Number { at: |config| &mut config.high_decrease, least: 0.01, most: 0.5 },
-        },
+        Setting::quantity("low_window", |config: &mut Config| &mut config.low_window, Unit::Plain, 2.0, 1e6)
+            .by_default("38")
+            .unit("segments")
+            .about("Low_Window: up to here it grows and reacts as NewReno."),
+        Setting::quantity("low_p", |config: &mut Config| &mut config.low_p, Unit::Plain, 1e-9, 0.1)
+            .by_default("0.001")
+            .unit("losses/segment")
+            .about("Low_P: the loss rate that goes with low_window."),
+        Setting::quantity("high_window", |config: &mut Config| &mut config.high_window, Unit::Plain, 3.0, 1e8)
+            .by_default("83000")
+            .unit("segments")
+            .about("High_Window: the window that high_p shall allow."),
+        Setting::quantity("high_p", |config: &mut Config| &mut config.high_p, Unit::Plain, 1e-12, 0.1)
+            .by_default("0.0000001")
+            .unit("losses/segment")
+            .about("High_P: the loss rate that goes with high_window."),
+        Setting::quantity("high_decrease", |config: &mut Config| &mut config.high_decrease, Unit::Plain, 0.01, 0.5)
+            .by_default("0.1")
+            .about("High_Decrease: the part of the window that a loss takes at high_window and above."),
     ]
 }
 

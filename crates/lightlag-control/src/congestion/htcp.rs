@@ -20,11 +20,11 @@ mod ns3;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// Parameters of [`Htcp`].
 #[derive(Clone, Debug, PartialEq)]
@@ -222,35 +222,32 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             super::linux26::setting(),
-            Setting {
-                name: "low_speed_time",
-                default: "1 s",
-                unit: "time",
-                meaning: "Delta_L: so long after a loss it grows as NewReno.",
-                place: Place::Time { at: |config| &mut config.low_speed_time, most: Duration::from_secs(3600) },
-            },
-            Setting {
-                name: "beta_min",
-                default: "0.5",
-                unit: "",
-                meaning: "The least of the window that a loss keeps, and what it keeps where the throughput changes.",
-                place: Place::Number { at: |config| &mut config.beta_min, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "beta_max",
-                default: "0.8",
-                unit: "",
-                meaning: "The most of the window that a loss keeps.",
-                place: Place::Number { at: |config| &mut config.beta_max, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "throughput_change",
-                default: "0.2",
-                unit: "",
-                meaning: "A throughput that differs by more than this part from that at the loss before sets beta to \
+            Setting::time_up_to(
+                "low_speed_time",
+                |config: &mut Self| &mut config.low_speed_time,
+                Duration::from_secs(3600),
+            )
+            .by_default("1 s")
+            .unit("time")
+            .about("Delta_L: so long after a loss it grows as NewReno."),
+            Setting::quantity("beta_min", |config: &mut Self| &mut config.beta_min, Unit::Plain, 0.1, 0.99)
+                .by_default("0.5")
+                .about("The least of the window that a loss keeps, and what it keeps where the throughput changes."),
+            Setting::quantity("beta_max", |config: &mut Self| &mut config.beta_max, Unit::Plain, 0.1, 0.99)
+                .by_default("0.8")
+                .about("The most of the window that a loss keeps."),
+            Setting::quantity(
+                "throughput_change",
+                |config: &mut Self| &mut config.throughput_change,
+                Unit::Plain,
+                0.0,
+                1000.0,
+            )
+            .by_default("0.2")
+            .about(
+                "A throughput that differs by more than this part from that at the loss before sets beta to \
                           beta_min.",
-                place: Place::Number { at: |config| &mut config.throughput_change, least: 0.0, most: 1000.0 },
-            },
+            ),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -19,11 +19,11 @@
 
 use super::hystart;
 use super::linux26::{Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Internals, Phase, SlowStart, Start, Window};
 use lightlag_core::Duration;
+use lightlag_core::params::Setting;
 
 /// Linux: 2^ρ fits 16 bits and more.
 const MOST_EXPONENT: f64 = 16.0;
@@ -222,37 +222,38 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             super::linux26::setting(),
-            Setting {
-                name: "reference_rtt",
-                default: "25 ms",
-                unit: "time",
-                meaning: "RTT0: the round-trip time whose growth every connection has (ns-3: 50 ms).",
-                place: Place::Time { at: |config| &mut config.reference_rtt, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "rho_source",
-                default: "min_rtt",
-                unit: "",
-                meaning: "Which round-trip time makes rho: the smallest sample, or srtt, with which queueing raises \
+            Setting::time_up_to(
+                "reference_rtt",
+                |config: &mut Self| &mut config.reference_rtt,
+                Duration::from_secs(60),
+            )
+            .by_default("25 ms")
+            .unit("time")
+            .about("RTT0: the round-trip time whose growth every connection has (ns-3: 50 ms)."),
+            Setting::word(
+                "rho_source",
+                "a value",
+                &["min_rtt", "srtt"],
+                |config: &Self| config.rho_source as usize,
+                |config: &mut Self, word| config.rho_source = [RhoSource::MinRtt, RhoSource::Srtt][word],
+            )
+            .by_default("min_rtt")
+            .about(
+                "Which round-trip time makes rho: the smallest sample, or srtt, with which queueing raises \
                           rho.",
-                place: Place::Word {
-                    words: &["min_rtt", "srtt"],
-                    read: |config| config.rho_source as usize,
-                    write: |config, word| config.rho_source = [RhoSource::MinRtt, RhoSource::Srtt][word],
-                },
-            },
-            Setting {
-                name: "count",
-                default: "segments",
-                unit: "",
-                meaning: "What adds its increment: each of the acknowledged segments (the paper), or each of the \
+            ),
+            Setting::word(
+                "count",
+                "a value",
+                &["segments", "acks"],
+                |config: &Self| config.count as usize,
+                |config: &mut Self, word| config.count = [Count::Segments, Count::Acks][word],
+            )
+            .by_default("segments")
+            .about(
+                "What adds its increment: each of the acknowledged segments (the paper), or each of the \
                           acks (Linux), which grows slower where ACKs are delayed.",
-                place: Place::Word {
-                    words: &["segments", "acks"],
-                    read: |config| config.count as usize,
-                    write: |config, word| config.count = [Count::Segments, Count::Acks][word],
-                },
-            },
+            ),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -17,9 +17,9 @@
 //!
 //! [`plus_plus`] is the other policy of this name, RFC 9406's.
 
-use super::parameters::{Place, Setting};
 use super::{Ack, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 pub mod plus_plus;
 
@@ -238,75 +238,17 @@ pub(super) trait Choosable {
 pub(super) fn settings<C: Choosable + Clone>(default: &'static str) -> Vec<Setting<C>> {
     let most = Duration::from_secs(60);
     vec![
-        Setting {
-            name: "slow_start",
-            default,
-            unit: "",
-            meaning: "When slow start ends before a loss: never in standard, at a train of ACKs or a rise of the \
-                      round-trip time in hystart (Linux), in steps after such a rise in hystart++ (RFC 9406).",
-            place: Place::Word {
-                words: &Policy::NAMES,
-                read: |config| config.clone().hystart().policy as usize,
-                write: |config, word| config.hystart().policy = Policy::ALL[word],
-            },
-        },
-        Setting {
-            name: "hystart_low_window",
-            default: "16",
-            unit: "segments",
-            meaning: "HyStart: the window from which on it looks.",
-            place: Place::Number { at: |config| &mut config.hystart().low_window, least: 1.0, most: 1e6 },
-        },
-        Setting {
-            name: "hystart_late_rounds",
-            default: "false",
-            unit: "",
-            meaning: "HyStart: rounds count from the low window on and begin amid a flight, as in Linux from 2021 to 6.13; else \
-                      from the first ACK on.",
-            place: Place::Flag(|config| &mut config.hystart().late_rounds),
-        },
-        Setting {
-            name: "hystart_ack_spacing",
-            default: "2 ms",
-            unit: "time",
-            meaning: "HyStart: the most between two ACKs of a train; 0 s looks for no train.",
-            place: Place::Time { at: |config| &mut config.hystart().ack_spacing, most },
-        },
-        Setting {
-            name: "hystart_delay_min",
-            default: "4 ms",
-            unit: "time",
-            meaning: "Both: the smallest rise of the round-trip time that counts.",
-            place: Place::Time { at: |config| &mut config.hystart().delay_min, most },
-        },
-        Setting {
-            name: "hystart_delay_max",
-            default: "16 ms",
-            unit: "time",
-            meaning: "Both: the largest rise of the round-trip time that is needed; between the two it is an eighth.",
-            place: Place::Time { at: |config| &mut config.hystart().delay_max, most },
-        },
-        Setting {
-            name: "hystart_limit",
-            default: "8",
-            unit: "segments",
-            meaning: "HyStart++: L, the most that one ACK counts for; RFC 9406 has none for a sender that paces.",
-            place: Place::Number { at: |config| &mut config.hystart().limit, least: 1.0, most: 1e9 },
-        },
-        Setting {
-            name: "hystart_css_divisor",
-            default: "4",
-            unit: "",
-            meaning: "HyStart++: conservative slow start grows by one part in so many of what slow start does.",
-            place: Place::Number { at: |config| &mut config.hystart().css_divisor, least: 1.0, most: 1000.0 },
-        },
-        Setting {
-            name: "hystart_css_rounds",
-            default: "5",
-            unit: "round trips",
-            meaning: "HyStart++: so many rounds of conservative slow start end it.",
-            place: Place::Number { at: |config| &mut config.hystart().css_rounds, least: 1.0, most: 1000.0 },
-        },
+        Setting::word("slow_start", "a value", &Policy::NAMES, |config: &C| config.clone().hystart().policy as usize, |config: &mut C, word| config.hystart().policy = Policy::ALL[word]).by_default(default).about("When slow start ends before a loss: never in standard, at a train of ACKs or a rise of the \
+                      round-trip time in hystart (Linux), in steps after such a rise in hystart++ (RFC 9406)."),
+        Setting::quantity("hystart_low_window", |config: &mut C| &mut config.hystart().low_window, Unit::Plain, 1.0, 1e6).by_default("16").unit("segments").about("HyStart: the window from which on it looks."),
+        Setting::flag("hystart_late_rounds", |config: &mut C| &mut config.hystart().late_rounds).by_default("false").about("HyStart: rounds count from the low window on and begin amid a flight, as in Linux from 2021 to 6.13; else \
+                      from the first ACK on."),
+        Setting::time_up_to("hystart_ack_spacing", |config: &mut C| &mut config.hystart().ack_spacing, most).by_default("2 ms").unit("time").about("HyStart: the most between two ACKs of a train; 0 s looks for no train."),
+        Setting::time_up_to("hystart_delay_min", |config: &mut C| &mut config.hystart().delay_min, most).by_default("4 ms").unit("time").about("Both: the smallest rise of the round-trip time that counts."),
+        Setting::time_up_to("hystart_delay_max", |config: &mut C| &mut config.hystart().delay_max, most).by_default("16 ms").unit("time").about("Both: the largest rise of the round-trip time that is needed; between the two it is an eighth."),
+        Setting::quantity("hystart_limit", |config: &mut C| &mut config.hystart().limit, Unit::Plain, 1.0, 1e9).by_default("8").unit("segments").about("HyStart++: L, the most that one ACK counts for; RFC 9406 has none for a sender that paces."),
+        Setting::quantity("hystart_css_divisor", |config: &mut C| &mut config.hystart().css_divisor, Unit::Plain, 1.0, 1000.0).by_default("4").about("HyStart++: conservative slow start grows by one part in so many of what slow start does."),
+        Setting::quantity("hystart_css_rounds", |config: &mut C| &mut config.hystart().css_rounds, Unit::Plain, 1.0, 1000.0).by_default("5").unit("round trips").about("HyStart++: so many rounds of conservative slow start end it."),
     ]
 }
 

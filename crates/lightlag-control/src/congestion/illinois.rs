@@ -22,12 +22,12 @@
 
 use super::hystart;
 use super::linux26::{Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// Parameters of [`Illinois`].
 #[derive(Clone, Debug, PartialEq)]
@@ -310,74 +310,42 @@ impl hystart::Choosable for Config {
 
 fn slopes() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "alpha_min",
-            default: "0.3",
-            unit: "segments/RTT",
-            meaning: "What a round adds at the largest delay.",
-            place: Place::Number { at: |config| &mut config.alpha_min, least: 0.01, most: 1000.0 },
-        },
-        Setting {
-            name: "alpha_max",
-            default: "10",
-            unit: "segments/RTT",
-            meaning: "What a round adds without a queue.",
-            place: Place::Number { at: |config| &mut config.alpha_max, least: 0.01, most: 1000.0 },
-        },
-        Setting {
-            name: "decrease_min",
-            default: "0.125",
-            unit: "",
-            meaning: "The part of the window that a loss takes without a queue.",
-            place: Place::Number { at: |config| &mut config.decrease_min, least: 0.01, most: 0.9 },
-        },
-        Setting {
-            name: "decrease_max",
-            default: "0.5",
-            unit: "",
-            meaning: "The part of the window that a loss takes at a large delay.",
-            place: Place::Number { at: |config| &mut config.decrease_max, least: 0.01, most: 0.9 },
-        },
+        Setting::quantity("alpha_min", |config: &mut Config| &mut config.alpha_min, Unit::Plain, 0.01, 1000.0)
+            .by_default("0.3")
+            .unit("segments/RTT")
+            .about("What a round adds at the largest delay."),
+        Setting::quantity("alpha_max", |config: &mut Config| &mut config.alpha_max, Unit::Plain, 0.01, 1000.0)
+            .by_default("10")
+            .unit("segments/RTT")
+            .about("What a round adds without a queue."),
+        Setting::quantity("decrease_min", |config: &mut Config| &mut config.decrease_min, Unit::Plain, 0.01, 0.9)
+            .by_default("0.125")
+            .about("The part of the window that a loss takes without a queue."),
+        Setting::quantity("decrease_max", |config: &mut Config| &mut config.decrease_max, Unit::Plain, 0.01, 0.9)
+            .by_default("0.5")
+            .about("The part of the window that a loss takes at a large delay."),
     ]
 }
 
 fn marks() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "eta1",
-            default: "0.01",
-            unit: "",
-            meaning: "Up to this part of the largest delay a round adds alpha_max.",
-            place: Place::Number { at: |config| &mut config.eta1, least: 0.0, most: 0.99 },
-        },
-        Setting {
-            name: "eta2",
-            default: "0.1",
-            unit: "",
-            meaning: "Up to this part of the largest delay a loss takes decrease_min.",
-            place: Place::Number { at: |config| &mut config.eta2, least: 0.0, most: 1.0 },
-        },
-        Setting {
-            name: "eta3",
-            default: "0.8",
-            unit: "",
-            meaning: "From this part of the largest delay on a loss takes decrease_max.",
-            place: Place::Number { at: |config| &mut config.eta3, least: 0.0, most: 1.0 },
-        },
-        Setting {
-            name: "low_window",
-            default: "15",
-            unit: "segments",
-            meaning: "Below this window it grows and reacts as NewReno.",
-            place: Place::Number { at: |config| &mut config.low_window, least: 0.0, most: 1e6 },
-        },
-        Setting {
-            name: "theta",
-            default: "5",
-            unit: "RTTs",
-            meaning: "Rounds of a small delay before alpha_max returns.",
-            place: Place::Number { at: |config| &mut config.theta, least: 1.0, most: 1000.0 },
-        },
+        Setting::quantity("eta1", |config: &mut Config| &mut config.eta1, Unit::Plain, 0.0, 0.99)
+            .by_default("0.01")
+            .about("Up to this part of the largest delay a round adds alpha_max."),
+        Setting::quantity("eta2", |config: &mut Config| &mut config.eta2, Unit::Plain, 0.0, 1.0)
+            .by_default("0.1")
+            .about("Up to this part of the largest delay a loss takes decrease_min."),
+        Setting::quantity("eta3", |config: &mut Config| &mut config.eta3, Unit::Plain, 0.0, 1.0)
+            .by_default("0.8")
+            .about("From this part of the largest delay on a loss takes decrease_max."),
+        Setting::quantity("low_window", |config: &mut Config| &mut config.low_window, Unit::Plain, 0.0, 1e6)
+            .by_default("15")
+            .unit("segments")
+            .about("Below this window it grows and reacts as NewReno."),
+        Setting::quantity("theta", |config: &mut Config| &mut config.theta, Unit::Plain, 1.0, 1000.0)
+            .by_default("5")
+            .unit("RTTs")
+            .about("Rounds of a small delay before alpha_max returns."),
     ]
 }
 

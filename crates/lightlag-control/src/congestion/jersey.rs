@@ -20,11 +20,11 @@
 //! path whose bottleneck does not mark, only a timeout does; the protocol requires marks from the routers.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The round-trip time in ownd.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,24 +166,25 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "estimate_rtts",
-                default: "1",
-                unit: "round trips",
-                meaning: "K: the window of the rate estimate.",
-                place: Place::Number { at: |config| &mut config.estimate_rtts, least: 0.01, most: 1000.0 },
-            },
-            Setting {
-                name: "window_rtt",
-                default: "srtt",
-                unit: "",
-                meaning: "The round-trip time in ownd; with min_rtt a warning also empties the queue.",
-                place: Place::Word {
-                    words: &WindowRtt::NAMES,
-                    read: |config| config.window_rtt as usize,
-                    write: |config, word| config.window_rtt = WindowRtt::ALL[word],
-                },
-            },
+            Setting::quantity(
+                "estimate_rtts",
+                |config: &mut Self| &mut config.estimate_rtts,
+                Unit::Plain,
+                0.01,
+                1000.0,
+            )
+            .by_default("1")
+            .unit("round trips")
+            .about("K: the window of the rate estimate."),
+            Setting::word(
+                "window_rtt",
+                "a value",
+                &WindowRtt::NAMES,
+                |config: &Self| config.window_rtt as usize,
+                |config: &mut Self, word| config.window_rtt = WindowRtt::ALL[word],
+            )
+            .by_default("srtt")
+            .about("The round-trip time in ownd; with min_rtt a warning also empties the queue."),
         ];
         [own, hystart::settings("standard")].concat()
     }

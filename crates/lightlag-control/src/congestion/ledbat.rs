@@ -19,11 +19,11 @@
 //! of the path and gets more. `initial_slow_start` doubles the window first, until d is above ¾ TARGET, like LEDBAT++
 //! (draft-irtf-iccrg-ledbat-plus-plus, as generally known); the RFC's algorithm starts with a segment a round.
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, Phase, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 use std::collections::VecDeque;
 
 /// INIT_CWND and MIN_CWND (RFC 6817 §2.5).
@@ -193,41 +193,33 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "target",
-                default: "100 ms",
-                unit: "time",
-                meaning: "TARGET: the queueing delay that the flow aims at.",
-                place: Place::Time { at: |config| &mut config.target, most: Duration::from_millis(100) },
-            },
-            Setting {
-                name: "gain",
-                default: "1",
-                unit: "segments/RTT",
-                meaning: "GAIN: what a round adds without a queue, and takes at twice the target.",
-                place: Place::Number { at: |config| &mut config.gain, least: 0.001, most: 1.0 },
-            },
-            Setting {
-                name: "base_history",
-                default: "10",
-                unit: "minutes",
-                meaning: "BASE_HISTORY: how long a smallest delay counts; a minute is a round trip where that is longer.",
-                place: Place::Number { at: |config| &mut config.base_history, least: 1.0, most: 1e6 },
-            },
-            Setting {
-                name: "current_filter",
-                default: "4",
-                unit: "samples",
-                meaning: "CURRENT_FILTER: of so many delays of the last round trip the smallest counts.",
-                place: Place::Number { at: |config| &mut config.current_filter, least: 1.0, most: 1000.0 },
-            },
-            Setting {
-                name: "initial_slow_start",
-                default: "false",
-                unit: "",
-                meaning: "Double the window every round first, until the delay is above 3/4 of the target (LEDBAT++).",
-                place: Place::Flag(|config| &mut config.initial_slow_start),
-            },
+            Setting::time_up_to("target", |config: &mut Self| &mut config.target, Duration::from_millis(100))
+                .by_default("100 ms")
+                .unit("time")
+                .about("TARGET: the queueing delay that the flow aims at."),
+            Setting::quantity("gain", |config: &mut Self| &mut config.gain, Unit::Plain, 0.001, 1.0)
+                .by_default("1")
+                .unit("segments/RTT")
+                .about("GAIN: what a round adds without a queue, and takes at twice the target."),
+            Setting::quantity("base_history", |config: &mut Self| &mut config.base_history, Unit::Plain, 1.0, 1e6)
+                .by_default("10")
+                .unit("minutes")
+                .about(
+                    "BASE_HISTORY: how long a smallest delay counts; a minute is a round trip where that is longer.",
+                ),
+            Setting::quantity(
+                "current_filter",
+                |config: &mut Self| &mut config.current_filter,
+                Unit::Plain,
+                1.0,
+                1000.0,
+            )
+            .by_default("4")
+            .unit("samples")
+            .about("CURRENT_FILTER: of so many delays of the last round trip the smallest counts."),
+            Setting::flag("initial_slow_start", |config: &mut Self| &mut config.initial_slow_start)
+                .by_default("false")
+                .about("Double the window every round first, until the delay is above 3/4 of the target (LEDBAT++)."),
         ]
     }
 

@@ -10,8 +10,8 @@
 //! - fast recovery lowers the flight to the module's least, and ends at ssthresh, or at that least if it is larger.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window, WindowBased};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant};
 
 /// The source of an algorithm's rules. Not every algorithm has every variant.
@@ -41,30 +41,20 @@ pub(super) trait Choosable {
 
 /// The setting `variant`.
 pub(super) fn setting<C: Choosable>() -> Setting<C> {
-    Setting {
-        name: "variant",
-        default: "profile",
-        unit: "",
-        meaning: if C::HAS_NS3 {
+    Setting::word("variant", "a value", if C::HAS_NS3 {
+                &["profile", "paper", "linux-2.6", "ns3"]
+            } else {
+                &["profile", "paper", "linux-2.6"]
+            }, |config: &C| config.variant() as usize, |config: &mut C, word| {
+                config.choose([Variant::Profile, Variant::Paper, Variant::Linux26, Variant::Ns3][word])
+            }).by_default("profile").about(if C::HAS_NS3 {
             "The source of the rules: paper, linux-2.6, the module of Linux 2.6.22 in ns-2, which counts ACKs and whole \
              segments, or ns3, that of ns-3, which sees the smoothed RTT; profile is linux-2.6 in profile ns2-linux, ns3 \
              in ns3, paper in the others."
         } else {
             "The source of the rules: paper, or linux-2.6, the module of Linux 2.6.22 in ns-2, which counts ACKs and \
              whole segments; profile is linux-2.6 in profile ns2-linux, paper in the others."
-        },
-        place: Place::Word {
-            words: if C::HAS_NS3 {
-                &["profile", "paper", "linux-2.6", "ns3"]
-            } else {
-                &["profile", "paper", "linux-2.6"]
-            },
-            read: |config| config.variant() as usize,
-            write: |config, word| {
-                config.choose([Variant::Profile, Variant::Paper, Variant::Linux26, Variant::Ns3][word])
-            },
-        },
-    }
+        })
 }
 
 /// A congestion module of Linux 2.6. Windows are whole segments.

@@ -29,7 +29,6 @@ pub mod new_reno;
 pub mod none;
 pub mod noordwijk;
 pub mod own;
-mod parameters;
 mod path_model;
 pub mod peach;
 pub mod registry;
@@ -54,8 +53,9 @@ pub use capabilities::{
     Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Report, Sent, Steering, Transmissions,
 };
 pub use internals::{Internals, PathState};
-pub use parameters::Parameter;
-pub use registry::{Choice, Entry, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register};
+pub use registry::{
+    Choice, Entry, Parameter, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register,
+};
 pub use slow_start::SlowStart;
 pub use window::{Window, WindowBased};
 

@@ -3,9 +3,9 @@
 //!
 //! On a shared path this is unfair to all other flows. It is meant for dedicated links of known rate.
 
-use super::parameters::Setting;
 use super::registry::{About, Algorithm};
 use super::{Ack, Allowance, Congestion, CongestionControl, Needs, Start};
+use lightlag_core::params::Setting;
 
 /// A window that is never full: 1 TiB.
 const WINDOW: u64 = 1 << 40;

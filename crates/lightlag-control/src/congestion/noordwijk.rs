@@ -20,13 +20,13 @@
 //! that met the queue, so that later bursts, which met the same queue, do not lower it again. δ is measured without the
 //! ACK of the last segment, which the peer may delay. Marks are ignored.
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::trains::{Train, Trains};
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
 };
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The shortest TX timer: ACKs that come all at once show no dispersion.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -188,34 +188,26 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "burst",
-                default: "20",
-                unit: "segments",
-                meaning: "B0: the burst of the begin and of rate tracking.",
-                place: Place::Number { at: |config| &mut config.burst, least: 2.0, most: 10_000.0 },
-            },
-            Setting {
-                name: "initial_timer",
-                default: "500 ms",
-                unit: "time",
-                meaning: "The time between bursts before their spacing is known.",
-                place: Place::Time { at: |config| &mut config.initial_timer, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "beta",
-                default: "200 ms",
-                unit: "time",
-                meaning: "The queueing delay above which bursts become smaller.",
-                place: Place::Time { at: |config| &mut config.beta, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "stability",
-                default: "2",
-                unit: "bursts",
-                meaning: "The bursts between two changes of B.",
-                place: Place::Number { at: |config| &mut config.stability, least: 1.0, most: 1000.0 },
-            },
+            Setting::quantity("burst", |config: &mut Self| &mut config.burst, Unit::Plain, 2.0, 10_000.0)
+                .by_default("20")
+                .unit("segments")
+                .about("B0: the burst of the begin and of rate tracking."),
+            Setting::time_up_to(
+                "initial_timer",
+                |config: &mut Self| &mut config.initial_timer,
+                Duration::from_secs(60),
+            )
+            .by_default("500 ms")
+            .unit("time")
+            .about("The time between bursts before their spacing is known."),
+            Setting::time_up_to("beta", |config: &mut Self| &mut config.beta, Duration::from_secs(60))
+                .by_default("200 ms")
+                .unit("time")
+                .about("The queueing delay above which bursts become smaller."),
+            Setting::quantity("stability", |config: &mut Self| &mut config.stability, Unit::Plain, 1.0, 1000.0)
+                .by_default("2")
+                .unit("bursts")
+                .about("The bursts between two changes of B."),
         ]
     }
 

@@ -4,7 +4,7 @@
 
 use super::{CongestionControl, Needs, Start};
 use lightlag_core::own::Registry;
-pub use lightlag_core::own::{Facts, Fault, Origin, Outside, OwnKind, OwnParameter};
+pub use lightlag_core::own::{Facts, Fault, Origin, Outside};
 use std::sync::Arc;
 
 /// An algorithm from outside, which builds its connections.

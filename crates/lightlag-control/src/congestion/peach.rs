@@ -22,11 +22,11 @@
 //! The recovery of the transport performs the repair. Signs of a spurious repair are not trusted, since a dummy segment
 //! may have filled the hole. [`plus`] is TCP Peach+.
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, LowPriority, Needs, Probes, Probing, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 use std::marker::PhantomData;
 
 pub mod plus;
@@ -249,14 +249,8 @@ impl<K: Kind> Algorithm for Config<K> {
     const NEEDS: Needs = Needs { probes: K::PROBES, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {
-        vec![Setting {
-            name: "sudden_window",
-            default: "0",
-            unit: "segments",
-            meaning: "The window that Sudden Start probes for; 0 takes what the peer advertises, which is small at first \
-                      with receive_window = linux.",
-            place: Place::Number { at: |config| &mut config.sudden_window, least: 0.0, most: 1e6 },
-        }]
+        vec![Setting::quantity("sudden_window", |config: &mut Self| &mut config.sudden_window, Unit::Plain, 0.0, 1e6).by_default("0").unit("segments").about("The window that Sudden Start probes for; 0 takes what the peer advertises, which is small at first \
+                      with receive_window = linux.")]
     }
 
     fn build(&self, start: &Start) -> Box<dyn CongestionControl> {

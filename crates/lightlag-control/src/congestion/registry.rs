@@ -1,8 +1,8 @@
 //! The algorithms by name, as in a scenario, and their construction.
 
 use super::own::{Maker, OUTSIDE, Origin, Own};
-use super::parameters::{self, Parameter, Setting, Value};
 use super::{CongestionControl, Needs, Start};
+use lightlag_core::params::{Plain, Setting, plain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -26,6 +26,33 @@ pub struct Entry {
     pub source: &'static str,
     /// The faithfulness of the model to that source.
     pub provenance: Provenance,
+}
+
+/// The description of a parameter.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Parameter {
+    /// Its key in a scenario.
+    pub name: &'static str,
+    /// Its default.
+    pub default: String,
+    /// Its unit; empty for a number without one, a word or a switch.
+    pub unit: &'static str,
+    /// Its effect.
+    pub meaning: &'static str,
+    /// Its allowed values.
+    pub range: String,
+}
+
+impl Parameter {
+    fn of<C: Algorithm>(setting: &Setting<C>) -> Self {
+        Self {
+            name: setting.key,
+            default: setting.default_in_words(&C::default()),
+            unit: setting.unit,
+            meaning: setting.about,
+            range: setting.range.in_words(),
+        }
+    }
 }
 
 /// The faithfulness of a model to its publication.
@@ -68,12 +95,12 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
 
     /// The defaults of the kernels in ns-2's TCP-Linux, used with the profile `ns2-linux`.
     fn in_linux26(&self) -> Self {
-        parameters::in_variant(&Self::settings(), self, "linux-2.6")
+        in_variant(self, "linux-2.6")
     }
 
     /// The rules of ns-3, used with the profile `ns3`.
     fn in_ns3(&self) -> Self {
-        parameters::in_variant(&Self::settings(), self, "ns3")
+        in_variant(self, "ns3")
     }
 
     /// Checks conditions that the ranges of single parameters cannot express.
@@ -115,7 +142,7 @@ macro_rules! algorithms {
                 }
             }
 
-            fn read(name: &str, table: BTreeMap<String, Value>) -> Result<Self, String> {
+            fn read(name: &str, table: BTreeMap<String, Plain>) -> Result<Self, String> {
                 match built_in(name) {
                     $(Some($name) => read::<$config>(table).map(Self::$variant),)*
                     _ => match OUTSIDE.named(name) {
@@ -152,9 +179,9 @@ macro_rules! algorithms {
                 }
             }
 
-            fn differences(&self) -> Vec<(&'static str, Value)> {
+            fn differences(&self) -> Vec<(&'static str, Plain)> {
                 match self {
-                    $(Self::$variant(config) => parameters::differences(&<$config>::settings(), config),)*
+                    $(Self::$variant(config) => plain::differences(&<$config>::settings(), config),)*
                     Self::Own(_) => Vec::new(),
                 }
             }
@@ -191,7 +218,7 @@ macro_rules! algorithms {
             }
 
             fn schemas() -> Vec<Schema> {
-                vec![$(parameters::schema($name, &<$config>::settings())),*]
+                vec![$(plain::schema("algorithm", $name, &<$config>::settings())),*]
             }
         }
 
@@ -328,15 +355,20 @@ fn built_in(name: &str) -> Option<&'static str> {
     registered(&lower).filter(|_| lower.len() > 1).or_else(|| bare().and_then(registered))
 }
 
-fn read<C: Algorithm>(table: BTreeMap<String, Value>) -> Result<C, String> {
-    let config: C = parameters::read(&C::settings(), table)?;
+fn read<C: Algorithm>(table: BTreeMap<String, Plain>) -> Result<C, String> {
+    let config: C = plain::read(&C::settings(), table)?;
     config.check()?;
     Ok(config)
 }
 
+/// An algorithm whose choice of rules is left to the profile, with the rules of this name, if it has them.
+pub(super) fn in_variant<C: Algorithm>(config: &C, rules: &str) -> C {
+    plain::decided(&C::settings(), config, "profile", rules)
+}
+
 fn entry<C: Algorithm>(name: &'static str) -> Entry {
     let About { about, equations, source } = C::ABOUT;
-    let parameters = C::settings().iter().map(Setting::describe).collect();
+    let parameters = C::settings().iter().map(Parameter::of::<C>).collect();
     Entry { name, about, equations, parameters, source, provenance: C::PROVENANCE }
 }
 
@@ -344,7 +376,7 @@ fn entry<C: Algorithm>(name: &'static str) -> Entry {
 const SOURCES: [&str; 3] = ["algorithm", "plugin", "python"];
 
 impl Choice {
-    fn from(key: &str, name: String, table: BTreeMap<String, Value>) -> Result<Self, String> {
+    fn from(key: &str, name: String, table: BTreeMap<String, Plain>) -> Result<Self, String> {
         let origin = match key {
             "plugin" => Origin::Plugin(name),
             "python" => Origin::Python(name),
@@ -402,7 +434,7 @@ impl<'de> Deserialize<'de> for Choice {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Choice, A::Error> {
                 let mut table = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry::<String, Value>()? {
+                while let Some((key, value)) = map.next_entry::<String, Plain>()? {
                     if table.insert(key.clone(), value).is_some() {
                         return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
                     }
@@ -414,7 +446,7 @@ impl<'de> Deserialize<'de> for Choice {
                     (Some((key, _)), Some((other, _))) => {
                         Err(A::Error::custom(format_args!("{key} and {other} both name an algorithm; keep one")))
                     }
-                    (Some((key, Value::Text(name))), None) => Choice::from(key, name, table).map_err(A::Error::custom),
+                    (Some((key, Plain::Text(name))), None) => Choice::from(key, name, table).map_err(A::Error::custom),
                     (Some((key, other)), None) => {
                         Err(A::Error::custom(format_args!("{key}: {other} is not a name in quotes")))
                     }

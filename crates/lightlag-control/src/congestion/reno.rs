@@ -16,10 +16,10 @@
 //! goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new data (§3.2 step 6).
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
+use lightlag_core::params::Setting;
 use std::marker::PhantomData;
 
 /// The fraction that a congestion mark keeps with ABE (RFC 8511 §3).
@@ -192,23 +192,23 @@ impl<M: Member> Algorithm for Config<M> {
     const NEEDS: Needs = Needs { restart_on_loss: M::RESTARTS, ..Needs::NONE };
 
     fn settings() -> Vec<Setting<Self>> {
-        let increase: Setting<Self> = Setting {
-            name: "increase",
-            default: "profile",
-            unit: "",
-            meaning: "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
+        let increase: Setting<Self> = Setting::word(
+            "increase",
+            "a value",
+            &["profile", "fraction", "whole", "linux-2.6", "ns3"],
+            |config: &Self| config.increase as usize,
+            |config: &mut Self, word| {
+                config.increase = Increase::ALL[word];
+            },
+        )
+        .by_default("profile")
+        .about(
+            "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
                       adds one segment after W of them, and keeps thresholds in whole segments, as Linux; linux-2.6 \
                       does so after W acknowledged ones, those of fast recovery included; ns3 adds 1/W for each ACK, \
                       whatever it acknowledges; profile is whole in profile linux, linux-2.6 in ns2-linux, ns3 in ns3, \
                       fraction in the others.",
-            place: Place::Word {
-                words: &["profile", "fraction", "whole", "linux-2.6", "ns3"],
-                read: |config| config.increase as usize,
-                write: |config, word| {
-                    config.increase = Increase::ALL[word];
-                },
-            },
-        };
+        );
         [vec![increase], hystart::settings("standard")].concat()
     }
 

@@ -18,10 +18,11 @@ mod linux26;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
+use lightlag_core::Unit;
+use lightlag_core::params::Setting;
 
 /// Parameters of [`Scalable`].
 #[derive(Clone, Debug, PartialEq)]
@@ -123,27 +124,17 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             super::linux26::setting(),
-            Setting {
-                name: "increase",
-                default: "0.01; 0.02 in linux-2.6",
-                unit: "segments",
-                meaning: "a: what each counted segment adds to the window (ns-3: 0.02).",
-                place: Place::Number { at: |config| &mut config.increase, least: 0.0001, most: 1.0 },
-            },
-            Setting {
-                name: "beta",
-                default: "0.875",
-                unit: "",
-                meaning: "1 - b: the fraction of the window that a loss keeps.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "legacy_window",
-                default: "16; 0 in linux-2.6",
-                unit: "segments",
-                meaning: "Up to this window it grows and reacts as NewReno.",
-                place: Place::Number { at: |config| &mut config.legacy_window, least: 0.0, most: 1e6 },
-            },
+            Setting::quantity("increase", |config: &mut Self| &mut config.increase, Unit::Plain, 0.0001, 1.0)
+                .by_default("0.01; 0.02 in linux-2.6")
+                .unit("segments")
+                .about("a: what each counted segment adds to the window (ns-3: 0.02)."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99)
+                .by_default("0.875")
+                .about("1 - b: the fraction of the window that a loss keeps."),
+            Setting::quantity("legacy_window", |config: &mut Self| &mut config.legacy_window, Unit::Plain, 0.0, 1e6)
+                .by_default("16; 0 in linux-2.6")
+                .unit("segments")
+                .about("Up to this window it grows and reacts as NewReno."),
         ];
         [own, hystart::settings("standard")].concat()
     }

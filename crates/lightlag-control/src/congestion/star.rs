@@ -16,10 +16,11 @@
 
 use super::hystart;
 use super::jersey::AckRate;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, SlowStart, Start, Window};
+use lightlag_core::Unit;
+use lightlag_core::params::Setting;
 
 /// Parameters of STAR.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,20 +121,19 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "estimate_rtts",
-                default: "1",
-                unit: "round trips",
-                meaning: "K: the window of the rate estimate.",
-                place: Place::Number { at: |config| &mut config.estimate_rtts, least: 0.01, most: 1000.0 },
-            },
-            Setting {
-                name: "ack_patience",
-                default: "true",
-                unit: "",
-                meaning: "Whether a timeout without any sign of a loss waits once more for 4 RTTVAR.",
-                place: Place::Flag(|config| &mut config.ack_patience),
-            },
+            Setting::quantity(
+                "estimate_rtts",
+                |config: &mut Self| &mut config.estimate_rtts,
+                Unit::Plain,
+                0.01,
+                1000.0,
+            )
+            .by_default("1")
+            .unit("round trips")
+            .about("K: the window of the rate estimate."),
+            Setting::flag("ack_patience", |config: &mut Self| &mut config.ack_patience)
+                .by_default("true")
+                .about("Whether a timeout without any sign of a loss waits once more for 4 RTTVAR."),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -36,12 +36,12 @@
 mod linux26;
 mod ns3;
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The least W while Vegas decides.
 const LEAST_WINDOW: f64 = 2.0;
@@ -294,56 +294,36 @@ impl Algorithm for Config {
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        let variant: Setting<Self> = Setting {
-            name: "variant",
-            default: "profile",
-            unit: "",
-            meaning: "The source of the rules: original is the paper, linux the kernel, linux-2.6 Linux 2.6.16 to 2.6.22 as \
-                      in ns-2, ns3 that of ns-3, which sees the smoothed RTT, scps the SCPS-TP reference implementation, \
-                      which sets alpha, beta and gamma to 3, 5 and 4; profile is linux-2.6 in profile ns2-linux, \
-                      original in the others.",
-            place: Place::Word {
-                words: &["profile", "original", "linux", "scps", "ns3", "linux-2.6"],
-                read: |config| config.variant as usize,
-                write: |config, word| {
+        let variant: Setting<Self> = Setting::word("variant", "a value", &["profile", "original", "linux", "scps", "ns3", "linux-2.6"], |config: &Self| config.variant as usize, |config: &mut Self, word| {
                     config.variant = Variant::ALL[word];
                     if config.variant == Variant::Scps {
                         (config.alpha, config.beta, config.gamma) = SCPS;
                     }
-                },
-            },
-        };
+                }).by_default("profile").about("The source of the rules: original is the paper, linux the kernel, linux-2.6 Linux 2.6.16 to 2.6.22 as \
+                      in ns-2, ns3 that of ns-3, which sees the smoothed RTT, scps the SCPS-TP reference implementation, \
+                      which sets alpha, beta and gamma to 3, 5 and 4; profile is linux-2.6 in profile ns2-linux, \
+                      original in the others.");
         vec![
             variant,
-            Setting {
-                name: "alpha",
-                default: "2",
-                unit: "segments",
-                meaning: "The window grows while fewer segments wait.",
-                place: Place::Number { at: |config| &mut config.alpha, least: 0.0, most: 1e6 },
-            },
-            Setting {
-                name: "beta",
-                default: "4",
-                unit: "segments",
-                meaning: "The window shrinks while more segments wait.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.0, most: 1e6 },
-            },
-            Setting {
-                name: "gamma",
-                default: "1",
-                unit: "segments",
-                meaning: "Slow start ends when more segments wait.",
-                place: Place::Number { at: |config| &mut config.gamma, least: 0.0, most: 1e6 },
-            },
-            Setting {
-                name: "rebase",
-                default: "0",
-                unit: "RTTs",
-                meaning: "After so many rounds in a row that shrank the window, the path counts as a longer one and \
+            Setting::quantity("alpha", |config: &mut Self| &mut config.alpha, Unit::Plain, 0.0, 1e6)
+                .by_default("2")
+                .unit("segments")
+                .about("The window grows while fewer segments wait."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.0, 1e6)
+                .by_default("4")
+                .unit("segments")
+                .about("The window shrinks while more segments wait."),
+            Setting::quantity("gamma", |config: &mut Self| &mut config.gamma, Unit::Plain, 0.0, 1e6)
+                .by_default("1")
+                .unit("segments")
+                .about("Slow start ends when more segments wait."),
+            Setting::quantity("rebase", |config: &mut Self| &mut config.rebase, Unit::Plain, 0.0, 1000.0)
+                .by_default("0")
+                .unit("RTTs")
+                .about(
+                    "After so many rounds in a row that shrank the window, the path counts as a longer one and \
                           its smallest RTT is measured again; 0 never does that.",
-                place: Place::Number { at: |config| &mut config.rebase, least: 0.0, most: 1000.0 },
-            },
+                ),
         ]
     }
 

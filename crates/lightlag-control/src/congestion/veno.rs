@@ -18,11 +18,11 @@ mod ns3;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Duration;
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Unit};
 
 /// Parameters of [`Veno`].
 #[derive(Clone, Debug, PartialEq)]
@@ -167,31 +167,22 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             super::linux26::setting(),
-            Setting {
-                name: "backlog",
-                default: "3",
-                unit: "segments",
-                meaning: "With so many segments in the queue the path is full (beta in the paper).",
-                place: Place::Number { at: |config| &mut config.backlog, least: 0.0, most: 1e6 },
-            },
-            Setting {
-                name: "beta",
-                default: "0.8",
-                unit: "",
-                meaning: "The fraction of the window that a loss keeps where the path is not full.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 0.99 },
-            },
-            Setting {
-                name: "rtt_source",
-                default: "srtt",
-                unit: "",
-                meaning: "Which round-trip time makes N: srtt, or the newest sample (Linux).",
-                place: Place::Word {
-                    words: &["srtt", "sample"],
-                    read: |config| config.rtt_source as usize,
-                    write: |config, word| config.rtt_source = [RttSource::Srtt, RttSource::Sample][word],
-                },
-            },
+            Setting::quantity("backlog", |config: &mut Self| &mut config.backlog, Unit::Plain, 0.0, 1e6)
+                .by_default("3")
+                .unit("segments")
+                .about("With so many segments in the queue the path is full (beta in the paper)."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99)
+                .by_default("0.8")
+                .about("The fraction of the window that a loss keeps where the path is not full."),
+            Setting::word(
+                "rtt_source",
+                "a value",
+                &["srtt", "sample"],
+                |config: &Self| config.rtt_source as usize,
+                |config: &mut Self, word| config.rtt_source = [RttSource::Srtt, RttSource::Sample][word],
+            )
+            .by_default("srtt")
+            .about("Which round-trip time makes N: srtt, or the newest sample (Linux)."),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -21,13 +21,13 @@
 //! to ten segments. Bursts are told apart by the bytes in flight, not by counting ACKs, which losses shift. A timeout
 //! restarts with 500 ms; the module has no rule, and Linux reduces the window to one segment.
 
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::trains::{Train, Trains};
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
 };
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// The shortest timer, in seconds.
 const SHORTEST: f64 = 0.001;
@@ -223,46 +223,38 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "burst",
-                default: "10",
-                unit: "segments",
-                meaning: "Segments of a burst.",
-                place: Place::Number { at: |config| &mut config.burst, least: 2.0, most: 10_000.0 },
-            },
-            Setting {
-                name: "min_burst",
-                default: "3",
-                unit: "segments",
-                meaning: "Bursts up to this many segments change nothing.",
-                place: Place::Number { at: |config| &mut config.min_burst, least: 1.0, most: 10_000.0 },
-            },
-            Setting {
-                name: "initial_timer",
-                default: "500 ms",
-                unit: "time",
-                meaning: "The time between bursts at the begin and in adjustment, and the longest.",
-                place: Place::Time { at: |config| &mut config.initial_timer, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "beta",
-                default: "150 ms",
-                unit: "time",
-                meaning: "The queueing delay above which the rate is adjusted.",
-                place: Place::Time { at: |config| &mut config.beta, most: Duration::from_secs(60) },
-            },
-            Setting {
-                name: "dispersion",
-                default: "train",
-                unit: "",
-                meaning: "D: from the first ACK of a burst to the last in train, the time of the whole burst at the \
+            Setting::quantity("burst", |config: &mut Self| &mut config.burst, Unit::Plain, 2.0, 10_000.0)
+                .by_default("10")
+                .unit("segments")
+                .about("Segments of a burst."),
+            Setting::quantity("min_burst", |config: &mut Self| &mut config.min_burst, Unit::Plain, 1.0, 10_000.0)
+                .by_default("3")
+                .unit("segments")
+                .about("Bursts up to this many segments change nothing."),
+            Setting::time_up_to(
+                "initial_timer",
+                |config: &mut Self| &mut config.initial_timer,
+                Duration::from_secs(60),
+            )
+            .by_default("500 ms")
+            .unit("time")
+            .about("The time between bursts at the begin and in adjustment, and the longest."),
+            Setting::time_up_to("beta", |config: &mut Self| &mut config.beta, Duration::from_secs(60))
+                .by_default("150 ms")
+                .unit("time")
+                .about("The queueing delay above which the rate is adjusted."),
+            Setting::word(
+                "dispersion",
+                "a value",
+                &Dispersion::NAMES,
+                |config: &Self| config.dispersion as usize,
+                |config: &mut Self, word| config.dispersion = Dispersion::ALL[word],
+            )
+            .by_default("train")
+            .about(
+                "D: from the first ACK of a burst to the last in train, the time of the whole burst at the \
                           bottleneck in scaled (the module's later version).",
-                place: Place::Word {
-                    words: &Dispersion::NAMES,
-                    read: |config| config.dispersion as usize,
-                    write: |config, word| config.dispersion = Dispersion::ALL[word],
-                },
-            },
+            ),
         ]
     }
 

@@ -21,11 +21,11 @@ mod linux26;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::window::window_based;
 use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// Parameters of Westwood.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,20 +249,14 @@ impl Algorithm for Config {
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
             super::linux26::setting(),
-            Setting {
-                name: "filter_time",
-                default: "500 ms",
-                unit: "time",
-                meaning: "tau: the time constant of the bandwidth filter.",
-                place: Place::Time { at: |config| &mut config.filter_time, most: Duration::from_secs(3600) },
-            },
-            Setting {
-                name: "ack_limit",
-                default: "0",
-                unit: "segments",
-                meaning: "The most that an ACK counts for in the estimate; 0 is no limit (ns-2, INET: 2).",
-                place: Place::Number { at: |config| &mut config.ack_limit, least: 0.0, most: 1e9 },
-            },
+            Setting::time_up_to("filter_time", |config: &mut Self| &mut config.filter_time, Duration::from_secs(3600))
+                .by_default("500 ms")
+                .unit("time")
+                .about("tau: the time constant of the bandwidth filter."),
+            Setting::quantity("ack_limit", |config: &mut Self| &mut config.ack_limit, Unit::Plain, 0.0, 1e9)
+                .by_default("0")
+                .unit("segments")
+                .about("The most that an ACK counts for in the estimate; 0 is no limit (ns-2, INET: 2)."),
         ];
         [own, hystart::settings("standard")].concat()
     }

@@ -18,11 +18,11 @@
 //! Silence lowers B, so timeouts without any ACK soon count as congestion.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm, Provenance};
 use super::westwood::{Tustin, Westwood};
 use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, Start, Window, WindowBased};
-use lightlag_core::Duration;
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Unit};
 
 /// Parameters of WestwoodBR.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,41 +160,23 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         let own: Vec<Setting<Self>> = vec![
-            Setting {
-                name: "filter_time",
-                default: "500 ms",
-                unit: "time",
-                meaning: "tau: the time constant of the bandwidth filter.",
-                place: Place::Time { at: |config| &mut config.filter_time, most: Duration::from_secs(3600) },
-            },
-            Setting {
-                name: "rate_gap",
-                default: "0.8",
-                unit: "",
-                meaning: "The part of the window that the rate must fill in a loss by error.",
-                place: Place::Number { at: |config| &mut config.rate_gap, least: 0.0, most: 10.0 },
-            },
-            Setting {
-                name: "spike_start",
-                default: "0.5",
-                unit: "",
-                meaning: "The part of the range of round-trip times from which on a loss is congestion.",
-                place: Place::Number { at: |config| &mut config.spike_start, least: 0.0, most: 1.0 },
-            },
-            Setting {
-                name: "spike_end",
-                default: "1/3",
-                unit: "",
-                meaning: "The part of that range below which it is none any more.",
-                place: Place::Number { at: |config| &mut config.spike_end, least: 0.0, most: 1.0 },
-            },
-            Setting {
-                name: "spike_floor",
-                default: "10 ms",
-                unit: "time",
-                meaning: "A smaller range has no spikes.",
-                place: Place::Time { at: |config| &mut config.spike_floor, most: Duration::from_secs(3600) },
-            },
+            Setting::time_up_to("filter_time", |config: &mut Self| &mut config.filter_time, Duration::from_secs(3600))
+                .by_default("500 ms")
+                .unit("time")
+                .about("tau: the time constant of the bandwidth filter."),
+            Setting::quantity("rate_gap", |config: &mut Self| &mut config.rate_gap, Unit::Plain, 0.0, 10.0)
+                .by_default("0.8")
+                .about("The part of the window that the rate must fill in a loss by error."),
+            Setting::quantity("spike_start", |config: &mut Self| &mut config.spike_start, Unit::Plain, 0.0, 1.0)
+                .by_default("0.5")
+                .about("The part of the range of round-trip times from which on a loss is congestion."),
+            Setting::quantity("spike_end", |config: &mut Self| &mut config.spike_end, Unit::Plain, 0.0, 1.0)
+                .by_default("1/3")
+                .about("The part of that range below which it is none any more."),
+            Setting::time_up_to("spike_floor", |config: &mut Self| &mut config.spike_floor, Duration::from_secs(3600))
+                .by_default("10 ms")
+                .unit("time")
+                .about("A smaller range has no spikes."),
         ];
         [own, hystart::settings("standard")].concat()
     }

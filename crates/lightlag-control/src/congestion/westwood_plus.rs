@@ -13,10 +13,10 @@
 //! Here the reaction is the paper's, and RTTmin the connection's.
 
 use super::hystart;
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::westwood::{Estimator, Westwood};
 use super::{Ack, CongestionControl, Start};
+use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant};
 
 /// Linux: the shortest span of a sample.
@@ -121,17 +121,15 @@ impl Algorithm for Config {
     };
 
     fn settings() -> Vec<Setting<Self>> {
-        let filter: Setting<Self> = Setting {
-            name: "filter",
-            default: "paper",
-            unit: "",
-            meaning: "Whose bandwidth filter: the paper's, that of linux, or that of ns3.",
-            place: Place::Word {
-                words: &["paper", "linux", "ns3"],
-                read: |config| config.filter as usize,
-                write: |config, word| config.filter = [Filter::Paper, Filter::Linux, Filter::Ns3][word],
-            },
-        };
+        let filter: Setting<Self> = Setting::word(
+            "filter",
+            "a value",
+            &["paper", "linux", "ns3"],
+            |config: &Self| config.filter as usize,
+            |config: &mut Self, word| config.filter = [Filter::Paper, Filter::Linux, Filter::Ns3][word],
+        )
+        .by_default("paper")
+        .about("Whose bandwidth filter: the paper's, that of linux, or that of ns3.");
         [vec![filter], hystart::settings("standard")].concat()
     }
 

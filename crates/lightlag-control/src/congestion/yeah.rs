@@ -20,12 +20,12 @@ mod linux26;
 
 use super::hystart;
 use super::linux26::{Agent, Choosable, Variant};
-use super::parameters::{Place, Setting};
 use super::registry::{About, Algorithm};
 use super::round::{Round, Samples};
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::{Duration, Instant};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, Unit};
 
 /// A round with as many samples or fewer may have only delayed ACKs.
 const TOO_FEW_SAMPLES: u32 = 2;
@@ -244,60 +244,35 @@ impl Algorithm for Config {
 
 fn queue_settings() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "q_max",
-            default: "80",
-            unit: "segments",
-            meaning: "Qmax: with more in the queue the window gives it back.",
-            place: Place::Number { at: |config| &mut config.q_max, least: 1.0, most: 1e6 },
-        },
-        Setting {
-            name: "phi",
-            default: "8",
-            unit: "",
-            meaning: "The window grows fast while queueing adds at most base/phi to the round-trip time.",
-            place: Place::Number { at: |config| &mut config.phi, least: 0.01, most: 1e6 },
-        },
-        Setting {
-            name: "gamma",
-            default: "1",
-            unit: "",
-            meaning: "The window gives back the queue divided by this.",
-            place: Place::Number { at: |config| &mut config.gamma, least: 1.0, most: 1000.0 },
-        },
-        Setting {
-            name: "epsilon",
-            default: "1",
-            unit: "",
-            meaning: "The window gives back W/2^epsilon at most.",
-            place: Place::Number { at: |config| &mut config.epsilon, least: 0.1, most: 30.0 },
-        },
-        Setting {
-            name: "delta",
-            default: "3",
-            unit: "",
-            meaning: "A loss takes W/2^delta at least.",
-            place: Place::Number { at: |config| &mut config.delta, least: 1.0, most: 30.0 },
-        },
+        Setting::quantity("q_max", |config: &mut Config| &mut config.q_max, Unit::Plain, 1.0, 1e6)
+            .by_default("80")
+            .unit("segments")
+            .about("Qmax: with more in the queue the window gives it back."),
+        Setting::quantity("phi", |config: &mut Config| &mut config.phi, Unit::Plain, 0.01, 1e6)
+            .by_default("8")
+            .about("The window grows fast while queueing adds at most base/phi to the round-trip time."),
+        Setting::quantity("gamma", |config: &mut Config| &mut config.gamma, Unit::Plain, 1.0, 1000.0)
+            .by_default("1")
+            .about("The window gives back the queue divided by this."),
+        Setting::quantity("epsilon", |config: &mut Config| &mut config.epsilon, Unit::Plain, 0.1, 30.0)
+            .by_default("1")
+            .about("The window gives back W/2^epsilon at most."),
+        Setting::quantity("delta", |config: &mut Config| &mut config.delta, Unit::Plain, 1.0, 30.0)
+            .by_default("3")
+            .about("A loss takes W/2^delta at least."),
     ]
 }
 
 fn round_settings() -> Vec<Setting<Config>> {
     vec![
-        Setting {
-            name: "rho",
-            default: "16",
-            unit: "RTTs",
-            meaning: "After so many slow rounds in a row a loss takes half of the window.",
-            place: Place::Number { at: |config| &mut config.rho, least: 0.0, most: 1e6 },
-        },
-        Setting {
-            name: "zeta",
-            default: "50",
-            unit: "RTTs",
-            meaning: "After so many fast rounds what Reno would have is forgotten.",
-            place: Place::Number { at: |config| &mut config.zeta, least: 0.0, most: 1e6 },
-        },
+        Setting::quantity("rho", |config: &mut Config| &mut config.rho, Unit::Plain, 0.0, 1e6)
+            .by_default("16")
+            .unit("RTTs")
+            .about("After so many slow rounds in a row a loss takes half of the window."),
+        Setting::quantity("zeta", |config: &mut Config| &mut config.zeta, Unit::Plain, 0.0, 1e6)
+            .by_default("50")
+            .unit("RTTs")
+            .about("After so many fast rounds what Reno would have is forgotten."),
     ]
 }
 

@@ -30,6 +30,7 @@ fn a_parameter_gives_back_what_it_is_given() {
                 Range::Flag => Value::Flag(parameter.default == Value::Flag(false)),
                 Range::Count { most, .. } => Value::Count(most),
                 Range::Number { most, .. } => Value::Number(most),
+                Range::Whole { most, .. } => Value::Number(most),
                 Range::AtLeast { least, .. } => Value::Number(f64::from(least)),
                 Range::Time { .. } => Value::Time(Duration::from_secs(1)),
                 Range::Probability { .. } => Value::Probability(Probability::new(0.75).unwrap()),

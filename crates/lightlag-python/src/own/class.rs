@@ -1,7 +1,9 @@
 //! A class of a user whose methods the interpreter runs, whatever it decides about.
 
 use super::origin;
-use lightlag_core::own::{Facts, OwnKind, OwnParameter};
+use lightlag_core::Unit;
+use lightlag_core::own::Facts;
+use lightlag_core::params::{Parameter, Range, Value};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -31,10 +33,10 @@ impl Class {
     fn call<T: PyClass>(&self, py: Python<'_>, values: &[f64]) -> PyResult<Py<T>> {
         let arguments = PyDict::new(py);
         for (parameter, value) in self.facts.parameters.iter().zip(values) {
-            match parameter.kind {
-                OwnKind::Number => arguments.set_item(&parameter.name, value)?,
-                OwnKind::Whole => arguments.set_item(&parameter.name, *value as i64)?,
-                OwnKind::Flag => arguments.set_item(&parameter.name, *value != 0.0)?,
+            match parameter.range {
+                Range::Whole { .. } => arguments.set_item(parameter.key, *value as i64)?,
+                Range::Flag => arguments.set_item(parameter.key, *value != 0.0)?,
+                _ => arguments.set_item(parameter.key, value)?,
             }
         }
         let object = self.class.bind(py).call((), Some(&arguments))?;
@@ -81,19 +83,16 @@ fn trace(py: Python<'_>, error: &PyErr) -> String {
 }
 
 /// The parameters, as the engine describes them.
-fn parameters(given: Vec<Given>) -> Vec<OwnParameter> {
-    let parameter = |(name, kind, default, least, most, unit, meaning): Given| OwnParameter {
-        name,
-        kind: match kind.as_str() {
-            "flag" => OwnKind::Flag,
-            "whole" => OwnKind::Whole,
-            _ => OwnKind::Number,
-        },
-        default,
-        least,
-        most,
-        unit,
-        meaning,
+fn parameters(given: Vec<Given>) -> Vec<Parameter> {
+    let parameter = |(name, kind, default, least, most, unit, meaning): Given| {
+        let (range, default) = match kind.as_str() {
+            "flag" => (Range::Flag, Value::Flag(default != 0.0)),
+            "whole" => (Range::Whole { least, most }, Value::Number(default)),
+            _ => (Range::Quantity { unit: Unit::Plain, least, most }, Value::Number(default)),
+        };
+        // As the name of an algorithm, they live as long as the process.
+        let [key, unit, about] = [name, unit, meaning].map(|text| &*String::leak(text));
+        Parameter { key, about, unit, range, default, required: None, is_quiet: false }
     };
     given.into_iter().map(parameter).collect()
 }

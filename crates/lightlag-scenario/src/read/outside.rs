@@ -1,7 +1,8 @@
 //! Algorithms from outside, as a table names them: by a file, or by the name under which the program has added one.
 
 use super::{Errors, Path, Table, in_our_words};
-use lightlag_core::own::{Origin, Outside, Own, Registry, Value as Given};
+use lightlag_core::own::{Origin, Outside, Own, Registry};
+use lightlag_core::params::Plain as Given;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -57,6 +57,16 @@ impl Key<'_> {
                     }
                 }
             }
+            Range::Whole { least, most } => {
+                let whole = |number: &f64| number.fract() == 0.0 && (least..=most).contains(number);
+                match given.as_f64().filter(whole) {
+                    Some(number) => Value::Number(number),
+                    None => {
+                        errors.push(at, format!("{} is not {}", shown(given), self.0.range.in_words()));
+                        return None;
+                    }
+                }
+            }
             Range::AtLeast { least, what } => match given.as_f64().filter(|number| *number >= f64::from(least)) {
                 Some(number) => Value::Number(number),
                 None => {
@@ -95,10 +105,13 @@ impl Key<'_> {
     /// The reason why a value of the right type is out of range, if it is.
     fn refusal(self, value: &Value) -> Option<String> {
         match (self.0.range, value) {
-            (Range::Time { least, refusal }, Value::Time(time)) if *time < least => Some(match refusal {
+            (Range::Time { least, refusal, .. }, Value::Time(time)) if *time < least => Some(match refusal {
                 Some(refusal) => refusal.to_owned(),
                 None => format!("{time} is below {least}; write a time such as \"{}\"", self.usual()),
             }),
+            (Range::Time { most: Some(most), .. }, Value::Time(time)) if *time > most => {
+                Some(format!("{time} is above {most}; write a time such as \"{}\"", self.usual()))
+            }
             (Range::Probability { above_zero: true }, Value::Probability(Probability::ZERO)) => {
                 Some(format!("0 is not above 0; write a number up to 1, such as {}", self.usual()))
             }
@@ -180,6 +193,7 @@ impl Key<'_> {
             Range::Flag => json!({ "type": "boolean" }),
             Range::Count { least, most, .. } => json!({ "type": "integer", "minimum": least, "maximum": most }),
             Range::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
+            Range::Whole { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
             Range::AtLeast { least, .. } => json!({ "type": "number", "minimum": least }),
             Range::Time { .. } => json!(generator.subschema_for::<Duration>()),
             Range::Probability { .. } => json!(generator.subschema_for::<Probability>()),

@@ -1,7 +1,8 @@
 //! The assumed cause of a loss: a word, or a judge from outside.
 
 use lightlag_control::congestion::response::{Maker, OUTSIDE, Own};
-use lightlag_core::own::{Origin, Value};
+use lightlag_core::own::Origin;
+use lightlag_core::params::Plain;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -51,7 +52,7 @@ impl LossAssumption {
         }
     }
 
-    fn from_table(mut table: BTreeMap<String, Value>) -> Result<Self, String> {
+    fn from_table(mut table: BTreeMap<String, Plain>) -> Result<Self, String> {
         let mut named = SOURCES.iter().filter_map(|key| Some((*key, table.remove(*key)?)));
         let (first, second) = (named.next(), named.next());
         drop(named);
@@ -59,7 +60,7 @@ impl LossAssumption {
             (Some((key, _)), Some((other, _))) => {
                 return Err(format!("{key} and {other} both name a loss response; keep one"));
             }
-            (Some((key, Value::Text(name))), None) => (key, name),
+            (Some((key, Plain::Text(name))), None) => (key, name),
             (Some((key, other)), None) => return Err(format!("{key}: {other} is not a name in quotes")),
             (None, _) => return Err("names no loss response, such as { python = \"mine.py:Mine\" }".to_owned()),
         };
@@ -94,7 +95,7 @@ impl<'de> Deserialize<'de> for LossAssumption {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LossAssumption, A::Error> {
                 let mut table = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry::<String, Value>()? {
+                while let Some((key, value)) = map.next_entry::<String, Plain>()? {
                     if table.insert(key.clone(), value).is_some() {
                         return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
                     }

@@ -26,14 +26,14 @@
 //! - A cautious probe compares the flight before the ACK with inflight_longterm, as in Linux.
 
 use super::internals::rate;
-use super::parameters::{Place, Setting};
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::{About, Algorithm};
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Internals, Lost, Needs, Phase, RateSample, Sent,
     Start, Transmissions,
 };
-use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use lightlag_core::params::Setting;
+use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit};
 use loss::Undo;
 use states::{AckPhase, State};
 
@@ -397,49 +397,34 @@ impl Algorithm for Config {
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting {
-                name: "loss_threshold",
-                default: "0.02",
-                unit: "",
-                meaning: "LossThresh: the part of a flight whose loss makes that flight too high.",
-                place: Place::Number { at: |config| &mut config.loss_threshold, least: 0.0, most: 0.9 },
-            },
-            Setting {
-                name: "beta",
-                default: "0.7",
-                unit: "",
-                meaning: "What a round with losses keeps of the short-term bounds, at least.",
-                place: Place::Number { at: |config| &mut config.beta, least: 0.1, most: 1.0 },
-            },
-            Setting {
-                name: "headroom",
-                default: "0.15",
-                unit: "",
-                meaning: "The part of inflight_longterm that it leaves to others while it cruises.",
-                place: Place::Number { at: |config| &mut config.headroom, least: 0.0, most: 0.9 },
-            },
-            Setting {
-                name: "rtt_window",
-                default: "10 s",
-                unit: "time",
-                meaning: "MinRTTFilterLen: how long the smallest round-trip time lasts.",
-                place: Place::Time { at: |config| &mut config.rtt_window, most: Duration::from_secs(86_400) },
-            },
-            Setting {
-                name: "probe_rtt_interval",
-                default: "5 s",
-                unit: "time",
-                meaning: "How long a round-trip time lasts before ProbeRTT measures it again.",
-                place: Place::Time { at: |config| &mut config.probe_rtt_interval, most: Duration::from_secs(86_400) },
-            },
-            Setting {
-                name: "probe_rtt",
-                default: "200 ms",
-                unit: "time",
-                meaning: "How long ProbeRTT keeps half of the flight; 0 s for no ProbeRTT, and the \
+            Setting::quantity("loss_threshold", |config: &mut Self| &mut config.loss_threshold, Unit::Plain, 0.0, 0.9)
+                .by_default("0.02")
+                .about("LossThresh: the part of a flight whose loss makes that flight too high."),
+            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 1.0)
+                .by_default("0.7")
+                .about("What a round with losses keeps of the short-term bounds, at least."),
+            Setting::quantity("headroom", |config: &mut Self| &mut config.headroom, Unit::Plain, 0.0, 0.9)
+                .by_default("0.15")
+                .about("The part of inflight_longterm that it leaves to others while it cruises."),
+            Setting::time_up_to("rtt_window", |config: &mut Self| &mut config.rtt_window, Duration::from_secs(86_400))
+                .by_default("10 s")
+                .unit("time")
+                .about("MinRTTFilterLen: how long the smallest round-trip time lasts."),
+            Setting::time_up_to(
+                "probe_rtt_interval",
+                |config: &mut Self| &mut config.probe_rtt_interval,
+                Duration::from_secs(86_400),
+            )
+            .by_default("5 s")
+            .unit("time")
+            .about("How long a round-trip time lasts before ProbeRTT measures it again."),
+            Setting::time_up_to("probe_rtt", |config: &mut Self| &mut config.probe_rtt, Duration::from_secs(60))
+                .by_default("200 ms")
+                .unit("time")
+                .about(
+                    "How long ProbeRTT keeps half of the flight; 0 s for no ProbeRTT, and the \
                           smallest round-trip time ever.",
-                place: Place::Time { at: |config| &mut config.probe_rtt, most: Duration::from_secs(60) },
-            },
+                ),
         ]
     }
 

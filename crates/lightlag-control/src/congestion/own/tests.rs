@@ -1,5 +1,6 @@
 use super::*;
 use crate::congestion::{Ack, Allowance, Choice, Congestion, canonical, register};
+use lightlag_core::params::{Parameter, Range, Value};
 use serde_json::json;
 
 /// A window that a parameter sets.
@@ -40,16 +41,10 @@ impl Maker for Fixed {
 }
 
 fn fixed(name: &'static str) -> Arc<Fixed> {
-    let parameter = |name: &str, kind, default, most| OwnParameter {
-        name: name.to_owned(),
-        kind,
-        default,
-        least: 0.0,
-        most,
-        unit: String::new(),
-        meaning: String::new(),
-    };
-    let parameters = vec![parameter("segments", OwnKind::Whole, 4.0, 100.0), parameter("odd", OwnKind::Flag, 0.0, 1.0)];
+    let parameter =
+        |key, range, default| Parameter { key, about: "", unit: "", range, default, required: None, is_quiet: false };
+    let segments = parameter("segments", Range::Whole { least: 0.0, most: 100.0 }, Value::Number(4.0));
+    let parameters = vec![segments, parameter("odd", Range::Flag, Value::Flag(false))];
     let (origin, code) = (Origin::Registered, "c0de".to_owned());
     Arc::new(Fixed(Facts { name, origin, code, parameters, holds_interpreter: false }))
 }
