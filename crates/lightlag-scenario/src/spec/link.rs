@@ -7,9 +7,10 @@ use super::{
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, share_part, shown};
 use lightlag_core::{Bytes, Rate};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The largest link-layer header.
@@ -125,9 +126,28 @@ impl LinkSide {
 }
 
 /// Link-layer header and trailer of a packet, zero by default.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Header(pub Bytes);
+
+/// The schema of a size, also by its name.
+impl JsonSchema for Header {
+    fn inline_schema() -> bool {
+        Bytes::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Bytes::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        Bytes::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Bytes::json_schema(generator)
+    }
+}
 
 impl FromValue for Header {
     fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
