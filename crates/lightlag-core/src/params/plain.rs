@@ -274,3 +274,67 @@ pub fn schema<C: Clone + Default>(word: &str, name: &str, settings: &[Setting<C>
         "additionalProperties": false
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unit;
+
+    #[derive(Clone, PartialEq, Debug)]
+    struct Config {
+        rules: usize,
+        gain: f64,
+        wait: Duration,
+    }
+
+    impl Default for Config {
+        fn default() -> Self {
+            Self { rules: 0, gain: 0.5, wait: Duration::from_millis(20) }
+        }
+    }
+
+    const RULES: &[&str] = &["profile", "paper", "fast"];
+
+    fn settings() -> Vec<Setting<Config>> {
+        let set = |config: &mut Config, index| {
+            config.rules = index;
+            config.gain = if index == 2 { 0.9 } else { 0.5 };
+        };
+        vec![
+            Setting::word("rules", "rules", RULES, |config: &Config| config.rules, set),
+            Setting::quantity("gain", |config: &mut Config| &mut config.gain, Unit::Plain, 0.1, 1.0).about("Its gain."),
+            Setting::time_up_to("wait", |config: &mut Config| &mut config.wait, Duration::from_secs(1)),
+        ]
+    }
+
+    fn table(entries: &[(&str, Plain)]) -> BTreeMap<String, Plain> {
+        entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+    }
+
+    #[test]
+    fn every_error_of_a_table_is_named() {
+        let text = |text: &str| Plain::Text(text.to_owned());
+        let wrong = [("gain", Plain::Number(2.0)), ("rules", text("slow")), ("wait", text("2 s")), ("rate", text("x"))];
+        let expected = "rules: \"slow\" is not \"profile\" or \"paper\" or \"fast\"; gain: 2 is not a number from 0.1 to 1; \
+                        wait: \"2 s\" is not a time with its unit, up to 1 s, such as \"20 ms\"; \
+                        unknown field `rate`, expected one of `rules`, `gain`, `wait`";
+        assert_eq!(read(&settings(), table(&wrong)), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn only_what_differs_from_the_rules_is_written() {
+        let config = Config { rules: 2, gain: 0.9, ..Config::default() };
+        assert_eq!(differences(&settings(), &config), [("rules", Plain::Text("fast".to_owned()))]);
+        assert_eq!(read(&settings(), table(&differences(&settings(), &config))), Ok(config));
+    }
+
+    #[test]
+    fn a_profile_decides_what_is_left_open_and_nothing_else() {
+        let open = Config { wait: Duration::ZERO, ..Config::default() };
+        let decided_by = |config: &Config| decided(&settings(), config, "profile", "fast");
+        assert_eq!(decided_by(&open), Config { rules: 2, gain: 0.9, wait: Duration::ZERO });
+        let closed = Config { rules: 1, ..open };
+        assert_eq!(decided_by(&closed), closed);
+        assert_eq!(decided(&settings(), &open, "profile", "unheard of"), open);
+    }
+}
