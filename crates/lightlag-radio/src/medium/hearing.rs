@@ -370,7 +370,6 @@ impl Hearing {
 
     /// The fate of a frame on which it was locked, from the interference in each piece of it, if it is not alone.
     #[inline(never)]
-    #[inline]
     fn judge<P>(
         &self,
         (record, is_alone): (Record, bool),
