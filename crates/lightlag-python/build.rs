@@ -10,7 +10,7 @@ use std::{env, fs, io};
 
 /// The crates that a run passes through.
 const CRATES: [&str; 11] =
-    ["control", "core", "mobility", "net", "orbit", "radio", "routing", "scenario", "sim", "tcp", "wire"];
+    ["control", "core", "mobility", "net", "orbit", "wifi", "routing", "scenario", "sim", "tcp", "wire"];
 
 fn main() -> io::Result<()> {
     let crates = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");

@@ -209,7 +209,7 @@ def _distance(sides: Sides) -> str:
             f"receiver. With `BE_MaxAmpduSize = 0` they agree on none; {len(links.LOSSY_SEEDS)} seeds:\n",
             table(["errors", "m", "UDP, ns-3", "ours", "ratio", "3 %", "NewReno, ns-3", "ours", "ratio", "5 %"], alone),
             "0.001 is a few datagrams in all runs together. At 70 m the cause is `table`, a fit to that of ns-3, which errs where",
-            "it ends (`crates/lightlag-radio/src/phy/error_model/table.rs`): at 7.98 dB ns-3 loses 0.9956 of the frames, ours 0.987.",
+            "it ends (`crates/lightlag-wifi/src/phy/error_model/table.rs`): at 7.98 dB ns-3 loses 0.9956 of the frames, ours 0.987.",
             "There is no switch for it.\n",
         ]
     )

@@ -12,9 +12,9 @@ use lightlag_net::{
 use lightlag_orbit::grid::derived::FoundGrid;
 use lightlag_orbit::own_ways::Own;
 use lightlag_orbit::{Handover, Rules, Sky};
-use lightlag_radio::{MediumConfig, StationConfig};
 use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
+use lightlag_wifi::{MediumConfig, StationConfig};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Warnings about radio media, and what they refuse.
 
 use lightlag_core::params::Registered;
-use lightlag_radio::class::Parameters;
-use lightlag_radio::rate::{Arf, RateControl};
-use lightlag_radio::{Class, Radio};
 use lightlag_scenario::{ScenarioError, Warning, parse_toml};
+use lightlag_wifi::class::Parameters;
+use lightlag_wifi::rate::{Arf, RateControl};
+use lightlag_wifi::{Class, Radio};
 
 /// The warnings of a scenario.
 fn warnings(text: &str) -> Vec<Warning> {

@@ -26,11 +26,11 @@ use lightlag_core::{Instant, Probability, prefetch, prefetch_value};
 use lightlag_mobility::Vector;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{LinkId, NodeId, RouteTable};
-use lightlag_radio::{AirDrop, Aired, Class, Happening, Medium, Msdu, Station, To};
 use lightlag_routing::{
     Action, Agent, Break, Extra, Fate, Heading, Identity, Message, Receiver, Step, Surroundings, Verdict, arp,
 };
 use lightlag_scenario::Network;
+use lightlag_wifi::{AirDrop, Aired, Class, Happening, Medium, Msdu, Station, To};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

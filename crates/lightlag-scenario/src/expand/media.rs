@@ -8,7 +8,7 @@ use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
 use lightlag_core::params::Registered;
 use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
-use lightlag_radio::StationConfig;
+use lightlag_wifi::StationConfig;
 
 /// A medium and the radios on it.
 pub(crate) struct Radios<'a> {

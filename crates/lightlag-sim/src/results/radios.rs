@@ -4,9 +4,9 @@ use crate::nodes::{Interface, Nodes};
 use crate::table::{Names, recorded, rows};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
-use lightlag_radio::{Class, ClassCounters};
 use lightlag_routing::Kind;
 use lightlag_scenario::Network;
+use lightlag_wifi::{Class, ClassCounters};
 use std::collections::BTreeMap;
 
 rows! {

@@ -11,12 +11,12 @@ use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport};
 use lightlag_core::params::{Registered, Value};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
-use lightlag_radio::phy::timing::ACK_SIZE;
-use lightlag_radio::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
-use lightlag_radio::propagation::decibels::{decibels, ratio};
-use lightlag_radio::rate::RateControl;
-use lightlag_radio::{Class, Medium as Air, Radio, Station};
 use lightlag_routing::{Protocol, Router};
+use lightlag_wifi::phy::timing::ACK_SIZE;
+use lightlag_wifi::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
+use lightlag_wifi::propagation::decibels::{decibels, ratio};
+use lightlag_wifi::rate::RateControl;
+use lightlag_wifi::{Class, Medium as Air, Radio, Station};
 use sight::{Sight, air, spacing};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use crate::network::Medium;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
-use lightlag_radio::rate::RateControl;
-use lightlag_radio::{Medium as Air, Station};
+use lightlag_wifi::rate::RateControl;
+use lightlag_wifi::{Medium as Air, Station};
 use std::collections::VecDeque;
 
 /// The links of a medium at one time.

@@ -3,9 +3,9 @@
 use crate::nodes::{Load, Nodes};
 use crate::tap::Tap;
 use crate::tap::capture::air::{AirFrame, Content, Form, Radio};
-use lightlag_radio::phy::{Format, Guard, Mode, Width};
-use lightlag_radio::{Aired, Kind, To};
 use lightlag_routing::{Receiver, arp};
+use lightlag_wifi::phy::{Format, Guard, Mode, Width};
+use lightlag_wifi::{Aired, Kind, To};
 use lightlag_wire::arp::Operation;
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation};

@@ -5,8 +5,8 @@
 use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{Radio, Station};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{Radio, Station};
 
 fn pair(other: f64, size: u32, rts_threshold: u32) -> Bench {
     let radio = Radio { rts_threshold, ..Radio::default() };

@@ -5,8 +5,8 @@
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::{Band, ErrorCurves, ErrorModel, Guard, Mode, Standard, Width, noise_floor};
-use lightlag_radio::{AirDrop, Kind, MissingBlockAck, Radio, Station, To};
+use lightlag_wifi::phy::{Band, ErrorCurves, ErrorModel, Guard, Mode, Standard, Width, noise_floor};
+use lightlag_wifi::{AirDrop, Kind, MissingBlockAck, Radio, Station, To};
 
 fn mcs(number: u32, aggregation: f64) -> Radio {
     Radio { rate: format!("mcs{number}"), aggregation, ..Radio::default() }

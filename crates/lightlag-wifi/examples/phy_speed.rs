@@ -1,13 +1,13 @@
 //! Measures the power at all receivers of a frame, one lookup of errors, and one draw of fading.
 //!
 //! ```sh
-//! cargo run --release -p lightlag-radio --example phy_speed
+//! cargo run --release -p lightlag-wifi --example phy_speed
 //! ```
 
 use lightlag_core::{Bytes, Instant};
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::{Band, ErrorCurves, ErrorModel, Mode};
-use lightlag_radio::propagation::{
+use lightlag_wifi::phy::{Band, ErrorCurves, ErrorModel, Mode};
+use lightlag_wifi::propagation::{
     AirToGround, Channel, Draws, Fading, Friis, LogDistance, Loss, Place, Places, Propagation, Rician, TwoRay,
 };
 use std::hint::black_box;

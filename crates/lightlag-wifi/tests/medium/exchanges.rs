@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Event, at, config, place};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{AirDrop, Radio, Station, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{AirDrop, Radio, Station, To};
 
 const ONE: To = To::One(Station(1));
 

@@ -3,8 +3,8 @@
 use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::{Area, Mobility, Motion, Vector};
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
 use std::collections::BTreeMap;
 
 /// The number of a packet among those of its sender, and that sender.

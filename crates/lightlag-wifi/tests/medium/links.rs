@@ -5,8 +5,8 @@
 
 use crate::bench::{Bench, Event, Saturated, at, config, place};
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{Radio, Station, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{Radio, Station, To};
 
 /// A link of this length that is always busy for 5 s, with unlimited tries: frames that arrived, and attempts.
 fn busy(metres: f64, radio: &Radio) -> (f64, f64) {

@@ -2,14 +2,14 @@
 //!
 //! ```sh
 //! make target/peers/ns3-wifi-phy
-//! target/peers/ns3-wifi-phy | cargo run --release -p lightlag-radio --example ns3_phy
+//! target/peers/ns3-wifi-phy | cargo run --release -p lightlag-wifi --example ns3_phy
 //! ```
 
 use lightlag_core::Bytes;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::error_model::success;
-use lightlag_radio::phy::{Band, Capabilities, Coding, ErrorCurves, ErrorModel, Format, Guard, Mode, Standard, Width};
-use lightlag_radio::propagation::{Friis, LogDistance, Loss, TwoRay, decibels::ratio};
+use lightlag_wifi::phy::error_model::success;
+use lightlag_wifi::phy::{Band, Capabilities, Coding, ErrorCurves, ErrorModel, Format, Guard, Mode, Standard, Width};
+use lightlag_wifi::propagation::{Friis, LogDistance, Loss, TwoRay, decibels::ratio};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 

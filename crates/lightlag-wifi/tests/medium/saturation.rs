@@ -3,8 +3,8 @@
 //! The figures of ns-3 are in `benchmarks/peers/ns3/air.json`: `ns3-air-saturation`, means of three seeds over 10 s.
 
 use crate::bench::{Bench, Saturated, at, circle, config};
-use lightlag_radio::Radio;
-use lightlag_radio::phy::Standard;
+use lightlag_wifi::Radio;
+use lightlag_wifi::phy::Standard;
 
 /// Frames acknowledged and attempts in 10 s.
 fn saturated(standard: Standard, stations: u32, radio: &Radio) -> (f64, f64) {

@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{Aired, BlockAckAgreement, Kind, Radio, Station, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{Aired, BlockAckAgreement, Kind, Radio, Station, To};
 use std::collections::BTreeSet;
 
 fn negotiating() -> Radio {

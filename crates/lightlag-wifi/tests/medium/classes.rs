@@ -1,9 +1,9 @@
 //! Access classes of EDCA, by the sums of their times.
 
 use crate::bench::{Bench, Event, Saturated, at, circle, config};
-use lightlag_radio::class::Parameters;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{Class, Edca, Radio, Station, To};
+use lightlag_wifi::class::Parameters;
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{Class, Edca, Radio, Station, To};
 
 fn radio(rate: &str) -> Radio {
     Radio { rate: rate.to_owned(), aggregation: 0.0, ..Radio::default() }

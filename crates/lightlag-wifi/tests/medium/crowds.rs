@@ -3,8 +3,8 @@
 use crate::bench::{Bench, at, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::{Radio, Station, StationCounters, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::{Radio, Station, StationCounters, To};
 use proptest::prelude::*;
 
 const TALKING: u32 = 24;

@@ -3,9 +3,9 @@
 use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::params::Registered;
 use lightlag_mobility::Vector;
-use lightlag_radio::phy::Standard;
-use lightlag_radio::rate::RateControl;
-use lightlag_radio::{Radio, Station, To};
+use lightlag_wifi::phy::Standard;
+use lightlag_wifi::rate::RateControl;
+use lightlag_wifi::{Radio, Station, To};
 
 /// Packets of 1500 B in 10 s over so many metres.
 fn goodput(standard: Standard, radio: &Radio, metres: f64) -> f64 {
