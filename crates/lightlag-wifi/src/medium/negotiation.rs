@@ -3,8 +3,10 @@
 use super::agreement::{ACTION_SIZE, Content};
 use super::frame::{AirDrop, Frame, Happening, Kind, Peer, Station, To};
 use super::reorder::Reorder;
-use super::{ACK_SIZE, Medium, Outgoing, State};
+use super::delivery::Outgoing;
+use super::{Medium, State};
 use crate::phy::BasicRates;
+use crate::phy::timing::ACK_SIZE;
 use lightlag_core::Instant;
 
 impl<P: Clone> Medium<P> {

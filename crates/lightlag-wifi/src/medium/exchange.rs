@@ -1,0 +1,340 @@
+//! The exchanges of a station: which packets it sends, how others answer, and what follows from the answer or its absence.
+
+use super::access::State;
+use super::aggregate::{self, BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
+use super::delivery::Outgoing;
+use super::frame::{AirDrop, Frame, Happening, Kind, Msdu, Peer, Station, To};
+use super::queue::Pending;
+use super::station::StationState;
+use super::{Medium, RTS_SIZE};
+use crate::phy::timing::ACK_SIZE;
+use crate::phy::{BasicRates, Mode};
+use crate::rate::{Choice, Outcome};
+use lightlag_core::{Bytes, Duration, Instant};
+
+impl<P: Clone> Medium<P> {
+    /// A station sends its first packets, or asks for the medium for them.
+    pub(super) fn start(&mut self, at: u32, now: Instant) {
+        let class = self.stations[at as usize].class;
+        if let Some(peer) = self.stations[at as usize].next_owed(class) {
+            return self.ask_what_arrived(at, now, peer);
+        }
+        if self.negotiate(at, now) {
+            return;
+        }
+        self.choose(at, now);
+        let state = &self.stations[at as usize];
+        let together = state.together;
+        let Some(pending) = state.head(state.class) else { return };
+        let (to, packet) = (pending.msdu.to, pending.number);
+        let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
+        if matches!(to, To::One(_)) && size > state.rts_threshold {
+            let mode = state.broadcast_mode;
+            let data_mode = state.mode;
+            let ppdu = if together.is_some() { size } else { aggregate::alone(data_mode, size) };
+            let (cts, data) = (self.answer_time(mode, ACK_SIZE), data_mode.duration(Bytes(ppdu.into())));
+            let ack = self.acknowledgement_time(data_mode, together);
+            let reserves = self.timing.sifs * 3 + cts + data + ack;
+            let outgoing =
+                Outgoing { packet, class, ..Outgoing::control(to, Kind::Rts, mode, RTS_SIZE.0 as u32, reserves) };
+            let end = self.send(at, now, outgoing);
+            self.stations[at as usize].access.ask();
+            self.wait(at, end);
+        } else {
+            self.send_data(at, now);
+        }
+    }
+
+    /// Chooses the packets that a station sends next, and their mode.
+    pub(super) fn choose(&mut self, at: u32, now: Instant) {
+        let sifs = self.timing.sifs;
+        let (seed, curves) = (self.seed, &self.curves);
+        let state = &mut self.stations[at as usize];
+        let class = state.class;
+        let to = state.head(class).map(|pending| pending.msdu.to);
+        if let Some(control) = &mut state.control
+            && let Some(To::One(Station(to))) = to
+            && let Some(state_of_pair) = control.of(to, curves, seed)
+        {
+            Choice { mode: state.mode, is_probe: state.is_probe } = state_of_pair.choose(now);
+        }
+        let burst = state.access.burst(class);
+        let longest = if burst > Duration::ZERO {
+            let answer = BasicRates::MANDATORY.answer(state.mode).duration(Bytes(BLOCK_ACK_SIZE.into()));
+            state.mode.largest(burst.saturating_sub(sifs + answer)).0 as u32
+        } else {
+            u32::MAX
+        };
+        let most = state.aggregation.filter(|_| !state.is_probe).and_then(|most| aggregate::most(state.mode, most));
+        let most = most.map(|most| most.min(longest));
+        let mut sending = std::mem::take(&mut state.sending);
+        let next = |station| state.next_sequence(Peer { station, class });
+        let is_blocked = |station| {
+            state.agreements.as_ref().is_some_and(|agreements| agreements.is_blocked(Peer { station, class }))
+        };
+        let most = |station| most.filter(|_| state.may_aggregate(Peer { station, class }));
+        state.together = state.queues[class].choose(is_blocked, most, state.overhead, next, &mut sending);
+        state.sending = sending;
+    }
+
+    pub(super) fn send_data(&mut self, at: u32, start: Instant) {
+        let reserves = {
+            let state = &self.stations[at as usize];
+            self.timing.sifs + self.acknowledgement_time(state.mode, state.together)
+        };
+        let state = &mut self.stations[at as usize];
+        let class = state.class;
+        state.counters.sent += state.sending.len() as u64;
+        state.queues[class].sent += state.sending.len() as u64;
+        let to = state.current().map_or(To::All, |of| of.msdu.to);
+        if let (Some(size), To::One(Station(to))) = (state.together, to) {
+            let mut mpdus = Vec::with_capacity(state.sending.len());
+            let mut length = Length::default();
+            for place in 0..state.sending.len() {
+                let packet = state.sending[place];
+                let fresh = state.next_sequence(Peer { station: to, class });
+                let Some(pending) = state.queues[state.class].get_mut(packet) else { continue };
+                let is_fresh = pending.sequence == 0;
+                if is_fresh {
+                    pending.sequence = fresh;
+                }
+                let (offset, bytes) = length.place(pending.msdu.size + state.overhead);
+                length = length.with(pending.msdu.size + state.overhead);
+                let payload = (!self.watched.is_empty()).then(|| pending.msdu.payload.clone());
+                let (sequence, is_retry) = (pending.sequence, pending.tries > 0);
+                mpdus.push(Mpdu { packet, sequence, is_retry, offset, bytes, payload });
+                if is_fresh {
+                    state.number(Peer { station: to, class });
+                }
+            }
+            state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
+            state.counters.aggregates += 1;
+            state.counters.aggregated += mpdus.len() as u64;
+            let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.mode, size, reserves);
+            let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
+            return self.wait(at, end);
+        }
+        let is_numbered = state.aggregation.is_some() || state.agreements.is_some();
+        let fresh = match state.current() {
+            Some(pending) => match pending.msdu.to {
+                To::One(Station(station)) if pending.sequence == 0 && is_numbered => {
+                    Some(state.number(Peer { station, class }))
+                }
+                _ => None,
+            },
+            None => return,
+        };
+        let Some(number) = state.sending.first() else { return };
+        let Some(pending) = state.queues[class].get_mut(*number) else { return };
+        pending.sequence = fresh.unwrap_or(pending.sequence);
+        let (to, packet, sequence) = (pending.msdu.to, pending.number, pending.sequence);
+        let is_retry = pending.tries > 0;
+        let is_needed = to == To::All || !self.watched.is_empty();
+        let payload = is_needed.then(|| pending.msdu.payload.clone());
+        let size = pending.msdu.size + state.overhead;
+        state.counters.retries += u64::from(is_retry);
+        let (mode, reserves) = match to {
+            To::All => (state.broadcast_mode, Duration::ZERO),
+            To::One(_) => (state.mode, reserves),
+        };
+        let outgoing = Outgoing::control(to, Kind::Data, mode, aggregate::alone(mode, size), reserves);
+        let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, class, ..outgoing });
+        match to {
+            To::All => {
+                let state = &mut self.stations[at as usize];
+                state.access.state = State::Sending(end);
+                state.wake = Some(end);
+                self.changed.push(at);
+            }
+            To::One(_) => self.wait(at, end),
+        }
+    }
+
+    /// A station asks what has arrived at a receiver, which thereby learns what it need not wait for.
+    pub(super) fn ask_what_arrived(&mut self, at: u32, now: Instant, peer: Peer) {
+        let state = &mut self.stations[at as usize];
+        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(peer.station));
+        let sequence = state.queues[peer.class].iter().find(is_sent).map(|of| of.sequence);
+        let sequence = sequence.unwrap_or_else(|| state.next_sequence(peer));
+        state.tells = Some(peer);
+        state.access.ask();
+        let mode = self.request_mode(at);
+        let (kind, to) = (Kind::BlockAckRequest, To::One(Station(peer.station)));
+        let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
+        let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
+        let end = self.send(at, now, Outgoing { sequence, class: peer.class, ..outgoing });
+        self.wait(at, end);
+    }
+
+    /// The time of an answer to a frame of this mode.
+    pub(super) fn answer_time(&self, mode: Mode, size: Bytes) -> Duration {
+        BasicRates::MANDATORY.answer(mode).duration(size)
+    }
+
+    /// The time of the acknowledgement of a frame or, if it has so many bytes, an A-MPDU.
+    pub(super) fn acknowledgement_time(&self, mode: Mode, together: Option<u32>) -> Duration {
+        let size = if together.is_some() { Bytes(BLOCK_ACK_SIZE.into()) } else { ACK_SIZE };
+        self.answer_time(mode, size)
+    }
+
+    /// A station answers a frame.
+    pub(super) fn answer(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), kind: Kind, reserves: Duration) {
+        let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
+        let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
+        let (answers, answered) = (Some(frame.exchange), Some(ratio));
+        self.send(at, start, Outgoing { answers, answered, class: frame.class, ..outgoing });
+    }
+
+    /// A station tells which packets of a sender it has, from `sequence` on.
+    pub(super) fn acknowledge_block(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), sequence: u64) {
+        let bitmap = self.stations[at as usize].reordered(frame.peer()).bitmap(sequence);
+        let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
+        let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
+        let (answers, answered, class) = (Some(frame.exchange), Some(ratio), frame.class);
+        self.send(at, start, Outgoing { sequence, bitmap, answers, answered, class, ..outgoing });
+    }
+
+    pub(super) fn acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.access.renew(state.class);
+        state.wake = None;
+        let sent = state.take_current(now);
+        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = sent {
+            state.counters.settled += 1;
+            self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
+        }
+        self.next(at, now, Some(next));
+    }
+
+    /// The packets of an A-MPDU that have arrived are done; the others are tried again.
+    pub(super) fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant, snr: Option<f64>) {
+        if self.stations[at as usize].tells.is_none() {
+            let StationState { sending, queues, class, .. } = &mut self.stations[at as usize];
+            let queue = &mut queues[*class];
+            let arrived = sending.iter().filter(|number| queue.get_mut(**number).is_some_and(|of| of.arrived)).count();
+            self.learn(at, arrived as u32, snr);
+        }
+        let state = &mut self.stations[at as usize];
+        let class = state.class;
+        state.access.allowed(class);
+        state.access.renew(class);
+        state.wake = None;
+        let receiver = state.tells.take();
+        let told = receiver.is_some();
+        if let Some(receiver) = receiver {
+            state.tell_done(receiver);
+        }
+        let about = match state.unresolved.take_if(|(of, _)| told && *of == class) {
+            Some((_, packets)) => packets,
+            None if told => Vec::new(),
+            None => std::mem::take(&mut state.sending),
+        };
+        for number in about {
+            let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
+            pending.tries += 1;
+            let (arrived, tries) = (pending.arrived, pending.tries);
+            if !arrived && tries < state.tries {
+                continue;
+            }
+            let Some(pending) = state.queues[state.class].take(now, number) else { continue };
+            let happening = match pending.msdu {
+                Msdu { to: To::One(to), payload, .. } if arrived => {
+                    state.counters.settled += 1;
+                    Happening::Acknowledged { at: Station(at), to, payload }
+                }
+                _ => {
+                    state.counters.dropped_retry += 1;
+                    state.give_up(at, class, pending, AirDrop::Retry)
+                }
+            };
+            self.happenings.push_back(happening);
+        }
+        self.next(at, now, Some(next));
+    }
+
+    /// A frame for all has left.
+    pub(super) fn finish(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        state.access.renew(state.class);
+        state.counters.settled += u64::from(state.take_current(now).is_some());
+        self.next(at, now, Some(now + self.timing.sifs));
+    }
+
+    /// No answer came.
+    pub(super) fn unanswered(&mut self, at: u32, now: Instant) {
+        let state = &mut self.stations[at as usize];
+        let until = state.access.busy_until.max(now);
+        state.access.occupy(until, until);
+        state.access.busy_until = until;
+        let class = state.class;
+        if std::mem::take(&mut state.acts) {
+            return self.action_unanswered(at, now);
+        }
+        if state.agreements.is_some()
+            && let Some(receiver) = state.tells.take()
+        {
+            return self.request_unanswered(at, now, receiver);
+        }
+        let asked = state.access.asks();
+        let is_last = state.access.retry(class) >= state.tries;
+        if is_last {
+            state.access.renew(class);
+        }
+        if let Some(receiver) = state.tells.take() {
+            if is_last {
+                state.tell_done(receiver);
+                for number in state.unresolved.take_if(|(of, _)| *of == class).map_or(Vec::new(), |(_, of)| of) {
+                    if let Some(pending) = state.queues[class].take(now, number) {
+                        state.counters.dropped_retry += 1;
+                        self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
+                    }
+                }
+            }
+            return self.next(at, now, None);
+        }
+        if state.asks_again
+            && !asked
+            && state.together.is_some()
+            && state.unresolved.is_none()
+            && let Some(To::One(Station(station))) = state.current().map(|of| of.msdu.to)
+        {
+            let peer = Peer { station, class };
+            state.owed.retain(|of| *of != peer);
+            state.owed.push_front(peer);
+            self.learn(at, 0, None);
+            let state = &mut self.stations[at as usize];
+            state.unresolved = Some((class, std::mem::take(&mut state.sending)));
+            return self.next(at, now, None);
+        }
+        if !asked {
+            self.learn(at, 0, None);
+        }
+        let state = &mut self.stations[at as usize];
+        let is_alone = state.together.is_none();
+        for number in std::mem::take(&mut state.sending) {
+            let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
+            pending.tries += u32::from(!asked);
+            if pending.tries < state.tries && !(is_last && (is_alone || asked)) {
+                continue;
+            }
+            if let Some(pending) = state.queues[state.class].take(now, number) {
+                state.counters.dropped_retry += 1;
+                self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
+            }
+        }
+        self.next(at, now, None);
+    }
+
+    /// A station learns the outcome of the packets that it has sent.
+    pub(super) fn learn(&mut self, at: u32, arrived: u32, snr: Option<f64>) {
+        let (seed, curves) = (self.seed, &self.curves);
+        let to = self.stations[at as usize].current().map(|pending| pending.msdu.to);
+        let StationState { control, sending, mode, .. } = &mut self.stations[at as usize];
+        if let Some(control) = control
+            && let Some(To::One(Station(to))) = to
+            && let Some(of) = control.of(to, curves, seed)
+        {
+            of.learn(Outcome { mode: *mode, sent: sending.len() as u32, arrived, snr });
+        }
+    }
+}
