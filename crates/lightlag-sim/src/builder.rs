@@ -20,7 +20,7 @@ use crate::hosts::tcp::{self, Shared, Tcp};
 use crate::hosts::transport::Sockets;
 use crate::hosts::{Hosts, Outcomes};
 use crate::ids::{FlowIndex, UdpIndex};
-use crate::nodes::Nodes;
+use crate::media::Nodes;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;

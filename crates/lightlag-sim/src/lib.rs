@@ -11,7 +11,7 @@
 //!   - `agenda`: which part is due next.
 //!   - `fabric`: links and routes; packets are offered to links and taken from them.
 //!   - `hosts`: the ends of flows and their applications.
-//!   - `nodes`: nodes on radio media, with their interfaces and routing agents.
+//!   - `media`: nodes on radio media, with their interfaces and routing agents.
 //!   - `clerks`: crashes of proxies, and stations that tell of outages.
 //!   - `tap`: what is written down of a run, and who watches its packets.
 //! - `border`: what a partition keeps for the others, and which part of the network is where.
@@ -32,7 +32,7 @@ pub mod estimate;
 mod fabric;
 mod hosts;
 mod ids;
-mod nodes;
+mod media;
 pub mod partition;
 pub mod results;
 pub mod run;

@@ -13,7 +13,7 @@ mod traffic;
 use crate::agenda::Agenda;
 use crate::hosts::Outcome;
 use crate::ids::FlowIndex;
-pub use crate::nodes::Paths;
+pub use crate::media::Paths;
 use crate::table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};

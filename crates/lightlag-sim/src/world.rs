@@ -11,7 +11,7 @@ use crate::hosts::relay::Relay;
 use crate::hosts::socket::{Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::{Enclosed, Transport};
-use crate::nodes::Nodes;
+use crate::media::Nodes;
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;

@@ -23,8 +23,8 @@
 mod access;
 mod aggregate;
 mod agreement;
-mod backoff;
 mod background;
+mod backoff;
 mod delivery;
 mod exchange;
 mod frame;

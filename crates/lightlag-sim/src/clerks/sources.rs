@@ -6,7 +6,7 @@
 
 use super::stations::{Tell, User};
 use crate::body::SeqNumber;
-use crate::nodes::Way;
+use crate::media::Way;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::Network;

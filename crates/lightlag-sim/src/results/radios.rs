@@ -1,6 +1,6 @@
 //! The radios of nodes, and their positions.
 
-use crate::nodes::{Interface, Nodes};
+use crate::media::{Interface, Nodes};
 use crate::table::{Names, recorded, rows};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;

@@ -10,7 +10,7 @@ use super::World;
 use crate::agenda::Due;
 use crate::body::{Body, Packet};
 use crate::border::Border;
-use crate::nodes::{Nodes, Outcome, Parcel, Turn, Way};
+use crate::media::{Nodes, Outcome, Parcel, Turn, Way};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::LinkId;

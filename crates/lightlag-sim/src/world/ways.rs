@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::border::Border;
 use crate::fabric::Fabric;
 use crate::ids::FlowIndex;
-use crate::nodes::{Nodes, Parcel, Way};
+use crate::media::{Nodes, Parcel, Way};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;

@@ -178,7 +178,14 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station answers a frame.
-    pub(super) fn answer(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), kind: Kind, reserves: Duration) {
+    pub(super) fn answer(
+        &mut self,
+        at: u32,
+        start: Instant,
+        (frame, ratio): (&Frame<P>, f64),
+        kind: Kind,
+        reserves: Duration,
+    ) {
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
         let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
         let (answers, answered) = (Some(frame.exchange), Some(ratio));
@@ -186,7 +193,13 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station tells which packets of a sender it has, from `sequence` on.
-    pub(super) fn acknowledge_block(&mut self, at: u32, start: Instant, (frame, ratio): (&Frame<P>, f64), sequence: u64) {
+    pub(super) fn acknowledge_block(
+        &mut self,
+        at: u32,
+        start: Instant,
+        (frame, ratio): (&Frame<P>, f64),
+        sequence: u64,
+    ) {
         let bitmap = self.stations[at as usize].reordered(frame.peer()).bitmap(sequence);
         let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
         let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);

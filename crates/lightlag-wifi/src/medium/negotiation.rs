@@ -1,9 +1,9 @@
 //! The exchanges of stations that negotiate agreements about block acknowledgements.
 
 use super::agreement::{ACTION_SIZE, Content};
+use super::delivery::Outgoing;
 use super::frame::{AirDrop, Frame, Happening, Kind, Peer, Station, To};
 use super::reorder::Reorder;
-use super::delivery::Outgoing;
 use super::{Medium, State};
 use crate::phy::BasicRates;
 use crate::phy::timing::ACK_SIZE;

@@ -1,6 +1,6 @@
 //! Frames of a medium, as captures write them.
 
-use crate::nodes::{Load, Nodes};
+use crate::media::{Load, Nodes};
 use crate::tap::Tap;
 use crate::tap::capture::air::{AirFrame, Content, Form, Radio};
 use lightlag_routing::{Receiver, arp};

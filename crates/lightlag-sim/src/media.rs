@@ -1,0 +1,342 @@
+//! Nodes on radio media: the media, and at each node on one its interface with a routing agent.
+//!
+//! An interface has the number of a link behind those of all links, so routes and endpoints name it like a link. A packet
+//! that is given to it waits in its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
+//!
+//! - [`parcel`]: packets on media, and what happens to them.
+//! - [`air`]: a medium, and the nodes on it.
+//! - [`interface`]: a node's interface to a medium.
+//! - [`agents`]: routing agents: where they send packets, and what they ask for.
+//! - [`arp`]: addresses of neighbours.
+//! - [`frames`]: frames that interfaces give to a medium, and what a medium reports of them.
+//! - [`classes`]: access classes of packets.
+//! - [`waiting`]: packets that wait for a route.
+//! - [`trail`]: the nodes that a packet has crossed.
+//! - [`journey`]: the crossings of a flow's data.
+//! - [`ways`]: the ways of flows, as a table.
+
+mod agents;
+mod air;
+mod arp;
+mod classes;
+mod frames;
+mod interface;
+mod journey;
+mod parcel;
+mod trail;
+mod waiting;
+mod ways;
+
+use air::Air;
+pub(crate) use interface::Interface;
+pub(crate) use journey::{Crossed, Journey};
+pub(crate) use parcel::{Load, Outcome, Parcel, Way};
+pub(crate) use trail::Trail;
+pub use ways::Paths;
+
+use crate::body::{Packet, UDP_HEADER};
+use crate::ids::FlowIndex;
+use interface::earlier;
+use lightlag_core::Instant;
+use lightlag_core::own::Fault;
+use lightlag_net::{LinkId, NodeId, RouteTable};
+use lightlag_routing::{Extra, Identity};
+use lightlag_scenario::Network;
+use lightlag_wifi::{Aired, Class, Medium, Station};
+use std::collections::VecDeque;
+use waiting::Waiting;
+
+/// All media, and the interfaces of nodes on them.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    /// The number of the first interface, as a link.
+    first: u32,
+    pub(crate) media: Vec<Air>,
+    pub(crate) interfaces: Vec<Interface>,
+    /// Bytes of an IP header.
+    ip_header: u32,
+    /// The access class of packets by the number of the endpoint to which they go, where their flow has a code point. Empty
+    /// if no flow has one.
+    classes: Vec<Option<Class>>,
+    /// Packets that interfaces and media dropped, for conservation.
+    pub(crate) dropped: u64,
+    /// Hops of packets over media.
+    pub(crate) hops: u64,
+    /// Happenings of packets that are still to be passed on.
+    outcomes: VecDeque<Outcome>,
+    /// Interfaces whose agents were told something since they were last armed: they may have a new deadline.
+    told: Vec<usize>,
+    /// Ways of flows, and what is known of each.
+    pub(crate) paths: Paths,
+    pub(crate) journeys: Vec<Journey>,
+}
+
+impl Nodes {
+    /// The interfaces of a network, if it has any.
+    pub(crate) fn new(network: &Network, seed: u64) -> Option<Self> {
+        if network.media.is_empty() {
+            return None;
+        }
+        let (mut media, mut interfaces) = (Vec::new(), Vec::new());
+        for (number, plan) in network.media.iter().enumerate() {
+            let first = interfaces.len();
+            let mut stations = vec![None; network.nodes.len()];
+            for (at, member) in plan.members.iter().enumerate() {
+                let station = Station(at as u32);
+                stations[member.node.0 as usize] = Some(station);
+                let name = format!("{}@{}", network.nodes[member.node.0 as usize], plan.name);
+                let identity = Identity { node: member.node, name: &name, seed };
+                interfaces.push(Interface {
+                    node: member.node,
+                    medium: number,
+                    station,
+                    agent: plan.routing.build(&identity),
+                    resolver: lightlag_routing::arp::Resolver::new(plan.arp, &identity),
+                    unaddressed: Vec::new(),
+                    outbox: VecDeque::new(),
+                    waiting: Waiting::default(),
+                    deadline: None,
+                    no_route: 0,
+                    broken: 0,
+                });
+            }
+            let stations_of = plan.members.iter().map(|member| member.station.clone()).collect();
+            media.push(Air {
+                medium: Medium::new(&plan.config, stations_of, seed, &plan.name),
+                hub: network.hub(number),
+                first,
+                stations,
+                nodes: plan.members.iter().map(|member| member.node).collect(),
+                neighbours: Vec::new(),
+                elfn: plan.elfn,
+            });
+        }
+        Some(Self {
+            first: network.links.len() as u32,
+            media,
+            interfaces,
+            ip_header: network.ip.header(),
+            classes: classes::classes(network),
+            dropped: 0,
+            hops: 0,
+            outcomes: VecDeque::new(),
+            told: Vec::new(),
+            paths: Paths::default(),
+            journeys: Journey::all(network),
+        })
+    }
+
+    /// The number of an interface as that of a link.
+    pub(crate) fn link(&self, interface: usize) -> LinkId {
+        LinkId(self.first + interface as u32)
+    }
+
+    /// The interface whose number as that of a link this is.
+    pub(crate) fn of_link(&self, on: LinkId) -> usize {
+        (on.0 - self.first) as usize
+    }
+
+    /// Whether a node is on the medium of an interface.
+    fn is_on(&self, interface: usize, node: NodeId) -> bool {
+        self.media[self.interfaces[interface].medium].stations[node.0 as usize].is_some()
+    }
+
+    /// The node that stands for the medium of an interface in route tables.
+    fn hub(&self, interface: usize) -> NodeId {
+        self.media[self.interfaces[interface].medium].hub
+    }
+
+    /// The node at which a packet that comes to an interface leaves the medium.
+    pub(crate) fn exit(&self, interface: usize, destination: NodeId, routes: &RouteTable) -> NodeId {
+        if self.is_on(interface, destination) {
+            return destination;
+        }
+        routes.neighbour(self.hub(interface), destination).unwrap_or(destination)
+    }
+
+    /// Bytes of the headers of a routing message.
+    pub(crate) fn message_header(&self) -> u32 {
+        self.ip_header + UDP_HEADER
+    }
+
+    /// Lets the media tell of the frames of these interfaces.
+    pub(crate) fn watch(&mut self, interfaces: &[usize]) {
+        for (number, air) in self.media.iter_mut().enumerate() {
+            let here = interfaces.iter().map(|interface| &self.interfaces[*interface]);
+            air.medium.watch(here.filter(|interface| interface.medium == number).map(|interface| interface.station));
+        }
+    }
+
+    /// The number of a station's interface as that of a link.
+    pub(crate) fn link_of(&self, medium: usize, station: Station) -> LinkId {
+        self.link(self.media[medium].first + station.0 as usize)
+    }
+
+    /// The next frame of a node that is watched: the medium on which it is, and the frame.
+    pub(crate) fn next_aired(&mut self) -> Option<(usize, Aired<Load>)> {
+        let next = |(number, air): (usize, &mut Air)| Some((number, air.medium.next_aired()?));
+        self.media.iter_mut().enumerate().find_map(next)
+    }
+
+    /// Whether frames of data on a medium name a class.
+    pub(crate) fn has_qos(&self, medium: usize) -> bool {
+        self.media[medium].medium.has_classes()
+    }
+
+    /// The node of a station.
+    pub(crate) fn node(&self, medium: usize, station: Station) -> NodeId {
+        self.media[medium].nodes[station.0 as usize]
+    }
+
+    /// Starts all agents.
+    pub(crate) fn start(&mut self) {
+        for interface in 0..self.interfaces.len() {
+            self.interfaces[interface].agent.start(Instant::ZERO);
+            self.act(Instant::ZERO, interface);
+        }
+        self.interfaces.iter_mut().for_each(Interface::look_ahead);
+    }
+
+    /// A packet comes to an interface from an endpoint or a link; it leaves the medium at the node `toward`.
+    pub(crate) fn take_up(&mut self, interface: usize, toward: NodeId, packet: &Packet) {
+        let origin = self.interfaces[interface].node;
+        let (extra, trail) = (Extra::None, Trail::default());
+        let parcel = Parcel { packet: *packet, origin, toward, from: None, extra, trail };
+        self.interfaces[interface].outbox.push_back(Box::new(parcel));
+    }
+
+    /// A packet came out of the air at its destination.
+    pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel) {
+        if let Some(from) = parcel.from {
+            self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
+            self.note_told(interface);
+        }
+    }
+
+    /// A packet with data of a flow has left the medium of an interface. Returns whether the one before it had crossed the
+    /// medium elsewhere.
+    pub(crate) fn left(&mut self, interface: usize, parcel: &Parcel, flow: FlowIndex) -> bool {
+        let Interface { medium, node: exit, .. } = self.interfaces[interface];
+        let air = &self.media[medium];
+        let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
+        let way = Way { interface: air.first as u32 + origin.0, toward: parcel.toward };
+        self.journeys[flow.index()].cross(Crossed { way, trail: parcel.trail, exit })
+    }
+
+    /// The turn of a medium.
+    pub(crate) fn medium_wakes(&mut self, now: Instant, medium: usize) {
+        self.media[medium].medium.medium_wakes(now);
+        self.listen(now, medium);
+    }
+
+    /// When a medium has its next turn.
+    pub(crate) fn medium_wake(&self, medium: usize) -> Option<Instant> {
+        self.media[medium].medium.next_wake()
+    }
+
+    /// The turn of an interface.
+    pub(crate) fn interface_wakes(&mut self, now: Instant, interface: usize) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        if self.media[medium].medium.station_wake(station).is_some_and(|wake| wake <= now) {
+            self.media[medium].medium.station_wakes(now, station);
+            self.listen(now, medium);
+        }
+        let Self { interfaces, media, .. } = self;
+        let of = &mut interfaces[interface];
+        if of.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            of.agent.handle_timeout(now, &mut media[medium]);
+        }
+        if of.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            of.resolver.handle_timeout(now);
+        }
+        while let Some(parcel) = self.interfaces[interface].outbox.pop_front() {
+            self.route(now, interface, parcel);
+        }
+        while let Some(parcel) = self.interfaces[interface].waiting.expired(now) {
+            self.drop_unrouted(interface, &parcel);
+        }
+        self.act(now, interface);
+    }
+
+    /// When an interface has its next turn.
+    pub(crate) fn wake(&self, interface: usize) -> Option<Instant> {
+        let Interface { medium, station, deadline, .. } = self.interfaces[interface];
+        earlier(self.media[medium].medium.station_wake(station), deadline)
+    }
+
+    /// Whether an interface has something to do.
+    ///
+    /// # Errors
+    /// Its next turn, if it was called too early, as when its medium has become busy.
+    pub(crate) fn due(&self, now: Instant, interface: usize) -> Result<(), Option<Instant>> {
+        let wake = self.wake(interface);
+        let is_due = wake.is_some_and(|wake| wake <= now) || !self.interfaces[interface].outbox.is_empty();
+        if is_due { Ok(()) } else { Err(wake) }
+    }
+
+    /// Tells of the media and interfaces whose next turn may be earlier than was known.
+    pub(crate) fn rearm(&mut self, mut arm: impl FnMut(Turn, Instant)) {
+        for medium in 0..self.media.len() {
+            let air = &mut self.media[medium];
+            if let Some(wake) = air.medium.next_wake() {
+                arm(Turn::Medium(medium), wake);
+            }
+            let first = air.first;
+            let Air { medium, .. } = air;
+            medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
+        }
+        while let Some(interface) = self.told.pop() {
+            if let Some(wake) = self.wake(interface) {
+                arm(Turn::Interface(interface), wake);
+            }
+        }
+    }
+
+    /// The interface whose router failed first, and the failure.
+    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
+        let faults = self.interfaces.iter().enumerate().filter_map(|(at, of)| Some((at, of.agent.fault()?)));
+        faults.min_by_key(|(at, fault)| (fault.at, *at))
+    }
+
+    /// The next thing that happened to a packet.
+    pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
+    }
+
+    /// Packets that are in the air, or wait for it or for a route.
+    pub(crate) fn in_flight(&self) -> u64 {
+        let unaddressed = |of: &Interface| of.unaddressed.iter().filter(|of| of.load.is_packet()).count();
+        let waiting = |of: &Interface| of.outbox.len() + of.waiting.len() + unaddressed(of);
+        let waiting = self.interfaces.iter().map(waiting).sum::<usize>();
+        let mut on_air = 0;
+        for air in &self.media {
+            air.medium.pending(|load| on_air += u64::from(load.is_packet()));
+        }
+        waiting as u64 + on_air
+    }
+
+    /// Lets all radios notice what was on the air until the end.
+    pub(crate) fn settle(&mut self, end: Instant) {
+        self.media.iter_mut().for_each(|air| air.medium.settle(end));
+    }
+
+    /// Checks that every packet which was given to a radio was acknowledged, dropped with a cause, or is still there.
+    ///
+    /// # Panics
+    /// If one is not: then the simulator is wrong.
+    pub(crate) fn check(&self, end: Instant) {
+        for of in &self.interfaces {
+            let medium = &self.media[of.medium].medium;
+            let c = medium.counters(of.station, end);
+            let known = c.settled + c.dropped() + medium.waiting(of.station);
+            assert_eq!(c.offered, known, "a radio lost count: {c:?}");
+        }
+    }
+}
+
+/// A part that has turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    Medium(usize),
+    Interface(usize),
+}

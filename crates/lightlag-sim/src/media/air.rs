@@ -1,0 +1,49 @@
+//! A medium, and the nodes on it as routing agents see them.
+
+use super::Load;
+use lightlag_core::{Instant, Probability};
+use lightlag_mobility::Vector;
+use lightlag_net::NodeId;
+use lightlag_routing::Surroundings;
+use lightlag_wifi::{Medium, Station};
+
+/// A medium, and the interfaces on it.
+#[derive(Debug)]
+pub(crate) struct Air {
+    pub(crate) medium: Medium<Load>,
+    /// The node that stands for it in route tables.
+    pub(super) hub: NodeId,
+    /// The interface of its first station.
+    pub(super) first: usize,
+    /// The station of each node of the network that is on it.
+    pub(super) stations: Vec<Option<Station>>,
+    /// The node of each station.
+    pub(super) nodes: Vec<NodeId>,
+    /// Room for the neighbours of a node.
+    pub(super) neighbours: Vec<NodeId>,
+    /// Whether sources are told of their routes.
+    pub(super) elfn: bool,
+}
+
+impl Surroundings for Air {
+    fn has(&self, node: NodeId) -> bool {
+        self.stations.get(node.0 as usize).is_some_and(Option::is_some)
+    }
+
+    fn position(&mut self, node: NodeId, now: Instant) -> Vector {
+        match self.stations[node.0 as usize] {
+            Some(station) => self.medium.position(station, now),
+            None => Vector::ZERO,
+        }
+    }
+
+    fn neighbours(&mut self, node: NodeId, now: Instant, min_delivery: Probability) -> &[NodeId] {
+        self.neighbours.clear();
+        let Self { medium, stations, nodes, neighbours, .. } = self;
+        if let Some(station) = stations[node.0 as usize] {
+            medium.in_range(station, now, min_delivery, |other| neighbours.push(nodes[other.0 as usize]));
+            neighbours.sort_unstable();
+        }
+        neighbours
+    }
+}

@@ -1,0 +1,158 @@
+//! Frames: those that interfaces give to a medium, and what a medium reports of them.
+
+use super::classes::class;
+use super::parcel::Unaddressed;
+use super::{Air, Interface, Load, Nodes, Outcome};
+use lightlag_core::{Instant, prefetch, prefetch_value};
+use lightlag_net::queue::DropCause;
+use lightlag_routing::{Break, Fate, Heading, Receiver, Step};
+use lightlag_wifi::{AirDrop, Class, Happening, Msdu, Station, To};
+
+/// Interfaces whose agents any cache holds.
+const CACHED: usize = 64;
+
+impl Nodes {
+    /// Gives a frame for a neighbour to the medium.
+    pub(super) fn offer(&mut self, now: Instant, interface: usize, frame: Unaddressed) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        let air = &mut self.media[medium];
+        let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
+        let Unaddressed { size, load: payload, .. } = frame;
+        let class = match &payload {
+            Load::Packet(parcel) => class(&self.classes, &parcel.packet).unwrap_or(air.medium.class(station)),
+            _ => Class::BestEffort,
+        };
+        air.medium.offer(now, station, Msdu { to: To::One(to), size, class, payload });
+        self.listen(now, medium);
+    }
+
+    /// Gives a frame for all to the medium.
+    pub(super) fn broadcast(&mut self, now: Instant, interface: usize, size: u32, payload: Load) {
+        let Interface { medium, station, .. } = self.interfaces[interface];
+        let msdu = Msdu { to: To::All, size, class: Class::BestEffort, payload };
+        self.media[medium].medium.offer(now, station, msdu);
+        self.listen(now, medium);
+    }
+
+    /// Takes what happened on a medium: packets wait to be passed on, agents hear at once.
+    pub(super) fn listen(&mut self, now: Instant, medium: usize) {
+        while let Some(happening) = self.media[medium].medium.next_happening() {
+            if self.interfaces.len() > CACHED {
+                self.fetch_next(medium);
+            }
+            match happening {
+                Happening::Received { at, from, to, payload, snr_db } => {
+                    let air = &self.media[medium];
+                    let (interface, from) = (air.first + at.0 as usize, air.nodes[from.0 as usize]);
+                    match payload {
+                        Load::Packet(mut parcel) => {
+                            parcel.from = Some(from);
+                            self.hops += 1;
+                            self.outcomes.push_back(Outcome::Arrived { interface, parcel });
+                        }
+                        Load::Routing(message, _) => {
+                            let to = if to == To::All {
+                                Receiver::All
+                            } else {
+                                Receiver::One(self.interfaces[interface].node)
+                            };
+                            let Self { interfaces, media, .. } = self;
+                            interfaces[interface].agent.hear(now, from, to, &message, snr_db, &mut media[medium]);
+                            self.act(now, interface);
+                        }
+                        Load::Address(packet) => {
+                            self.interfaces[interface].resolver.hear(now, &packet);
+                            self.act(now, interface);
+                        }
+                    }
+                }
+                Happening::Acknowledged { at, to, .. } => {
+                    let air = &self.media[medium];
+                    let (interface, to) = (air.first + at.0 as usize, air.nodes[to.0 as usize]);
+                    self.interfaces[interface].agent.sent(now, to);
+                    self.act(now, interface);
+                }
+                Happening::Dropped { at, to, payload, cause, arrived } => {
+                    let interface = self.media[medium].first + at.0 as usize;
+                    self.gave_up(now, interface, to, payload, cause, arrived);
+                }
+                Happening::Unreachable { at, to, cause } => {
+                    let interface = self.media[medium].first + at.0 as usize;
+                    self.lose_link(now, interface, to, cause, None);
+                    self.act(now, interface);
+                }
+            }
+        }
+    }
+
+    /// Fetches the next agents that hear a message from memory: where an agent is, the agent, and what it needs.
+    fn fetch_next(&self, medium: usize) {
+        let Air { medium, first, nodes, .. } = &self.media[medium];
+        let agent = |place| match medium.happening_after(place)? {
+            Happening::Received { at, from, payload: Load::Routing(message, _), .. } => {
+                let interface = &self.interfaces[first + at.0 as usize];
+                Some((&interface.agent, nodes[from.0 as usize], message))
+            }
+            _ => None,
+        };
+        if let Some((agent, ..)) = agent(3) {
+            prefetch(std::ptr::from_ref(agent));
+        }
+        if let Some((agent, ..)) = agent(2) {
+            prefetch_value(agent.as_ref());
+        }
+        if let Some((agent, from, message)) = agent(1) {
+            agent.prefetch(from, message, Step::Place);
+        }
+        if let Some((agent, from, message)) = agent(0) {
+            agent.prefetch(from, message, Step::Value);
+        }
+    }
+
+    /// The MAC of an interface dropped a frame; `arrived`: only its acknowledgement was lost.
+    fn gave_up(&mut self, now: Instant, interface: usize, to: To, load: Load, cause: AirDrop, arrived: bool) {
+        let parcel = match load {
+            Load::Packet(parcel) => Some(parcel),
+            Load::Routing(..) | Load::Address(_) => None,
+        };
+        let fate = match to {
+            To::All => Fate::Lost,
+            To::One(to) => self.lose_link(now, interface, to, cause, parcel.as_ref().map(|parcel| parcel.heading())),
+        };
+        if let Some(parcel) = parcel.filter(|_| !arrived) {
+            match fate {
+                Fate::Wait => self.keep(now, interface, parcel),
+                Fate::Again => self.route(now, interface, parcel),
+                Fate::Lost => {
+                    let cause = match cause {
+                        AirDrop::Retry => DropCause::Retry,
+                        AirDrop::Queue => DropCause::Queue,
+                        AirDrop::Lifetime => DropCause::Lifetime,
+                    };
+                    self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause });
+                }
+            }
+        }
+        self.act(now, interface);
+    }
+
+    /// Tells the agent of an interface that a frame to a station was dropped.
+    fn lose_link(
+        &mut self,
+        now: Instant,
+        interface: usize,
+        to: Station,
+        cause: AirDrop,
+        heading: Option<Heading>,
+    ) -> Fate {
+        let reason = match cause {
+            AirDrop::Retry => Break::Retry,
+            AirDrop::Queue => Break::Queue,
+            AirDrop::Lifetime => Break::Lifetime,
+        };
+        let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
+        let of = &mut self.interfaces[interface];
+        of.broken += u64::from(reason == Break::Retry);
+        of.agent.broken(now, to, reason, heading.as_ref())
+    }
+}
