@@ -4,6 +4,7 @@
 //! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event a link.
 //! - [`queue`]: which packet leaves next, and which is dropped or marked.
 //! - [`loss`]: which packets are lost, other than for want of room.
+//! - [`medium`]: media that many nodes share.
 //! - [`routing`]: the next link towards a destination.
 //! - [`geometry`]: how far satellites are.
 //! - [`fade`]: rain, and the rates that it leaves.
@@ -14,6 +15,7 @@ pub mod geometry;
 pub mod limit;
 pub mod link;
 pub mod loss;
+pub mod medium;
 pub mod packet;
 pub mod queue;
 pub mod routing;
@@ -28,5 +30,6 @@ pub use link::{
     Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
+pub use medium::StationId;
 pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
 pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};

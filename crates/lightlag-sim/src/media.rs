@@ -39,10 +39,10 @@ use crate::ids::FlowIndex;
 use interface::earlier;
 use lightlag_core::Instant;
 use lightlag_core::own::Fault;
-use lightlag_net::{LinkId, NodeId, RouteTable};
+use lightlag_net::{LinkId, NodeId, RouteTable, StationId};
 use lightlag_routing::{Extra, Identity};
 use lightlag_scenario::Network;
-use lightlag_wifi::{Aired, Class, Medium, Station};
+use lightlag_wifi::{Aired, Class, Medium};
 use std::collections::VecDeque;
 use waiting::Waiting;
 
@@ -82,7 +82,7 @@ impl Nodes {
             let first = interfaces.len();
             let mut stations = vec![None; network.nodes.len()];
             for (at, member) in plan.members.iter().enumerate() {
-                let station = Station(at as u32);
+                let station = StationId(at as u32);
                 stations[member.node.0 as usize] = Some(station);
                 let name = format!("{}@{}", network.nodes[member.node.0 as usize], plan.name);
                 let identity = Identity { node: member.node, name: &name, seed };
@@ -168,7 +168,7 @@ impl Nodes {
     }
 
     /// The number of a station's interface as that of a link.
-    pub(crate) fn link_of(&self, medium: usize, station: Station) -> LinkId {
+    pub(crate) fn link_of(&self, medium: usize, station: StationId) -> LinkId {
         self.link(self.media[medium].first + station.0 as usize)
     }
 
@@ -184,7 +184,7 @@ impl Nodes {
     }
 
     /// The node of a station.
-    pub(crate) fn node(&self, medium: usize, station: Station) -> NodeId {
+    pub(crate) fn node(&self, medium: usize, station: StationId) -> NodeId {
         self.media[medium].nodes[station.0 as usize]
     }
 

@@ -6,6 +6,7 @@
 
 use lightlag_core::{Bytes, Instant};
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 use lightlag_wifi::phy::{Band, ErrorCurves, ErrorModel, Mode};
 use lightlag_wifi::propagation::{
     AirToGround, Channel, Draws, Fading, Friis, LogDistance, Loss, Place, Places, Propagation, Rician, TwoRay,
@@ -27,7 +28,8 @@ fn main() {
     let mut draws = Draws::new(1, "places").at(0, 0);
     let mut coordinates = |most: f64| (0..1000).map(|_| most * draws.uniform()).collect::<Vec<f64>>();
     let (x, y, z) = (coordinates(400.0), coordinates(400.0), coordinates(100.0));
-    let place = |station: usize| Place { station: station as u32, at: Vector::new(x[station], y[station], z[station]) };
+    let place =
+        |station: usize| Place { station: StationId::at(station), at: Vector::new(x[station], y[station], z[station]) };
     let exponent = |exponent| Loss::LogDistance(LogDistance { exponent, ..LogDistance::default() });
     let losses = [
         ("exponent 3", exponent(3.0)),

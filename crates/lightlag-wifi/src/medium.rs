@@ -37,7 +37,7 @@ mod reorder;
 mod station;
 mod tracks;
 
-pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, Station, To};
+pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, To};
 pub use queue::ClassCounters;
 pub use station::StationCounters;
 
@@ -54,6 +54,7 @@ use hearing::{Hearing, Thresholds};
 use lightlag_core::random::mix;
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 use queue::Queue;
 use reach::{Antenna, Reach};
 use station::{Control, StationState};
@@ -86,10 +87,10 @@ pub struct Medium<P> {
     /// Whose frames are told, if anybody's are, and those that wait to be told.
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
-    changed: Vec<u32>,
+    changed: Vec<StationId>,
     background: Background,
     /// Lists of hearers that are free.
-    lists: Vec<Vec<u32>>,
+    lists: Vec<Vec<StationId>>,
 }
 
 /// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
@@ -117,16 +118,16 @@ impl<P: Clone> Medium<P> {
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
         let tracks = Tracks::new(stations.iter().map(|station| station.motion.clone()).collect());
         let mut thresholds: Vec<Arc<Thresholds>> = Vec::new();
-        let hearing = |(station, number): (&StationConfig, u32)| {
+        let hearing = |(number, station): (usize, &StationConfig)| {
             let its = Thresholds::new(&station.radio, config.width);
             let known = thresholds.iter().find(|known| ***known == its).cloned();
             let shared = known.unwrap_or_else(|| {
                 thresholds.push(Arc::new(its));
                 thresholds[thresholds.len() - 1].clone()
             });
-            Hearing::new(shared, number)
+            Hearing::new(shared, StationId::at(number))
         };
-        let hearings: Vec<Hearing> = stations.iter().zip(0..).map(hearing).collect();
+        let hearings: Vec<Hearing> = stations.iter().enumerate().map(hearing).collect();
         let antenna = |(station, hearing): (&StationConfig, &Hearing)| Antenna {
             power: ratio(station.radio.power + station.radio.gain),
             gain: ratio(station.radio.gain),
@@ -207,15 +208,15 @@ impl<P: Clone> Medium<P> {
     }
 
     /// When a station wakes next, if nothing happens before.
-    pub fn station_wake(&self, station: Station) -> Option<Instant> {
-        self.stations[station.0 as usize].next_wake()
+    pub fn station_wake(&self, station: StationId) -> Option<Instant> {
+        self.stations[station.index()].next_wake()
     }
 
     /// Tells of each station whose wake may have changed since the last call.
-    pub fn rearmed(&mut self, mut tell: impl FnMut(Station, Instant)) {
+    pub fn rearmed(&mut self, mut tell: impl FnMut(StationId, Instant)) {
         for station in self.changed.drain(..) {
-            if let Some(wake) = self.stations[station as usize].next_wake() {
-                tell(Station(station), wake);
+            if let Some(wake) = self.stations[station.index()].next_wake() {
+                tell(station, wake);
             }
         }
     }
@@ -231,9 +232,9 @@ impl<P: Clone> Medium<P> {
     }
 
     /// Tells from now on of each frame that one of these stations sends or understands.
-    pub fn watch(&mut self, stations: impl IntoIterator<Item = Station>) {
+    pub fn watch(&mut self, stations: impl IntoIterator<Item = StationId>) {
         self.watched = vec![false; self.stations.len()];
-        stations.into_iter().for_each(|station| self.watched[station.0 as usize] = true);
+        stations.into_iter().for_each(|station| self.watched[station.index()] = true);
     }
 
     /// The next frame of a station that is watched.
@@ -247,8 +248,8 @@ impl<P: Clone> Medium<P> {
     }
 
     /// The class of the packets of a station.
-    pub fn class(&self, station: Station) -> Class {
-        self.stations[station.0 as usize].usual
+    pub fn class(&self, station: StationId) -> Class {
+        self.stations[station.index()].usual
     }
 
     /// The centre of the channel, in hertz.
@@ -264,44 +265,44 @@ impl<P: Clone> Medium<P> {
     }
 
     /// The counters of a station until now. A frame counts from its start on with all of its airtime.
-    pub fn counters(&self, station: Station, now: Instant) -> StationCounters {
-        let state = &self.stations[station.0 as usize];
+    pub fn counters(&self, station: StationId, now: Instant) -> StationCounters {
+        let state = &self.stations[station.index()];
         StationCounters { busy: state.access.busy(now), ..state.counters }
     }
 
     /// The counters of a class at a station until now; none if it never had a packet of this class.
-    pub fn class_counters(&self, station: Station, class: Class, now: Instant) -> Option<ClassCounters> {
-        self.stations[station.0 as usize].queues.get(class.index())?.counters(now)
+    pub fn class_counters(&self, station: StationId, class: Class, now: Instant) -> Option<ClassCounters> {
+        self.stations[station.index()].queues.get(class.index())?.counters(now)
     }
 
     /// Where a station is.
-    pub fn position(&mut self, station: Station, now: Instant) -> Vector {
-        self.reach.position(station.0 as usize, now)
+    pub fn position(&mut self, station: StationId, now: Instant) -> Vector {
+        self.reach.position(station, now)
     }
 
     /// Reports each station to which frames of data from this one arrive with a probability above `min_delivery`.
     pub fn in_range(
         &mut self,
-        station: Station,
+        station: StationId,
         now: Instant,
         min_delivery: Probability,
-        mut tell: impl FnMut(Station),
+        mut tell: impl FnMut(StationId),
     ) {
         const USUAL: u32 = 1536;
-        let mode = self.stations[station.0 as usize].data_mode;
-        let powers = self.reach.powers(station.0 as usize, now);
-        for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.0 as usize) {
+        let mode = self.stations[station.index()].data_mode;
+        let powers = self.reach.powers(station, now);
+        for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.index()) {
             let hearing = &self.hearings[other];
             let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
             if hearing.detects(*power) && crate::phy::error_model::success(ln) > min_delivery.value() {
-                tell(Station(other as u32));
+                tell(StationId(other as u32));
             }
         }
     }
 
     /// Ratio of signal to noise at a station, of a frame from another one, in dB.
-    pub fn snr_db(&mut self, from: Station, at: Station, now: Instant) -> f64 {
-        decibels(self.reach.powers(from.0 as usize, now)[at.0 as usize] / self.hearings[at.0 as usize].noise())
+    pub fn snr_db(&mut self, from: StationId, at: StationId, now: Instant) -> f64 {
+        decibels(self.reach.powers(from, now)[at.index()] / self.hearings[at.index()].noise())
     }
 
     /// Tells of each packet that is at a station and has not arrived anywhere.
@@ -318,14 +319,14 @@ impl<P: Clone> Medium<P> {
     }
 
     /// Number of the packets at a station, whether they have arrived or not.
-    pub fn waiting(&self, at: Station) -> u64 {
-        self.stations[at.0 as usize].queues.iter().map(|queue| queue.len() as u64).sum()
+    pub fn waiting(&self, at: StationId) -> u64 {
+        self.stations[at.index()].queues.iter().map(|queue| queue.len() as u64).sum()
     }
 
     /// Gives a packet to a station.
-    pub fn offer(&mut self, now: Instant, at: Station, msdu: Msdu<P>) {
+    pub fn offer(&mut self, now: Instant, at: StationId, msdu: Msdu<P>) {
         self.now = now;
-        let state = &mut self.stations[at.0 as usize];
+        let state = &mut self.stations[at.index()];
         state.counters.offered += 1;
         let class = if self.edca { msdu.class.index() } else { 0 };
         state.open(class);
@@ -344,23 +345,22 @@ impl<P: Clone> Medium<P> {
         state.counters.max_queue = state.counters.max_queue.max(waiting);
         let is_first = state.queues[class].len() == 1 || state.agreements.is_some();
         if is_first && state.access.state == State::Idle {
-            self.hearings[at.0 as usize].advance(now, &mut state.access, &mut self.background);
-            self.contend(at.0, now);
+            self.hearings[at.index()].advance(now, &mut state.access, &mut self.background);
+            self.contend(at, now);
         }
     }
 
     /// The end of a backoff, of a wait or of a broadcast.
-    pub fn station_wakes(&mut self, now: Instant, station: Station) {
+    pub fn station_wakes(&mut self, now: Instant, at: StationId) {
         self.now = now;
-        let at = station.0;
-        if self.stations[at as usize].release.is_some_and(|release| release <= now) {
+        if self.stations[at.index()].release.is_some_and(|release| release <= now) {
             self.release_late(at, now);
         }
-        let due = self.stations[at as usize].agreements.as_ref().and_then(|agreements| agreements.deadline());
+        let due = self.stations[at.index()].agreements.as_ref().and_then(|agreements| agreements.deadline());
         if due.is_some_and(|due| due <= now) {
             self.give_up_responses(at, now);
         }
-        let (state, hearing) = (&mut self.stations[at as usize], &mut self.hearings[at as usize]);
+        let (state, hearing) = (&mut self.stations[at.index()], &mut self.hearings[at.index()]);
         state.wake = None;
         hearing.advance(now, &mut state.access, &mut self.background);
         match state.access.state {
@@ -376,7 +376,7 @@ impl<P: Clone> Medium<P> {
             State::Idle => self.drop_expired(at, now),
             _ => {}
         }
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         if state.access.state == State::Idle
             && let Some((access, class)) = state.next_access(now)
         {

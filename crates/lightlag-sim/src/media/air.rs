@@ -3,9 +3,9 @@
 use super::Load;
 use lightlag_core::{Instant, Probability};
 use lightlag_mobility::Vector;
-use lightlag_net::NodeId;
+use lightlag_net::{NodeId, StationId};
 use lightlag_routing::Surroundings;
-use lightlag_wifi::{Medium, Station};
+use lightlag_wifi::Medium;
 
 /// A medium, and the interfaces on it.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Air {
     /// The interface of its first station.
     pub(super) first: usize,
     /// The station of each node of the network that is on it.
-    pub(super) stations: Vec<Option<Station>>,
+    pub(super) stations: Vec<Option<StationId>>,
     /// The node of each station.
     pub(super) nodes: Vec<NodeId>,
     /// Room for the neighbours of a node.

@@ -4,9 +4,10 @@ use super::classes::class;
 use super::parcel::Unaddressed;
 use super::{Air, Interface, Load, Nodes, Outcome};
 use lightlag_core::{Instant, prefetch, prefetch_value};
+use lightlag_net::StationId;
 use lightlag_net::queue::DropCause;
 use lightlag_routing::{Break, Fate, Heading, Receiver, Step};
-use lightlag_wifi::{AirDrop, Class, Happening, Msdu, Station, To};
+use lightlag_wifi::{AirDrop, Class, Happening, Msdu, To};
 
 /// Interfaces whose agents any cache holds.
 const CACHED: usize = 64;
@@ -141,7 +142,7 @@ impl Nodes {
         &mut self,
         now: Instant,
         interface: usize,
-        to: Station,
+        to: StationId,
         cause: AirDrop,
         heading: Option<Heading>,
     ) -> Fate {

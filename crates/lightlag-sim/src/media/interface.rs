@@ -4,9 +4,8 @@ use super::Parcel;
 use super::parcel::Unaddressed;
 use super::waiting::Waiting;
 use lightlag_core::Instant;
-use lightlag_net::NodeId;
+use lightlag_net::{NodeId, StationId};
 use lightlag_routing::{Agent, arp};
-use lightlag_wifi::Station;
 use std::collections::VecDeque;
 
 /// A node's interface to a medium.
@@ -14,7 +13,7 @@ use std::collections::VecDeque;
 pub(crate) struct Interface {
     pub(crate) node: NodeId,
     pub(crate) medium: usize,
-    pub(crate) station: Station,
+    pub(crate) station: StationId,
     pub(crate) agent: Box<dyn Agent>,
     pub(super) resolver: arp::Resolver,
     pub(super) unaddressed: Vec<Unaddressed>,

@@ -7,6 +7,7 @@
 
 use super::frame::Peer;
 use lightlag_core::{Duration, Instant};
+use lightlag_net::StationId;
 use std::collections::VecDeque;
 
 /// The wait for a response after the acknowledgement of its request (ns-3, `AddBaResponseTimeout`).
@@ -64,7 +65,7 @@ pub(super) struct Agreements {
     actions: VecDeque<Action>,
     sent: u64,
     /// The last management frame of each sender, to recognise repetitions.
-    heard: Vec<(u32, u64)>,
+    heard: Vec<(StationId, u64)>,
     /// Receivers whose block acknowledgement request failed: it is repeated while packets for them wait.
     failed_requests: Vec<Peer>,
 }
@@ -206,7 +207,7 @@ impl Agreements {
     }
 
     /// A management frame has arrived. Returns false if it is a repetition.
-    pub(super) fn hear(&mut self, from: u32, number: u64) -> bool {
+    pub(super) fn hear(&mut self, from: StationId, number: u64) -> bool {
         match self.heard.iter_mut().find(|(of, _)| *of == from) {
             Some((_, last)) if *last == number => return false,
             Some((_, last)) => *last = number,
@@ -249,7 +250,7 @@ impl Agreements {
 mod tests {
     use super::*;
 
-    const PEER: Peer = Peer { station: 1, class: 0 };
+    const PEER: Peer = Peer { station: StationId(1), class: 0 };
 
     fn at(micros: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(micros)
@@ -278,7 +279,7 @@ mod tests {
     fn an_agreement_holds_at_the_receiver_once_its_response_is_acknowledged() {
         let mut agreements = Agreements::new(Duration::from_millis(500), 7);
         agreements.hear_request(at(0), PEER, 4);
-        assert!(agreements.hear(1, 9) && !agreements.hear(1, 9));
+        assert!(agreements.hear(StationId(1), 9) && !agreements.hear(StationId(1), 9));
         assert!(!agreements.is_confirmed(PEER));
         assert_eq!(agreements.acknowledged(at(200), 0), Some(PEER));
         assert_eq!(agreements.confirm(PEER), Some(4));

@@ -7,6 +7,7 @@
 use super::record::Record;
 use crate::propagation::delay;
 use lightlag_core::{Duration, Instant};
+use lightlag_net::StationId;
 
 /// A frame that is faint at some stations.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(super) struct Levels {
 /// A receiver, as far as faint frames concern it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
-    pub(super) station: u32,
+    pub(super) station: StationId,
     /// The powers of frames that are faint there, in milliwatts: from the first on, below the second.
     pub(super) faint: [f64; 2],
 }
@@ -82,7 +83,7 @@ impl Background {
         let mut most = 0.0;
         for of in &self.frames {
             if of.start < before && of.gone > after {
-                let power = of.at.powers[ear.station as usize];
+                let power = of.at.powers[ear.station.index()];
                 most += if ear.is_faint(power) { power } else { 0.0 };
             }
         }
@@ -105,9 +106,9 @@ impl Background {
             if of.start >= before || of.gone <= after {
                 continue;
             }
-            let power = of.at.powers[ear.station as usize];
+            let power = of.at.powers[ear.station.index()];
             if ear.is_faint(power) && power > 0.0 {
-                let travels = delay(of.at.squares[ear.station as usize].sqrt());
+                let travels = delay(of.at.squares[ear.station.index()].sqrt());
                 let record = Record { frame: of.frame, arrival: of.start + travels, end: of.end + travels, power };
                 if record.arrival < before && record.end > after {
                     overlapping.push(record);

@@ -2,7 +2,7 @@
 
 use super::access::{Access, State};
 use super::aggregate::Mpdu;
-use super::frame::{Aired, Frame, Happening, Kind, OnAir, Peer, Station, To};
+use super::frame::{Aired, Frame, Happening, Kind, OnAir, Peer, To};
 use super::hearing::{End, Hearing, Sent};
 use super::record::Record;
 use super::station::StationState;
@@ -13,6 +13,7 @@ use crate::phy::{BasicRates, Mode, Timing};
 use crate::propagation::decibels::decibels;
 use lightlag_core::random::mix;
 use lightlag_core::{Bytes, Duration, Instant, prefetch};
+use lightlag_net::StationId;
 
 /// A frame that is about to leave.
 pub(super) struct Outgoing<P> {
@@ -58,23 +59,23 @@ impl<P> Outgoing<P> {
 
 impl<P: Clone> Medium<P> {
     /// A frame leaves a station; its end there.
-    pub(super) fn send(&mut self, at: u32, start: Instant, outgoing: Outgoing<P>) -> Instant {
+    pub(super) fn send(&mut self, at: StationId, start: Instant, outgoing: Outgoing<P>) -> Instant {
         let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
         let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, answered, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max();
         let sent = self.sent(mode, size, largest);
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         state.sent += 1;
         let number = state.sent;
-        let exchange = answers.unwrap_or(u64::from(at) << 40 | number);
+        let exchange = answers.unwrap_or(u64::from(at.0) << 40 | number);
         match (kind, to) {
             (Kind::Data, To::One(_)) => state.counters.unicast_airtime += airtime,
             (Kind::Data, To::All) => state.counters.broadcast_airtime += airtime,
             _ => state.counters.control_airtime += airtime,
         }
-        self.hearings[at as usize].send(start, end);
+        self.hearings[at.index()].send(start, end);
         state.access.occupy(start, end);
         let mut hearers = self.lists.pop().unwrap_or_default();
         let mut last = end;
@@ -82,10 +83,10 @@ impl<P: Clone> Medium<P> {
         self.next_frame += 1;
         let Self { reach, stations, hearings, background, now, .. } = self;
         let receptions = if reach.is_lasting() {
-            reach.receptions(at as usize, start, exchange)
+            reach.receptions(at, start, exchange)
         } else {
             let mut levels = background.room();
-            let (receptions, travels) = reach.loud(at as usize, start, exchange, &mut levels);
+            let (receptions, travels) = reach.loud(at, start, exchange, &mut levels);
             background.add(frame, (start, end), travels, levels);
             receptions
         };
@@ -93,10 +94,9 @@ impl<P: Clone> Medium<P> {
             if let Some(soon) = receptions.get(place + AHEAD)
                 && receptions.len() > CACHED
             {
-                hearings[soon.station as usize].prefetch_place();
+                hearings[soon.station.index()].prefetch_place();
             }
-            let (state, hearing) =
-                (&mut stations[reception.station as usize], &mut hearings[reception.station as usize]);
+            let (state, hearing) = (&mut stations[reception.station.index()], &mut hearings[reception.station.index()]);
             let power = reception.power;
             let record = Record { frame, arrival: start + reception.travels, end: end + reception.travels, power };
             if hearing.add(record, *now, &mut state.access, background) {
@@ -126,7 +126,7 @@ impl<P: Clone> Medium<P> {
             hearers,
             payload,
         });
-        if self.watched.get(at as usize).is_some_and(|watched| *watched) {
+        if self.watched.get(at.index()).is_some_and(|watched| *watched) {
             self.tell(at, &frame_on_air, start, None, |_| true);
         }
         self.frames.push(OnAir { start, end: last, number: frame, frame: frame_on_air });
@@ -153,7 +153,7 @@ impl<P: Clone> Medium<P> {
             if is_large {
                 self.prefetch(&frame.hearers[place..]);
             }
-            let (state, hearing) = (&mut self.stations[*hearer as usize], &mut self.hearings[*hearer as usize]);
+            let (state, hearing) = (&mut self.stations[hearer.index()], &mut self.hearings[hearer.index()]);
             let drawn = |index: u64| draw(self.draws, frame.from, frame.number | index << 40, *hearer);
             let tools = (&self.curves, &mut self.background);
             let end = hearing.end_at(now, number, &mut state.access, (&frame.sent, &frame.mpdus), tools, drawn);
@@ -171,13 +171,13 @@ impl<P: Clone> Medium<P> {
                     reserve(self.timing, frame, ended, (hearing, &mut state.access));
                 }
             }
-            let state = &self.stations[*hearer as usize];
+            let state = &self.stations[hearer.index()];
             debug_assert!(
                 state.wake.is_some() || state.access.state != State::Idle || state.next_access(now).is_none()
             );
             match state.access.state {
                 State::Idle if state.wake.is_some() => self.contend(*hearer, now),
-                State::Receiving if !self.hearings[*hearer as usize].is_receiving(now) => self.unanswered(*hearer, now),
+                State::Receiving if !self.hearings[hearer.index()].is_receiving(now) => self.unanswered(*hearer, now),
                 _ => {}
             }
         }
@@ -185,26 +185,33 @@ impl<P: Clone> Medium<P> {
 
     /// Fetches what the end of a frame needs from memory at its next hearers.
     #[inline]
-    fn prefetch(&self, hearers: &[u32]) {
+    fn prefetch(&self, hearers: &[StationId]) {
         if let Some(second) = hearers.get(2) {
-            let state = &self.stations[*second as usize];
-            prefetch(std::ptr::from_ref(&self.hearings[*second as usize]));
+            let state = &self.stations[second.index()];
+            prefetch(std::ptr::from_ref(&self.hearings[second.index()]));
             prefetch(std::ptr::from_ref(&state.access.busy_until));
             prefetch(std::ptr::from_ref(&state.wake));
         }
         if let Some(first) = hearers.get(1) {
-            self.hearings[*first as usize].prefetch_records();
+            self.hearings[first.index()].prefetch_records();
         }
     }
 
     /// Tells of a frame at a station that is watched; `ratio`: of its power to the noise, where it was received; `arrived`:
     /// whether the MPDU with this index was understood.
     #[cold]
-    fn tell(&mut self, at: u32, frame: &Frame<P>, start: Instant, ratio: Option<f64>, arrived: impl Fn(usize) -> bool) {
-        let noise_dbm = decibels(self.hearings[at as usize].noise());
+    fn tell(
+        &mut self,
+        at: StationId,
+        frame: &Frame<P>,
+        start: Instant,
+        ratio: Option<f64>,
+        arrived: impl Fn(usize) -> bool,
+    ) {
+        let noise_dbm = decibels(self.hearings[at.index()].noise());
         let whole = Aired {
-            at: Station(at),
-            from: Station(frame.from),
+            at: at,
+            from: frame.from,
             to: frame.to,
             kind: frame.kind,
             class: Class::ALL[frame.class],
@@ -233,20 +240,26 @@ impl<P: Clone> Medium<P> {
 
     /// A station has understood a frame, or those parts of it that `arrived` tells, from `arrival` on, with this ratio of its
     /// power to the noise.
-    fn understood(&mut self, now: Instant, at: u32, frame: &Frame<P>, (arrival, arrived, ratio): (Instant, u64, f64)) {
+    fn understood(
+        &mut self,
+        now: Instant,
+        at: StationId,
+        frame: &Frame<P>,
+        (arrival, arrived, ratio): (Instant, u64, f64),
+    ) {
         let end = arrival + frame.length;
-        if self.watched.get(at as usize).is_some_and(|watched| *watched) {
+        if self.watched.get(at.index()).is_some_and(|watched| *watched) {
             self.tell(at, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
         }
         if !frame.concerns(at) {
-            let (hearing, state) = (&mut self.hearings[at as usize], &mut self.stations[at as usize]);
+            let (hearing, state) = (&mut self.hearings[at.index()], &mut self.stations[at.index()]);
             return reserve(self.timing, frame, end, (hearing, &mut state.access));
         }
-        let is_mine = frame.to == To::One(Station(at));
+        let is_mine = frame.to == To::One(at);
         let answer_at = end + self.timing.sifs;
         match frame.kind {
             Kind::Data if frame.mpdus.is_empty() => {
-                if frame.sequence > 0 && self.stations[at as usize].reorders(frame.peer()) {
+                if frame.sequence > 0 && self.stations[at.index()].reorders(frame.peer()) {
                     self.receive_numbered(now, at, frame.peer(), (frame.packet, frame.sequence), ratio);
                 } else {
                     self.receive(at, frame, ratio);
@@ -262,27 +275,27 @@ impl<P: Clone> Medium<P> {
                 }
                 self.acknowledge_block(at, answer_at, (frame, ratio), frame.mpdus[0].sequence);
             }
-            Kind::BlockAckRequest if !self.stations[at as usize].reorders(frame.peer()) => {}
+            Kind::BlockAckRequest if !self.stations[at.index()].reorders(frame.peer()) => {}
             Kind::BlockAckRequest => {
                 let Self { stations, happenings, .. } = self;
-                let reordered = stations[at as usize].reordered(frame.peer());
+                let reordered = stations[at.index()].reordered(frame.peer());
                 reordered.skip(frame.sequence, |happening| happenings.push_back(happening));
                 self.acknowledge_block(at, answer_at, (frame, ratio), frame.sequence);
             }
             Kind::BlockAck => {
-                if self.stations[at as usize].access.state.awaits_answer() {
+                if self.stations[at.index()].access.state.awaits_answer() {
                     self.block_acknowledged(at, now, answer_at, frame.answered);
                 }
             }
             Kind::Rts => {
-                if !self.hearings[at as usize].is_reserved(now) {
+                if !self.hearings[at.index()].is_reserved(now) {
                     let cts = self.answer_time(frame.sent.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
                     self.answer(at, answer_at, (frame, ratio), Kind::Cts, reserves);
                 }
             }
             Kind::Cts => {
-                let StationState { access, class, .. } = &mut self.stations[at as usize];
+                let StationState { access, class, .. } = &mut self.stations[at.index()];
                 let class = *class;
                 if access.state.awaits_answer() {
                     access.allowed(class);
@@ -293,13 +306,13 @@ impl<P: Clone> Medium<P> {
                 self.answer(at, answer_at, (frame, ratio), Kind::Ack, Duration::ZERO);
                 self.hear_action(at, now, frame);
             }
-            Kind::Ack if self.stations[at as usize].acts => {
-                if self.stations[at as usize].access.state.awaits_answer() {
+            Kind::Ack if self.stations[at.index()].acts => {
+                if self.stations[at.index()].access.state.awaits_answer() {
                     self.action_acknowledged(at, now, answer_at);
                 }
             }
             Kind::Ack => {
-                if self.stations[at as usize].access.state.awaits_answer() {
+                if self.stations[at.index()].access.state.awaits_answer() {
                     self.learn(at, 1, frame.answered);
                     self.acknowledged(at, now, answer_at);
                 }
@@ -309,12 +322,19 @@ impl<P: Clone> Medium<P> {
 
     /// A packet under a block acknowledgement has arrived, perhaps again: its number at its sender, and among those for
     /// this station.
-    fn receive_numbered(&mut self, now: Instant, at: u32, peer: Peer, (number, sequence): (u64, u64), ratio: f64) {
-        self.stations[at as usize].counters.received += 1;
-        let queue = &mut self.stations[peer.station as usize].queues[peer.class];
+    fn receive_numbered(
+        &mut self,
+        now: Instant,
+        at: StationId,
+        peer: Peer,
+        (number, sequence): (u64, u64),
+        ratio: f64,
+    ) {
+        self.stations[at.index()].counters.received += 1;
+        let queue = &mut self.stations[peer.station.index()].queues[peer.class];
         let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else {
             let Self { stations, happenings, .. } = self;
-            let state = &mut stations[at as usize];
+            let state = &mut stations[at.index()];
             // It may have arrived before the agreement.
             if state.agreements.is_some() {
                 state.reordered(peer).repeat(sequence, |happening| happenings.push_back(happening));
@@ -324,9 +344,9 @@ impl<P: Clone> Medium<P> {
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
-        let happening = Happening::Received { at: Station(at), from: Station(peer.station), to, payload, snr_db };
+        let happening = Happening::Received { at: at, from: peer.station, to, payload, snr_db };
         let Self { stations, happenings, changed, .. } = self;
-        let state = &mut stations[at as usize];
+        let state = &mut stations[at.index()];
         let reordered = state.reordered(peer);
         reordered.arrive(now, sequence, happening, |happening| happenings.push_back(happening));
         if let Some(late) = reordered.late()
@@ -338,8 +358,8 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A packet has arrived, perhaps again.
-    fn receive(&mut self, at: u32, frame: &Frame<P>, ratio: f64) {
-        let state = &mut self.stations[at as usize];
+    fn receive(&mut self, at: StationId, frame: &Frame<P>, ratio: f64) {
+        let state = &mut self.stations[at.index()];
         state.counters.received += 1;
         let peer = frame.peer();
         // A frame for all is sent once.
@@ -352,7 +372,7 @@ impl<P: Clone> Medium<P> {
         }
         let payload = match (&frame.payload, frame.to) {
             (Some(payload), To::All) => payload.clone(),
-            _ => match self.stations[frame.from as usize].queues[frame.class].get_mut(frame.packet) {
+            _ => match self.stations[frame.from.index()].queues[frame.class].get_mut(frame.packet) {
                 Some(pending) => {
                     pending.arrived = true;
                     pending.msdu.payload.clone()
@@ -360,14 +380,14 @@ impl<P: Clone> Medium<P> {
                 None => return,
             },
         };
-        let from = Station(frame.from);
+        let from = frame.from;
         let snr_db = decibels(ratio) as f32;
-        self.happenings.push_back(Happening::Received { at: Station(at), from, to: frame.to, payload, snr_db });
+        self.happenings.push_back(Happening::Received { at: at, from, to: frame.to, payload, snr_db });
     }
 
     /// Packets that have waited too long for those before them are released.
-    pub(super) fn release_late(&mut self, at: u32, now: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn release_late(&mut self, at: StationId, now: Instant) {
+        let state = &mut self.stations[at.index()];
         for (_, reordered) in &mut state.reordered {
             reordered.release_late(now, |happening| self.happenings.push_back(happening));
         }
@@ -389,7 +409,7 @@ fn reserve<P>(timing: Timing, frame: &Frame<P>, end: Instant, (hearing, access):
 
 /// A number in [0, 1) for a frame at a receiver: the same whatever others do.
 #[inline]
-fn draw(draws: u64, from: u32, frame: u64, at: u32) -> f64 {
-    let bits = mix(mix(draws ^ (u64::from(from) << 32 | u64::from(at))) ^ frame);
+fn draw(draws: u64, from: StationId, frame: u64, at: StationId) -> f64 {
+    let bits = mix(mix(draws ^ (u64::from(from.0) << 32 | u64::from(at.0))) ^ frame);
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

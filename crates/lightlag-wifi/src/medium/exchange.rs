@@ -3,7 +3,7 @@
 use super::access::State;
 use super::aggregate::{self, BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use super::delivery::Outgoing;
-use super::frame::{AirDrop, Frame, Happening, Kind, Msdu, Peer, Station, To};
+use super::frame::{AirDrop, Frame, Happening, Kind, Msdu, Peer, To};
 use super::queue::Pending;
 use super::station::StationState;
 use super::{Medium, RTS_SIZE};
@@ -11,19 +11,20 @@ use crate::phy::timing::ACK_SIZE;
 use crate::phy::{BasicRates, Mode};
 use crate::rate::{Choice, Outcome};
 use lightlag_core::{Bytes, Duration, Instant};
+use lightlag_net::StationId;
 
 impl<P: Clone> Medium<P> {
     /// A station sends its first packets, or asks for the medium for them.
-    pub(super) fn start(&mut self, at: u32, now: Instant) {
-        let class = self.stations[at as usize].class;
-        if let Some(peer) = self.stations[at as usize].next_owed(class) {
+    pub(super) fn start(&mut self, at: StationId, now: Instant) {
+        let class = self.stations[at.index()].class;
+        if let Some(peer) = self.stations[at.index()].next_owed(class) {
             return self.ask_what_arrived(at, now, peer);
         }
         if self.negotiate(at, now) {
             return;
         }
         self.choose(at, now);
-        let state = &self.stations[at as usize];
+        let state = &self.stations[at.index()];
         let together = state.together;
         let Some(pending) = state.head(state.class) else { return };
         let (to, packet) = (pending.msdu.to, pending.number);
@@ -38,7 +39,7 @@ impl<P: Clone> Medium<P> {
             let outgoing =
                 Outgoing { packet, class, ..Outgoing::control(to, Kind::Rts, mode, RTS_SIZE.0 as u32, reserves) };
             let end = self.send(at, now, outgoing);
-            self.stations[at as usize].access.ask();
+            self.stations[at.index()].access.ask();
             self.wait(at, end);
         } else {
             self.send_data(at, now);
@@ -46,14 +47,14 @@ impl<P: Clone> Medium<P> {
     }
 
     /// Chooses the packets that a station sends next, and their mode.
-    pub(super) fn choose(&mut self, at: u32, now: Instant) {
+    pub(super) fn choose(&mut self, at: StationId, now: Instant) {
         let sifs = self.timing.sifs;
         let (seed, curves) = (self.seed, &self.curves);
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         let class = state.class;
         let to = state.head(class).map(|pending| pending.msdu.to);
         if let Some(control) = &mut state.control
-            && let Some(To::One(Station(to))) = to
+            && let Some(To::One(to)) = to
             && let Some(state_of_pair) = control.of(to, curves, seed)
         {
             Choice { mode: state.mode, is_probe: state.is_probe } = state_of_pair.choose(now);
@@ -77,17 +78,17 @@ impl<P: Clone> Medium<P> {
         state.sending = sending;
     }
 
-    pub(super) fn send_data(&mut self, at: u32, start: Instant) {
+    pub(super) fn send_data(&mut self, at: StationId, start: Instant) {
         let reserves = {
-            let state = &self.stations[at as usize];
+            let state = &self.stations[at.index()];
             self.timing.sifs + self.acknowledgement_time(state.mode, state.together)
         };
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         let class = state.class;
         state.counters.sent += state.sending.len() as u64;
         state.queues[class].sent += state.sending.len() as u64;
         let to = state.current().map_or(To::All, |of| of.msdu.to);
-        if let (Some(size), To::One(Station(to))) = (state.together, to) {
+        if let (Some(size), To::One(to)) = (state.together, to) {
             let mut mpdus = Vec::with_capacity(state.sending.len());
             let mut length = Length::default();
             for place in 0..state.sending.len() {
@@ -110,16 +111,14 @@ impl<P: Clone> Medium<P> {
             state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
             state.counters.aggregates += 1;
             state.counters.aggregated += mpdus.len() as u64;
-            let outgoing = Outgoing::control(To::One(Station(to)), Kind::Data, state.mode, size, reserves);
+            let outgoing = Outgoing::control(To::One(to), Kind::Data, state.mode, size, reserves);
             let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
             return self.wait(at, end);
         }
         let is_numbered = state.aggregation.is_some() || state.agreements.is_some();
         let fresh = match state.current() {
             Some(pending) => match pending.msdu.to {
-                To::One(Station(station)) if pending.sequence == 0 && is_numbered => {
-                    Some(state.number(Peer { station, class }))
-                }
+                To::One(station) if pending.sequence == 0 && is_numbered => Some(state.number(Peer { station, class })),
                 _ => None,
             },
             None => return,
@@ -141,7 +140,7 @@ impl<P: Clone> Medium<P> {
         let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, class, ..outgoing });
         match to {
             To::All => {
-                let state = &mut self.stations[at as usize];
+                let state = &mut self.stations[at.index()];
                 state.access.state = State::Sending(end);
                 state.wake = Some(end);
                 self.changed.push(at);
@@ -151,15 +150,15 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station asks what has arrived at a receiver, which thereby learns what it need not wait for.
-    pub(super) fn ask_what_arrived(&mut self, at: u32, now: Instant, peer: Peer) {
-        let state = &mut self.stations[at as usize];
-        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(Station(peer.station));
+    pub(super) fn ask_what_arrived(&mut self, at: StationId, now: Instant, peer: Peer) {
+        let state = &mut self.stations[at.index()];
+        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(peer.station);
         let sequence = state.queues[peer.class].iter().find(is_sent).map(|of| of.sequence);
         let sequence = sequence.unwrap_or_else(|| state.next_sequence(peer));
         state.tells = Some(peer);
         state.access.ask();
         let mode = self.request_mode(at);
-        let (kind, to) = (Kind::BlockAckRequest, To::One(Station(peer.station)));
+        let (kind, to) = (Kind::BlockAckRequest, To::One(peer.station));
         let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
         let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
         let end = self.send(at, now, Outgoing { sequence, class: peer.class, ..outgoing });
@@ -180,14 +179,14 @@ impl<P: Clone> Medium<P> {
     /// A station answers a frame.
     pub(super) fn answer(
         &mut self,
-        at: u32,
+        at: StationId,
         start: Instant,
         (frame, ratio): (&Frame<P>, f64),
         kind: Kind,
         reserves: Duration,
     ) {
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
-        let outgoing = Outgoing::control(To::One(Station(frame.from)), kind, mode, ACK_SIZE.0 as u32, reserves);
+        let outgoing = Outgoing::control(To::One(frame.from), kind, mode, ACK_SIZE.0 as u32, reserves);
         let (answers, answered) = (Some(frame.exchange), Some(ratio));
         self.send(at, start, Outgoing { answers, answered, class: frame.class, ..outgoing });
     }
@@ -195,39 +194,39 @@ impl<P: Clone> Medium<P> {
     /// A station tells which packets of a sender it has, from `sequence` on.
     pub(super) fn acknowledge_block(
         &mut self,
-        at: u32,
+        at: StationId,
         start: Instant,
         (frame, ratio): (&Frame<P>, f64),
         sequence: u64,
     ) {
-        let bitmap = self.stations[at as usize].reordered(frame.peer()).bitmap(sequence);
-        let (to, mode) = (To::One(Station(frame.from)), BasicRates::MANDATORY.answer(frame.sent.mode));
+        let bitmap = self.stations[at.index()].reordered(frame.peer()).bitmap(sequence);
+        let (to, mode) = (To::One(frame.from), BasicRates::MANDATORY.answer(frame.sent.mode));
         let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
         let (answers, answered, class) = (Some(frame.exchange), Some(ratio), frame.class);
         self.send(at, start, Outgoing { sequence, bitmap, answers, answered, class, ..outgoing });
     }
 
-    pub(super) fn acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn acknowledged(&mut self, at: StationId, now: Instant, next: Instant) {
+        let state = &mut self.stations[at.index()];
         state.access.renew(state.class);
         state.wake = None;
         let sent = state.take_current(now);
         if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = sent {
             state.counters.settled += 1;
-            self.happenings.push_back(Happening::Acknowledged { at: Station(at), to, payload });
+            self.happenings.push_back(Happening::Acknowledged { at: at, to, payload });
         }
         self.next(at, now, Some(next));
     }
 
     /// The packets of an A-MPDU that have arrived are done; the others are tried again.
-    pub(super) fn block_acknowledged(&mut self, at: u32, now: Instant, next: Instant, snr: Option<f64>) {
-        if self.stations[at as usize].tells.is_none() {
-            let StationState { sending, queues, class, .. } = &mut self.stations[at as usize];
+    pub(super) fn block_acknowledged(&mut self, at: StationId, now: Instant, next: Instant, snr: Option<f64>) {
+        if self.stations[at.index()].tells.is_none() {
+            let StationState { sending, queues, class, .. } = &mut self.stations[at.index()];
             let queue = &mut queues[*class];
             let arrived = sending.iter().filter(|number| queue.get_mut(**number).is_some_and(|of| of.arrived)).count();
             self.learn(at, arrived as u32, snr);
         }
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         let class = state.class;
         state.access.allowed(class);
         state.access.renew(class);
@@ -253,7 +252,7 @@ impl<P: Clone> Medium<P> {
             let happening = match pending.msdu {
                 Msdu { to: To::One(to), payload, .. } if arrived => {
                     state.counters.settled += 1;
-                    Happening::Acknowledged { at: Station(at), to, payload }
+                    Happening::Acknowledged { at: at, to, payload }
                 }
                 _ => {
                     state.counters.dropped_retry += 1;
@@ -266,16 +265,16 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A frame for all has left.
-    pub(super) fn finish(&mut self, at: u32, now: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn finish(&mut self, at: StationId, now: Instant) {
+        let state = &mut self.stations[at.index()];
         state.access.renew(state.class);
         state.counters.settled += u64::from(state.take_current(now).is_some());
         self.next(at, now, Some(now + self.timing.sifs));
     }
 
     /// No answer came.
-    pub(super) fn unanswered(&mut self, at: u32, now: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn unanswered(&mut self, at: StationId, now: Instant) {
+        let state = &mut self.stations[at.index()];
         let until = state.access.busy_until.max(now);
         state.access.occupy(until, until);
         state.access.busy_until = until;
@@ -309,20 +308,20 @@ impl<P: Clone> Medium<P> {
             && !asked
             && state.together.is_some()
             && state.unresolved.is_none()
-            && let Some(To::One(Station(station))) = state.current().map(|of| of.msdu.to)
+            && let Some(To::One(station)) = state.current().map(|of| of.msdu.to)
         {
             let peer = Peer { station, class };
             state.owed.retain(|of| *of != peer);
             state.owed.push_front(peer);
             self.learn(at, 0, None);
-            let state = &mut self.stations[at as usize];
+            let state = &mut self.stations[at.index()];
             state.unresolved = Some((class, std::mem::take(&mut state.sending)));
             return self.next(at, now, None);
         }
         if !asked {
             self.learn(at, 0, None);
         }
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         let is_alone = state.together.is_none();
         for number in std::mem::take(&mut state.sending) {
             let Some(pending) = state.queues[state.class].get_mut(number) else { continue };
@@ -339,12 +338,12 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A station learns the outcome of the packets that it has sent.
-    pub(super) fn learn(&mut self, at: u32, arrived: u32, snr: Option<f64>) {
+    pub(super) fn learn(&mut self, at: StationId, arrived: u32, snr: Option<f64>) {
         let (seed, curves) = (self.seed, &self.curves);
-        let to = self.stations[at as usize].current().map(|pending| pending.msdu.to);
-        let StationState { control, sending, mode, .. } = &mut self.stations[at as usize];
+        let to = self.stations[at.index()].current().map(|pending| pending.msdu.to);
+        let StationState { control, sending, mode, .. } = &mut self.stations[at.index()];
         if let Some(control) = control
-            && let Some(To::One(Station(to))) = to
+            && let Some(To::One(to)) = to
             && let Some(of) = control.of(to, curves, seed)
         {
             of.learn(Outcome { mode: *mode, sent: sending.len() as u32, arrived, snr });

@@ -5,16 +5,13 @@ use super::hearing::Sent;
 use crate::class::Class;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
+use lightlag_net::StationId;
 use std::cmp::{Ordering, Reverse};
-
-/// A station of a medium, numbered from 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Station(pub u32);
 
 /// Another station, and a class of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
-    pub(super) station: u32,
+    pub(super) station: StationId,
     pub(super) class: usize,
 }
 
@@ -22,7 +19,7 @@ pub(super) struct Peer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum To {
     /// One station, which acknowledges it.
-    One(Station),
+    One(StationId),
     /// Every station that hears it.
     All,
 }
@@ -57,9 +54,9 @@ pub enum Happening<P> {
     /// It arrived at a station for which it is.
     Received {
         /// This station.
-        at: Station,
+        at: StationId,
         /// The station that sent it.
-        from: Station,
+        from: StationId,
         /// Its addressee.
         to: To,
         /// The packet.
@@ -70,16 +67,16 @@ pub enum Happening<P> {
     /// Its receiver acknowledged it.
     Acknowledged {
         /// The station that sent it.
-        at: Station,
+        at: StationId,
         /// The station that received it.
-        to: Station,
+        to: StationId,
         /// The packet.
         payload: P,
     },
     /// The MAC dropped it.
     Dropped {
         /// The station that was to send it.
-        at: Station,
+        at: StationId,
         /// Its addressee.
         to: To,
         /// The packet.
@@ -92,9 +89,9 @@ pub enum Happening<P> {
     /// The MAC dropped a management frame of its own, which holds no packet.
     Unreachable {
         /// The station that was to send it.
-        at: Station,
+        at: StationId,
         /// Its addressee.
-        to: Station,
+        to: StationId,
         /// The reason.
         cause: AirDrop,
     },
@@ -125,9 +122,9 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Aired<P> {
     /// This station.
-    pub at: Station,
+    pub at: StationId,
     /// The station that sent it.
-    pub from: Station,
+    pub from: StationId,
     /// Its addressee.
     pub to: To,
     /// Its kind.
@@ -201,7 +198,7 @@ impl<P> Ord for OnAir<P> {
 /// A frame on the air, with its sender and its receivers.
 #[derive(Clone, Debug)]
 pub(super) struct Frame<P> {
-    pub(super) from: u32,
+    pub(super) from: StationId,
     pub(super) to: To,
     pub(super) kind: Kind,
     pub(super) sent: Sent,
@@ -226,7 +223,7 @@ pub(super) struct Frame<P> {
     /// How long the medium is reserved behind it.
     pub(super) reserves: Duration,
     /// The stations that hear it.
-    pub(super) hearers: Vec<u32>,
+    pub(super) hearers: Vec<StationId>,
     /// The packet, if it is for all, whose sender has forgotten it when the frame ends elsewhere, or if somebody watches.
     pub(super) payload: Option<P>,
 }

@@ -14,6 +14,7 @@ use crate::phy::timing::CCA_TIME;
 use crate::phy::{ErrorCurves, Header, Mode, Width, noise_floor};
 use crate::propagation::decibels::ratio;
 use lightlag_core::{Duration, Instant, prefetch};
+use lightlag_net::StationId;
 use std::sync::Arc;
 
 /// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
@@ -68,7 +69,7 @@ pub(super) struct Hearing {
     own_until: Instant,
     thresholds: Arc<Thresholds>,
     /// The number of its station.
-    station: u32,
+    station: StationId,
     next_own: u32,
     /// The frame on which it is locked.
     locked: Option<Record>,
@@ -120,7 +121,7 @@ pub(super) enum End {
 }
 
 impl Hearing {
-    pub(super) fn new(thresholds: Arc<Thresholds>, station: u32) -> Self {
+    pub(super) fn new(thresholds: Arc<Thresholds>, station: StationId) -> Self {
         Self {
             thresholds,
             station,

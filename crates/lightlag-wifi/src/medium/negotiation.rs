@@ -2,17 +2,18 @@
 
 use super::agreement::{ACTION_SIZE, Content};
 use super::delivery::Outgoing;
-use super::frame::{AirDrop, Frame, Happening, Kind, Peer, Station, To};
+use super::frame::{AirDrop, Frame, Happening, Kind, Peer, To};
 use super::reorder::Reorder;
 use super::{Medium, State};
 use crate::phy::BasicRates;
 use crate::phy::timing::ACK_SIZE;
 use lightlag_core::Instant;
+use lightlag_net::StationId;
 
 impl<P: Clone> Medium<P> {
     /// Sends the management frame that waits, or a request if the next packet needs one. Returns false if there is neither.
-    pub(super) fn negotiate(&mut self, at: u32, now: Instant) -> bool {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn negotiate(&mut self, at: StationId, now: Instant) -> bool {
+        let state = &mut self.stations[at.index()];
         let class = state.class;
         let wanted = state.wanted_agreement(class, now);
         let Some(agreements) = &mut state.agreements else { return false };
@@ -24,8 +25,8 @@ impl<P: Clone> Medium<P> {
         true
     }
 
-    fn send_action(&mut self, at: u32, now: Instant) {
-        let state = &mut self.stations[at as usize];
+    fn send_action(&mut self, at: StationId, now: Instant) {
+        let state = &mut self.stations[at.index()];
         let Some(action) = state.agreements.as_ref().and_then(|agreements| agreements.action(state.class)) else {
             return;
         };
@@ -36,7 +37,7 @@ impl<P: Clone> Medium<P> {
             Content::Response => (Kind::AddBlockAckResponse, 0),
         };
         let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
-        let to = To::One(Station(action.to.station));
+        let to = To::One(action.to.station);
         let outgoing = Outgoing::control(to, kind, mode, ACTION_SIZE, reserves);
         let (packet, class, is_retry) = (action.number, action.to.class, action.tries > 0);
         let end = self.send(at, now, Outgoing { packet, sequence, bitmap: packet, class, is_retry, ..outgoing });
@@ -44,8 +45,8 @@ impl<P: Clone> Medium<P> {
     }
 
     /// The management frame that a station sent was acknowledged.
-    pub(super) fn action_acknowledged(&mut self, at: u32, now: Instant, next: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn action_acknowledged(&mut self, at: StationId, now: Instant, next: Instant) {
+        let state = &mut self.stations[at.index()];
         state.acts = false;
         state.access.renew(state.class);
         state.wake = None;
@@ -59,9 +60,9 @@ impl<P: Clone> Medium<P> {
     }
 
     /// A sender of packets has shown that it has the response: packets from it are under the agreement from now on.
-    pub(super) fn confirm(&mut self, at: u32, peer: Peer) {
+    pub(super) fn confirm(&mut self, at: StationId, peer: Peer) {
         let Self { stations, happenings, .. } = self;
-        let state = &mut stations[at as usize];
+        let state = &mut stations[at.index()];
         if let Some(first) = state.agreements.as_mut().and_then(|agreements| agreements.confirm(peer)) {
             let before = std::mem::replace(state.reordered(peer), Reorder::patient(first));
             happenings.extend(before.into_held());
@@ -69,8 +70,8 @@ impl<P: Clone> Medium<P> {
     }
 
     /// No acknowledgement of a management frame came.
-    pub(super) fn action_unanswered(&mut self, at: u32, now: Instant) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn action_unanswered(&mut self, at: StationId, now: Instant) {
+        let state = &mut self.stations[at.index()];
         let class = state.class;
         state.access.retry(class);
         let given_up = state.agreements.as_mut().and_then(|agreements| agreements.unacknowledged(now, class));
@@ -81,15 +82,15 @@ impl<P: Clone> Medium<P> {
         self.next(at, now, None);
     }
 
-    pub(super) fn unreachable(&mut self, at: u32, peer: Peer, cause: AirDrop) {
-        let (at, to) = (Station(at), Station(peer.station));
+    pub(super) fn unreachable(&mut self, at: StationId, peer: Peer, cause: AirDrop) {
+        let (at, to) = (at, peer.station);
         self.happenings.push_back(Happening::Unreachable { at, to, cause });
     }
 
     /// A request or a response has arrived.
-    pub(super) fn hear_action(&mut self, at: u32, now: Instant, frame: &Frame<P>) {
+    pub(super) fn hear_action(&mut self, at: StationId, now: Instant, frame: &Frame<P>) {
         let peer = frame.peer();
-        let state = &mut self.stations[at as usize];
+        let state = &mut self.stations[at.index()];
         state.open(peer.class);
         let Some(agreements) = &mut state.agreements else { return };
         if !agreements.hear(frame.from, frame.packet) {
@@ -103,16 +104,16 @@ impl<P: Clone> Medium<P> {
     }
 
     /// Responses that are late are waited for no longer.
-    pub(super) fn give_up_responses(&mut self, at: u32, now: Instant) {
-        while let Some(peer) = self.stations[at as usize].agreements.as_mut().and_then(|of| of.pop_late(now)) {
-            self.stations[at as usize].access.draw_anew(peer.class);
+    pub(super) fn give_up_responses(&mut self, at: StationId, now: Instant) {
+        while let Some(peer) = self.stations[at.index()].agreements.as_mut().and_then(|of| of.pop_late(now)) {
+            self.stations[at.index()].access.draw_anew(peer.class);
         }
         self.resume(at, now);
     }
 
     /// A station has something to send that it had not.
-    fn resume(&mut self, at: u32, now: Instant) {
-        if self.stations[at as usize].access.state == State::Idle {
+    fn resume(&mut self, at: StationId, now: Instant) {
+        if self.stations[at.index()].access.state == State::Idle {
             self.contend(at, now);
         }
         self.changed.push(at);
@@ -120,8 +121,8 @@ impl<P: Clone> Medium<P> {
 
     /// No answer to a block acknowledgement request came. It is repeated while packets that it asks for are alive, each time
     /// after a longer backoff, and otherwise while others for the same receiver wait.
-    pub(super) fn request_unanswered(&mut self, at: u32, now: Instant, peer: Peer) {
-        let state = &mut self.stations[at as usize];
+    pub(super) fn request_unanswered(&mut self, at: StationId, now: Instant, peer: Peer) {
+        let state = &mut self.stations[at.index()];
         let class = peer.class;
         let asks = state.unresolved.as_ref().filter(|(of, _)| *of == class);
         if asks.is_some_and(|(_, packets)| packets.iter().any(|number| state.queues[class].is_alive(*number, now))) {
@@ -138,8 +139,8 @@ impl<P: Clone> Medium<P> {
     }
 
     /// The mode of a block acknowledgement request: that of its answer where agreements are negotiated, as in ns-3.
-    pub(super) fn request_mode(&self, at: u32) -> crate::phy::Mode {
-        let state = &self.stations[at as usize];
+    pub(super) fn request_mode(&self, at: StationId) -> crate::phy::Mode {
+        let state = &self.stations[at.index()];
         if state.agreements.is_some() { BasicRates::MANDATORY.answer(state.mode) } else { state.broadcast_mode }
     }
 }

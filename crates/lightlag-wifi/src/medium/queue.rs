@@ -1,8 +1,9 @@
 //! Frames that wait at a station, in the order in which they came.
 
 use super::aggregate::{Length, WINDOW};
-use super::frame::{Msdu, Station, To};
+use super::frame::{Msdu, To};
 use lightlag_core::{Duration, Instant};
+use lightlag_net::StationId;
 use std::collections::VecDeque;
 
 /// The counters of a class at a station.
@@ -34,8 +35,8 @@ pub(super) struct Pending<P> {
 
 impl<P> Pending<P> {
     /// Returns true if it is for one of these stations alone.
-    fn is_for(&self, stations: impl Fn(u32) -> bool) -> bool {
-        matches!(self.msdu.to, To::One(Station(station)) if stations(station))
+    fn is_for(&self, stations: impl Fn(StationId) -> bool) -> bool {
+        matches!(self.msdu.to, To::One(station) if stations(station))
     }
 }
 
@@ -90,12 +91,12 @@ impl<P> Queue<P> {
     }
 
     /// The first packet for a station that is not blocked.
-    pub(super) fn first(&self, is_blocked: impl Fn(u32) -> bool) -> Option<&Pending<P>> {
+    pub(super) fn first(&self, is_blocked: impl Fn(StationId) -> bool) -> Option<&Pending<P>> {
         self.packets.iter().find(|pending| !pending.is_for(&is_blocked))
     }
 
     /// Number of packets for a station.
-    pub(super) fn waiting_for(&self, station: u32) -> usize {
+    pub(super) fn waiting_for(&self, station: StationId) -> usize {
         self.packets.iter().filter(|pending| pending.is_for(|of| of == station)).count()
     }
 
@@ -129,17 +130,17 @@ impl<P> Queue<P> {
     /// Returns the bytes of the A-MPDU if there are several.
     pub(super) fn choose(
         &self,
-        is_blocked: impl Fn(u32) -> bool,
-        most: impl Fn(u32) -> Option<u32>,
+        is_blocked: impl Fn(StationId) -> bool,
+        most: impl Fn(StationId) -> Option<u32>,
         overhead: u32,
-        next: impl Fn(u32) -> u64,
+        next: impl Fn(StationId) -> u64,
         chosen: &mut Vec<u64>,
     ) -> Option<u32> {
         chosen.clear();
         let place = self.packets.iter().position(|pending| !pending.is_for(&is_blocked))?;
         let first = &self.packets[place];
         chosen.push(first.number);
-        let To::One(Station(to)) = first.msdu.to else { return None };
+        let To::One(to) = first.msdu.to else { return None };
         let most = most(to)?;
         let mut fresh = next(to);
         let end = WINDOW + if first.sequence == 0 { fresh } else { first.sequence };

@@ -5,6 +5,7 @@ use super::tracks::Tracks;
 use crate::propagation::{Channel, delay};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 
 /// Media with more stations do not remember whom a frame reaches: the memory would grow with the square of their number.
 const FEW: usize = 128;
@@ -12,7 +13,7 @@ const FEW: usize = 128;
 /// A frame at a station that hears it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
-    pub(super) station: u32,
+    pub(super) station: StationId,
     /// The time that the signal travels.
     pub(super) travels: Duration,
     /// In milliwatts.
@@ -44,7 +45,7 @@ pub(super) struct Reach {
     /// The last question about mean powers, answered.
     levels: Levels,
     /// Stations that notice a frame, as many as there are, and room for the others.
-    indices: Vec<u32>,
+    indices: Vec<StationId>,
     receptions: Vec<Reception>,
     /// Where nothing ever changes, the receptions of a frame by its sender, once it has sent.
     lasting: Vec<Option<Box<[Reception]>>>,
@@ -65,20 +66,20 @@ impl Reach {
             sensitivities: antennas.iter().map(|antenna| antenna.sensitivity).collect(),
             noticeable: antennas.iter().map(|antenna| antenna.noticeable.max(antenna.sensitivity)).collect(),
             levels: Levels::default(),
-            indices: vec![0; count],
+            indices: vec![StationId(0); count],
             receptions: Vec::new(),
             lasting: vec![None; if is_lasting { count } else { 0 }],
         }
     }
 
     /// Where a station is.
-    pub(super) fn position(&mut self, station: usize, now: Instant) -> Vector {
+    pub(super) fn position(&mut self, station: StationId, now: Instant) -> Vector {
         self.tracks.advance(now);
         self.tracks.at(station)
     }
 
     /// The mean power of a station's signal at each station.
-    pub(super) fn powers(&mut self, from: usize, now: Instant) -> &[f64] {
+    pub(super) fn powers(&mut self, from: StationId, now: Instant) -> &[f64] {
         let mut levels = std::mem::take(&mut self.levels);
         self.mean_levels(from, now, &mut levels);
         self.levels = levels;
@@ -86,14 +87,14 @@ impl Reach {
     }
 
     /// The mean power of a station's signal at each station, and how far that is.
-    fn mean_levels(&mut self, from: usize, now: Instant, Levels { powers, squares }: &mut Levels) {
+    fn mean_levels(&mut self, from: StationId, now: Instant, Levels { powers, squares }: &mut Levels) {
         squares.resize(self.sent.len(), 0.0);
         powers.resize(self.sent.len(), 0.0);
         self.tracks.squares(from, now, squares);
-        if !self.channel.powers_by_distance(self.sent[from], squares, powers) {
+        if !self.channel.powers_by_distance(self.sent[from.index()], squares, powers) {
             self.tracks.advance(now);
             let (place, places) = (self.tracks.place(from), self.tracks.places());
-            self.channel.powers(place, self.sent[from], (places, squares), now, powers);
+            self.channel.powers(place, self.sent[from.index()], (places, squares), now, powers);
         }
         if let Some(gains) = &self.gains {
             powers.iter_mut().zip(gains).for_each(|(power, gain)| *power *= gain);
@@ -106,22 +107,22 @@ impl Reach {
     }
 
     /// The stations that hear a frame which leaves a station, in their order, where nothing ever changes.
-    pub(super) fn receptions(&mut self, from: usize, now: Instant, exchange: u64) -> &[Reception] {
-        if self.lasting[from].is_none() {
+    pub(super) fn receptions(&mut self, from: StationId, now: Instant, exchange: u64) -> &[Reception] {
+        if self.lasting[from.index()].is_none() {
             let mut levels = Levels::default();
             self.levels_of_frame(from, now, exchange, &mut levels);
-            self.lasting[from] = Some(self.heard(from, &levels.powers));
+            self.lasting[from.index()] = Some(self.heard(from, &levels.powers));
         }
-        self.lasting[from].as_deref().unwrap_or(&[])
+        self.lasting[from.index()].as_deref().unwrap_or(&[])
     }
 
-    fn heard(&self, from: usize, powers: &[f64]) -> Box<[Reception]> {
+    fn heard(&self, from: StationId, powers: &[f64]) -> Box<[Reception]> {
         let place = self.tracks.place(from);
         let levels = powers.iter().zip(&self.sensitivities).enumerate();
-        let hear = levels.filter(|(other, (power, least))| power >= least && *other != from);
+        let hear = levels.filter(|(other, (power, least))| power >= least && *other != from.index());
         let reception = |(other, (power, _)): (usize, (&f64, _))| {
-            let travels = delay(self.tracks.at(other).distance(place.at));
-            Reception { station: other as u32, travels, power: *power }
+            let travels = delay(self.tracks.at(StationId::at(other)).distance(place.at));
+            Reception { station: StationId::at(other), travels, power: *power }
         };
         hear.map(reception).collect()
     }
@@ -130,35 +131,35 @@ impl Reach {
     /// reaches each one. Its power everywhere is written into `levels`.
     pub(super) fn loud(
         &mut self,
-        from: usize,
+        from: StationId,
         now: Instant,
         exchange: u64,
         levels: &mut Levels,
     ) -> (&[Reception], Duration) {
         self.levels_of_frame(from, now, exchange, levels);
-        levels.powers[from] = -1.0;
+        levels.powers[from.index()] = -1.0;
         // A third of all stations notice a frame in a swarm: a branch that nobody can predict would cost more than all else here.
         let mut found = 0;
         for (other, (power, noticeable)) in levels.powers.iter().zip(&self.noticeable).enumerate() {
-            self.indices[found] = other as u32;
+            self.indices[found] = StationId::at(other);
             found += usize::from(power >= noticeable);
         }
         self.receptions.clear();
         self.receptions.extend(self.indices[..found].iter().map(|station| {
-            let (power, square) = (levels.powers[*station as usize], levels.squares[*station as usize]);
+            let (power, square) = (levels.powers[station.index()], levels.squares[station.index()]);
             Reception { station: *station, travels: delay(square.sqrt()), power }
         }));
         (&self.receptions, delay(largest(&levels.squares).sqrt()))
     }
 
     /// The power of a frame at each station, and how far that is.
-    fn levels_of_frame(&mut self, from: usize, now: Instant, exchange: u64, levels: &mut Levels) {
+    fn levels_of_frame(&mut self, from: StationId, now: Instant, exchange: u64, levels: &mut Levels) {
         self.mean_levels(from, now, levels);
         if self.channel.fades() {
             self.tracks.advance(now);
             let place = self.tracks.place(from);
             for (other, power) in levels.powers.iter_mut().enumerate() {
-                *power *= self.channel.fade(place, self.tracks.place(other), exchange);
+                *power *= self.channel.fade(place, self.tracks.place(StationId::at(other)), exchange);
             }
         }
     }

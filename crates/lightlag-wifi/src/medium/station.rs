@@ -2,7 +2,7 @@
 
 use super::access::{Access, State};
 use super::agreement::Agreements;
-use super::frame::{AirDrop, Frame, Happening, Msdu, Peer, Station, To};
+use super::frame::{AirDrop, Frame, Happening, Msdu, Peer, To};
 use super::queue::{Pending, Queue};
 use super::reorder::Reorder;
 use crate::class::Class;
@@ -10,6 +10,7 @@ use crate::config::{MediumConfig, Radio};
 use crate::phy::{ErrorCurves, Mode};
 use crate::rate::{Controller, RateControl};
 use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_net::StationId;
 use std::collections::VecDeque;
 
 /// The counters of a station.
@@ -71,7 +72,7 @@ pub(super) struct Control {
     pub(super) modes: Vec<Mode>,
     /// The name of its random streams.
     pub(super) name: String,
-    pub(super) pairs: Vec<(u32, Box<dyn Controller>)>,
+    pub(super) pairs: Vec<(StationId, Box<dyn Controller>)>,
 }
 
 impl Control {
@@ -83,11 +84,11 @@ impl Control {
     }
 
     /// The state for a receiver.
-    pub(super) fn of(&mut self, to: u32, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
+    pub(super) fn of(&mut self, to: StationId, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
         let place = match self.pairs.iter().position(|(of, _)| *of == to) {
             Some(place) => place,
             None => {
-                let random = RandomStream::new(seed, &format!("{} to {to}", self.name));
+                let random = RandomStream::new(seed, &format!("{} to {}", self.name, to.0));
                 self.pairs.push((to, self.of.start(&self.modes, curves, random)?));
                 self.pairs.len() - 1
             }
@@ -152,8 +153,8 @@ pub(super) struct StationState<P> {
 
 impl<P> Frame<P> {
     /// Whether it is for a station, alone or with all others.
-    pub(super) fn concerns(&self, station: u32) -> bool {
-        self.to == To::One(Station(station)) || self.to == To::All
+    pub(super) fn concerns(&self, station: StationId) -> bool {
+        self.to == To::One(station) || self.to == To::All
     }
 
     /// Its sender and its class.
@@ -249,7 +250,7 @@ impl<P> StationState<P> {
     pub(super) fn wanted_agreement(&self, class: usize, now: Instant) -> Option<(Peer, u64)> {
         let agreements = self.agreements.as_ref()?;
         let head = self.head(class)?;
-        let To::One(Station(station)) = head.msdu.to else { return None };
+        let To::One(station) = head.msdu.to else { return None };
         let peer = Peer { station, class };
         let least = if self.is_vht { 1 } else { 2 };
         let is_wanted = agreements.may_request(peer, now) && self.queues[class].waiting_for(station) >= least;
@@ -268,9 +269,9 @@ impl<P> StationState<P> {
     }
 
     /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
-    pub(super) fn give_up(&mut self, at: u32, class: usize, pending: Pending<P>, cause: AirDrop) -> Happening<P> {
+    pub(super) fn give_up(&mut self, at: StationId, class: usize, pending: Pending<P>, cause: AirDrop) -> Happening<P> {
         let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
-        if let (To::One(Station(station)), 1..) = (to, sequence) {
+        if let (To::One(station), 1..) = (to, sequence) {
             let peer = Peer { station, class };
             if self.may_aggregate(peer) {
                 if let Some(agreements) = &mut self.agreements {
@@ -281,7 +282,7 @@ impl<P> StationState<P> {
                 }
             }
         }
-        Happening::Dropped { at: Station(at), to, payload, cause, arrived }
+        Happening::Dropped { at: at, to, payload, cause, arrived }
     }
 
     /// The class that may send next, if the medium stays idle, and when.

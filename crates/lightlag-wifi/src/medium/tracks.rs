@@ -3,6 +3,7 @@
 use crate::propagation::{Place, Places};
 use lightlag_core::Instant;
 use lightlag_mobility::{Motion, Vector};
+use lightlag_net::StationId;
 
 /// The ways of all stations, straight pieces as arrays, and their places at one instant.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Tracks {
     /// The first end of a piece.
     earliest: Instant,
     /// Stations whose present piece is no straight line.
-    curved: Vec<u32>,
+    curved: Vec<StationId>,
     places: [Vec<f64>; 3],
     /// The instant of these places.
     now: Option<Instant>,
@@ -66,7 +67,7 @@ impl Tracks {
             }
         }
         for station in &self.curved {
-            let at = *station as usize;
+            let at = station.index();
             let place = self.motions[at].position(now);
             (self.places[0][at], self.places[1][at], self.places[2][at]) = (place.x, place.y, place.z);
         }
@@ -74,16 +75,18 @@ impl Tracks {
 
     /// The squares of the distances between a station and each one at this instant, in square metres. All other places stay
     /// unknown, which is less work.
-    pub(super) fn squares(&mut self, from: usize, now: Instant, out: &mut [f64]) {
+    pub(super) fn squares(&mut self, from: StationId, now: Instant, out: &mut [f64]) {
         if now >= self.earliest {
             self.take_pieces(now);
         }
         let nanos = now.as_nanos() as f64;
-        let at = if self.curved.contains(&(from as u32)) {
-            self.motions[from].position(now)
+        let at = if self.curved.contains(&from) {
+            self.motions[from.index()].position(now)
         } else {
-            let seconds = (nanos - self.from[from]) * 1e-9;
-            let [x, y, z] = std::array::from_fn(|axis| self.start[axis][from] + self.velocity[axis][from] * seconds);
+            let seconds = (nanos - self.from[from.index()]) * 1e-9;
+            let [x, y, z] = std::array::from_fn(|axis| {
+                self.start[axis][from.index()] + self.velocity[axis][from.index()] * seconds
+            });
             Vector::new(x, y, z)
         };
         let (count, since) = (out.len(), &self.from[..out.len()]);
@@ -97,7 +100,7 @@ impl Tracks {
             out[i] = dx * dx + dy * dy + dz * dz;
         }
         for station in &self.curved {
-            out[*station as usize] = (self.motions[*station as usize].position(now) - at).square();
+            out[station.index()] = (self.motions[station.index()].position(now) - at).square();
         }
     }
 
@@ -109,7 +112,7 @@ impl Tracks {
             self.until[at] = piece.until;
             self.from[at] = piece.from.as_nanos() as f64;
             let (start, velocity) = piece.line().unwrap_or_else(|| {
-                self.curved.push(at as u32);
+                self.curved.push(StationId::at(at));
                 (Vector::ZERO, Vector::ZERO)
             });
             (self.start[0][at], self.start[1][at], self.start[2][at]) = (start.x, start.y, start.z);
@@ -125,13 +128,13 @@ impl Tracks {
     }
 
     /// Where a station is, at the instant of the last [`Self::advance`].
-    pub(super) fn at(&self, station: usize) -> Vector {
-        let [x, y, z] = &self.places;
-        Vector::new(x[station], y[station], z[station])
+    pub(super) fn at(&self, station: StationId) -> Vector {
+        let ([x, y, z], at) = (&self.places, station.index());
+        Vector::new(x[at], y[at], z[at])
     }
 
-    pub(super) fn place(&self, station: usize) -> Place {
-        Place { station: station as u32, at: self.at(station) }
+    pub(super) fn place(&self, station: StationId) -> Place {
+        Place { station, at: self.at(station) }
     }
 
     pub(super) fn places(&self) -> Places<'_> {
@@ -159,8 +162,8 @@ mod tests {
             others.advance(now);
             for from in 0..names.len() {
                 let (mut squares, mut same) = ([0.0; 5], [0.0; 5]);
-                tracks.squares(from, now, &mut squares);
-                others.places().squares(others.at(from), &mut same);
+                tracks.squares(StationId::at(from), now, &mut squares);
+                others.places().squares(others.at(StationId::at(from)), &mut same);
                 assert_eq!(squares, same, "{from} at {now:?}");
             }
         }

@@ -6,6 +6,7 @@ use super::formula::Formula;
 use super::places::{Place, Places};
 use super::{Fading, Loss, Shadowing};
 use lightlag_core::Instant;
+use lightlag_net::StationId;
 
 /// The models of propagation of a medium.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -65,7 +66,7 @@ impl Channel {
     }
 
     /// The factor of shadowing between two stations, with the deviation of a model in dB beside that of the medium.
-    fn shadow(&self, a: u32, b: u32, now: Instant, deviation: f64) -> f64 {
+    fn shadow(&self, a: StationId, b: StationId, now: Instant, deviation: f64) -> f64 {
         let shadowing = &self.propagation.shadowing;
         if shadowing.deviation == 0.0 && deviation == 0.0 {
             return 1.0;

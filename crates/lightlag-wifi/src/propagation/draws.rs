@@ -4,6 +4,7 @@
 
 use lightlag_core::RandomStream;
 use lightlag_core::random::mix;
+use lightlag_net::StationId;
 
 /// A family of draws: one of a run, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,14 +20,14 @@ impl Draws {
         Self(RandomStream::new(seed, name).bits())
     }
 
-    /// The draw for a station, or whatever has this number, and a counter: a frame, or an epoch.
-    pub fn at(self, station: u32, counter: u64) -> Draw {
-        Draw(mix(mix(self.0 ^ u64::from(station)) ^ counter))
+    /// The draw for whatever has this number, and a counter: a frame, or an epoch.
+    pub fn at(self, number: u32, counter: u64) -> Draw {
+        Draw(mix(mix(self.0 ^ u64::from(number)) ^ counter))
     }
 
     /// The draw for two stations, in either order, and a counter.
-    pub fn between(self, a: u32, b: u32, counter: u64) -> Draw {
-        let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
+    pub fn between(self, a: StationId, b: StationId, counter: u64) -> Draw {
+        let pair = u64::from(a.0.min(b.0)) << 32 | u64::from(a.0.max(b.0));
         Draw(mix(mix(self.0 ^ pair) ^ counter))
     }
 }
@@ -93,8 +94,8 @@ mod tests {
         assert_ne!(draws.at(3, 9).bits(), draws.at(3, 10).bits());
         assert_ne!(draws.at(3, 9).bits(), draws.at(4, 9).bits());
         assert_ne!(draws.at(3, 9).bits(), Draws::new(6, "air").at(3, 9).bits());
-        assert_eq!(draws.between(3, 4, 9), draws.between(4, 3, 9));
-        assert_ne!(draws.between(3, 4, 9), draws.between(3, 5, 9));
+        assert_eq!(draws.between(StationId(3), StationId(4), 9), draws.between(StationId(4), StationId(3), 9));
+        assert_ne!(draws.between(StationId(3), StationId(4), 9), draws.between(StationId(3), StationId(5), 9));
     }
 
     #[test]

@@ -154,7 +154,9 @@ mod tests {
 
     fn moments(fading: Fading, distance: f64) -> (f64, f64) {
         let (draws, n) = (Draws::new(7, "fading"), 200_000);
-        let values: Vec<f64> = (0..n).map(|i| fading.factor(distance, draws.between(1, 2, i))).collect();
+        let values: Vec<f64> = (0..n)
+            .map(|i| fading.factor(distance, draws.between(lightlag_net::StationId(1), lightlag_net::StationId(2), i)))
+            .collect();
         let mean = values.iter().sum::<f64>() / n as f64;
         (mean, values.iter().map(|of| (of - mean) * (of - mean)).sum::<f64>() / n as f64)
     }

@@ -1,12 +1,13 @@
 //! The places of stations.
 
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 
 /// A station and its place.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Place {
     /// The number of the station.
-    pub station: u32,
+    pub station: StationId,
     /// Its place.
     pub at: Vector,
 }
@@ -21,12 +22,12 @@ pub struct Places<'a> {
     /// Up, in metres.
     pub z: &'a [f64],
     /// The numbers of the stations; without them each has its index.
-    pub stations: Option<&'a [u32]>,
+    pub stations: Option<&'a [StationId]>,
 }
 
 impl Places<'_> {
     pub(super) fn get(&self, index: usize) -> Place {
-        let station = self.stations.map_or(index as u32, |stations| stations[index]);
+        let station = self.stations.map_or(StationId::at(index), |stations| stations[index]);
         Place { station, at: Vector::new(self.x[index], self.y[index], self.z[index]) }
     }
 

@@ -1,5 +1,6 @@
 use super::*;
 use lightlag_core::Instant;
+use lightlag_net::StationId;
 
 const POWER: f64 = 16.0206;
 const FREQUENCY: f64 = 5.18e9;
@@ -12,8 +13,8 @@ fn channel(loss: Loss) -> Channel {
     Channel::new(&Propagation { loss, ..Propagation::default() }, FREQUENCY, 1, "air")
 }
 
-fn at(station: u32, at: Vector) -> Place {
-    Place { station, at }
+fn at(number: u32, at: Vector) -> Place {
+    Place { station: StationId(number), at }
 }
 
 /// Each model, with each use of a line of sight.
@@ -66,9 +67,9 @@ fn free_space_is_the_formula_of_friis() {
 fn gains_are_the_losses_of_their_model() {
     for loss in [Loss::default(), Loss::Friis(Friis {})] {
         let channel = channel(loss);
-        let here = Place { station: 0, at: Vector::ZERO };
+        let here = Place { station: StationId(0), at: Vector::ZERO };
         for distance in [0.0, 0.3, 1.0, 44.0, 1000.0] {
-            let there = Place { station: 1, at: east(distance) };
+            let there = Place { station: StationId(1), at: east(distance) };
             let gain = channel.gain(here, there, Instant::ZERO);
             let loss = loss.decibels(here.at, there.at, FREQUENCY);
             assert!((decibels::decibels(gain) + loss).abs() < 1e-7, "{distance} m");

@@ -3,8 +3,9 @@
 use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::{Area, Mobility, Motion, Vector};
+use lightlag_net::StationId;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, Station, StationConfig, To};
+use lightlag_wifi::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, StationConfig, To};
 use std::collections::BTreeMap;
 
 /// The number of a packet among those of its sender, and that sender.
@@ -94,7 +95,7 @@ impl Bench {
         if to != To::All {
             self.unicast.push(payload);
         }
-        self.medium.offer(now, Station(from), Msdu { to, size, class, payload });
+        self.medium.offer(now, StationId(from), Msdu { to, size, class, payload });
         self.listen(now);
     }
 
@@ -102,7 +103,7 @@ impl Bench {
     pub fn saturate(&mut self, now: Instant, of: Saturated, waiting: u32) {
         self.saturated.push(of);
         for _ in 0..waiting {
-            self.offer(now, of.from, To::One(Station(of.to)), of.size);
+            self.offer(now, of.from, To::One(StationId(of.to)), of.size);
         }
     }
 
@@ -122,7 +123,7 @@ impl Bench {
             self.events.push((now, event));
             let next = left.and_then(|at| self.saturated.iter().find(|of| of.from == at)).copied();
             if let Some(Saturated { from, to, size }) = next {
-                self.offer(now, from, To::One(Station(to)), size);
+                self.offer(now, from, To::One(StationId(to)), size);
             }
         }
         self.medium.rearmed(|_, _| {});
@@ -130,7 +131,7 @@ impl Bench {
 
     /// The next instant at which something happens.
     fn next(&self) -> Option<Instant> {
-        let stations = (0..self.stations).filter_map(|at| self.medium.station_wake(Station(at)));
+        let stations = (0..self.stations).filter_map(|at| self.medium.station_wake(StationId(at)));
         stations.chain(self.medium.next_wake()).min()
     }
 
@@ -140,9 +141,9 @@ impl Bench {
             if self.medium.next_wake() == Some(now) {
                 self.medium.medium_wakes(now);
             } else {
-                let due = |at: &u32| self.medium.station_wake(Station(*at)) == Some(now);
+                let due = |at: &u32| self.medium.station_wake(StationId(*at)) == Some(now);
                 let at = (0..self.stations).find(due).expect("a station is due");
-                self.medium.station_wakes(now, Station(at));
+                self.medium.station_wakes(now, StationId(at));
             }
             self.listen(now);
         }
@@ -158,6 +159,6 @@ impl Bench {
 
     /// Attempts of frames with payload at all stations.
     pub fn attempts(&self) -> u64 {
-        (0..self.stations).map(|at| self.medium.counters(Station(at), Instant::MAX).sent).sum()
+        (0..self.stations).map(|at| self.medium.counters(StationId(at), Instant::MAX).sent).sum()
     }
 }

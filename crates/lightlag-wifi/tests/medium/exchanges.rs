@@ -3,10 +3,11 @@
 use crate::bench::{Bench, Event, at, config, place};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{AirDrop, Radio, Station, To};
+use lightlag_wifi::{AirDrop, Radio, To};
 
-const ONE: To = To::One(Station(1));
+const ONE: To = To::One(StationId(1));
 
 /// The delay over 10 m.
 const LIGHT: Duration = Duration::from_nanos(33);
@@ -127,7 +128,7 @@ fn busy(radio: &Radio, metres: f64) -> Duration {
     bench.run(at(1e5));
     bench.offer(at(2e5), 1, To::All, 1);
     bench.run(at(3e5));
-    let counters = bench.medium.counters(Station(1), at(3e5));
+    let counters = bench.medium.counters(StationId(1), at(3e5));
     counters.busy - counters.broadcast_airtime
 }
 
@@ -151,6 +152,6 @@ fn a_frame_that_is_on_the_air_counts_where_it_is_heard_before_it_ends() {
     bench.run(at(1200.0));
     bench.medium.settle(at(1200.0));
     // 10 m are 33 ns, and 4 us pass until it is noticed.
-    let busy = bench.medium.counters(Station(1), at(1200.0)).busy;
+    let busy = bench.medium.counters(StationId(1), at(1200.0)).busy;
     assert_eq!(busy, Duration::from_nanos(200_000 - 33 - 4_000));
 }

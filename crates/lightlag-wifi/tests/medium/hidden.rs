@@ -5,8 +5,9 @@
 use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
+use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Radio, Station};
 
 fn pair(other: f64, size: u32, rts_threshold: u32) -> Bench {
     let radio = Radio { rts_threshold, ..Radio::default() };
@@ -44,7 +45,7 @@ fn hidden_stations_lose_frames_as_in_ns_3_and_rts_helps_long_ones() {
 fn a_signal_15_db_stronger_takes_nearly_all() {
     // 40 m / √10 with an exponent of 3.
     let bench = pair(12.65, 1500, 65_535);
-    let sent = |at| bench.medium.counters(Station(at), Instant::MAX).sent as f64;
+    let sent = |at| bench.medium.counters(StationId(at), Instant::MAX).sent as f64;
     let received = |from: u32| {
         bench.count(|event| matches!(event, crate::bench::Event::Acknowledged { packet } if packet.0 == from)) as f64
     };

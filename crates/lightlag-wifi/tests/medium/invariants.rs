@@ -3,8 +3,9 @@
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{BlockAckAgreement, Class, MissingBlockAck, Radio, Station, To};
+use lightlag_wifi::{BlockAckAgreement, Class, MissingBlockAck, Radio, To};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ fn scattered(
         bench.run(now);
         let to = match to % (stations + 1) {
             to if to == stations || to == from => To::All,
-            to => To::One(Station(to)),
+            to => To::One(StationId(to)),
         };
         bench.class[from as usize] = class(size);
         bench.offer(now, from, to, size);
@@ -78,7 +79,7 @@ proptest! {
                 }
             }
         }
-        let waiting: u64 = (0..stations).map(|at| bench.medium.waiting(Station(at))).sum();
+        let waiting: u64 = (0..stations).map(|at| bench.medium.waiting(StationId(at))).sum();
         prop_assert!(waiting == 0 || may_wait);
         let ended = bench.unicast.iter().filter(|packet| outcomes.contains_key(packet)).count() as u64;
         prop_assert!(bench.unicast.len() as u64 - ended <= waiting, "packets are lost");

@@ -5,8 +5,9 @@
 
 use crate::bench::{Bench, Event, Saturated, at, config, place};
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Radio, Station, To};
+use lightlag_wifi::{Radio, To};
 
 /// A link of this length that is always busy for 5 s, with unlimited tries: frames that arrived, and attempts.
 fn busy(metres: f64, radio: &Radio) -> (f64, f64) {
@@ -76,7 +77,7 @@ fn of_frames_that_start_together_only_a_much_stronger_one_arrives() {
 fn tries_are_geometric() {
     let places = crate::bench::circle(10);
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &places, 1);
-    bench.medium.watch((1..=10).map(Station));
+    bench.medium.watch((1..=10).map(StationId));
     for from in 1..=10 {
         bench.saturate(at(0.0), Saturated { from, to: 0, size: 1500 }, 2);
     }
@@ -84,7 +85,7 @@ fn tries_are_geometric() {
     for second in 1..=20 {
         bench.run(at(1e6 * f64::from(second)));
         while let Some(aired) = bench.medium.next_aired() {
-            let is_data = aired.from == aired.at && aired.from != Station(0) && aired.payload.is_some();
+            let is_data = aired.from == aired.at && aired.from != StationId(0) && aired.payload.is_some();
             if let Some(packet) = aired.payload.filter(|_| is_data) {
                 *tries.entry(packet).or_insert(0usize) += 1;
             }

@@ -11,12 +11,13 @@ use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport};
 use lightlag_core::params::{Registered, Value};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
+use lightlag_net::StationId;
 use lightlag_routing::{Protocol, Router};
 use lightlag_wifi::phy::timing::ACK_SIZE;
 use lightlag_wifi::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
 use lightlag_wifi::propagation::decibels::{decibels, ratio};
 use lightlag_wifi::rate::RateControl;
-use lightlag_wifi::{Class, Medium as Air, Radio, Station};
+use lightlag_wifi::{Class, Medium as Air, Radio};
 use sight::{Sight, air, spacing};
 use std::collections::BTreeMap;
 
@@ -164,7 +165,7 @@ impl Scenario {
             let mut sight = Sight::at(&mut air, medium, now);
             for of in &mut watched {
                 of.meets |= sight.joins(of.from, of.to);
-                let distance = air.position(Station(of.from), now).distance(air.position(Station(of.to), now));
+                let distance = air.position(StationId(of.from), now).distance(air.position(StationId(of.to), now));
                 if of.closest.is_none_or(|(least, _)| distance < least) {
                     of.closest = Some((distance, now));
                 }
@@ -220,7 +221,7 @@ impl Watched<'_> {
     fn follow(&mut self, now: Instant, sight: &mut Sight, air: &mut Air<()>) {
         if now == Instant::ZERO {
             let Some(stations) = sight.way(self.from, self.to) else { return };
-            let mut ratio = |hop: &[u32]| air.snr_db(Station(hop[0]), Station(hop[1]), now);
+            let mut ratio = |hop: &[u32]| air.snr_db(StationId(hop[0]), StationId(hop[1]), now);
             let hops = stations.windows(2).map(|hop| ([hop[0], hop[1]], ratio(hop)));
             let Some(weakest) = hops.min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
             self.way = Some(StaticRoute { stations, weakest, broken: None });

@@ -3,8 +3,9 @@
 use crate::network::Medium;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_net::StationId;
+use lightlag_wifi::Medium as Air;
 use lightlag_wifi::rate::RateControl;
-use lightlag_wifi::{Medium as Air, Station};
 use std::collections::VecDeque;
 
 /// The links of a medium at one time.
@@ -21,7 +22,7 @@ impl Sight {
         let (stations, min_delivery) = (plan.members.len(), plan.routing.min_delivery());
         let mut reached = vec![Vec::new(); stations];
         for (station, reached) in (0..).zip(&mut reached) {
-            air.in_range(Station(station), now, min_delivery, |other| reached.push(other.0));
+            air.in_range(StationId(station), now, min_delivery, |other| reached.push(other.0));
             reached.sort_unstable();
         }
         let both = |(station, to): (u32, &Vec<u32>)| {
@@ -107,7 +108,7 @@ pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Air<()> {
 
 /// Mean distance of a station to the nearest other one.
 pub(super) fn spacing(air: &mut Air<()>, stations: usize, now: Instant) -> f64 {
-    let places: Vec<Vector> = (0..stations as u32).map(|station| air.position(Station(station), now)).collect();
+    let places: Vec<Vector> = (0..stations as u32).map(|station| air.position(StationId(station), now)).collect();
     let nearest = |at: usize| {
         let others = places.iter().enumerate().filter(|(other, _)| *other != at);
         others.map(|(_, place)| place.distance(places[at])).fold(f64::INFINITY, f64::min)

@@ -41,7 +41,7 @@ impl Scene {
             let span = (after(start), after(start + length));
             background.add(FRAME - 1, span, Duration::from_micros(1), levels);
         }
-        let mut hearing = Hearing::new(thresholds, 0);
+        let mut hearing = Hearing::new(thresholds, lightlag_net::StationId(0));
         let (arrival, end, now) = (after(1_000.0), after(1_400.0), after(1_400.5));
         let record = Record { frame: FRAME, arrival, end, power: noise * ratio(self.snr_db) };
         hearing.add(record, after(990.0), &mut access, &mut background);
