@@ -20,5 +20,9 @@ export default defineConfig({
   worker: { format: "es" },
   // The presets lie beside the page's folder.
   server: { fs: { allow: [".."] } },
-  test: { include: ["src/**/*.test.ts", "tests/unit/**/*.test.ts"], environment: "node" },
+  test: {
+    include: ["src/**/*.test.ts", "tests/unit/**/*.test.ts"],
+    setupFiles: "tests/setup.ts",
+    environment: "node",
+  },
 });

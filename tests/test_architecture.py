@@ -35,13 +35,14 @@ IMPORTS: dict[str, set[str]] = {
         *("core", "net", "control", "transport", "tcp", "mobility", "orbit", "wifi", "routing", "wire", "scenario"),
     },
     "gym": {"core", "scenario", "sim"},
+    "analysis": set(),
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
-    "web": {"core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
+    "web": {"analysis", "core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
         *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "wire", "host"),
-        *("scenario", "sim", "gym", "live", "own", "plugin", "web"),
+        *("scenario", "sim", "gym", "live", "own", "plugin", "web", "analysis"),
     },
 }
 """The crates, each with those that it may import."""

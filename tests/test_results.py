@@ -233,11 +233,6 @@ def test_a_table_of_queues_in_several_batches_has_all_rows(tmp_path: Path) -> No
     assert ll.load(result.save(tmp_path / "run")).queue.equals(queue)
 
 
-def test_limits_are_shown_with_their_shares() -> None:
-    assert rows.limited_by({"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}) == "cwnd 60%, rwnd 30%"
-    assert rows.limited_by({"cwnd": 0.0}) == "–"
-
-
 def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "pair")
     # In words of the command line, if this is one.

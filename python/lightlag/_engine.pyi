@@ -39,6 +39,7 @@ __all__ = [
     "__build__",
     "__commit__",
     "__version__",
+    "analysis",
     "answers",
     "catalog",
     "changes_for_rtt",
@@ -49,12 +50,15 @@ __all__ = [
     "congestion_name",
     "dictionary",
     "emulate",
+    "factor_of",
     "gym_features",
     "gym_rewards",
     "inspect",
     "let_flows_be_steered",
     "libm_addresses",
+    "milliseconds",
     "movements",
+    "number",
     "parse",
     "partitions",
     "plain_algorithm",
@@ -64,11 +68,16 @@ __all__ = [
     "plain_sky_router",
     "plain_traffic",
     "plugin_sources",
+    "rate",
     "read_file",
     "run",
+    "scaled",
     "schema",
     "seconds",
     "sending",
+    "share",
+    "size",
+    "window",
 ]
 
 __build__: str
@@ -182,6 +191,15 @@ def run(
     captures: str | os.PathLike[str] | None = None,
     threads: int = 1,
 ) -> Run: ...
+def analysis(request: str) -> str: ...
+def number(value: float, digits: int = 4) -> str: ...
+def window(segments: float) -> str: ...
+def scaled(value: float) -> tuple[float, str]: ...
+def factor_of(value: float) -> tuple[float, str]: ...
+def rate(bits_per_second: float, like: float | None = None) -> str: ...
+def size(count: float, like: float | None = None) -> str: ...
+def share(part: float, whole: float) -> str: ...
+def milliseconds(seconds: float | None) -> str: ...
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
 ) -> list[tuple[int, int, bytes]]: ...

@@ -16,6 +16,7 @@
 //! - `partitions`: where a run on several threads cuts its network.
 //! - `memory`: a message when memory runs out.
 
+mod analysis;
 mod answers;
 mod columns;
 mod door;
@@ -138,6 +139,8 @@ mod _engine {
 
     #[pymodule_export]
     use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, dictionary, parse, schema, seconds};
+    #[pymodule_export]
+    use crate::analysis::{analysis, factor_of, milliseconds, number, rate, scaled, share, size, window};
     #[pymodule_export]
     use crate::answers::answers;
     #[pymodule_export]

@@ -80,6 +80,7 @@ impl Door {
             Request::Flight(asked) => self.open(Places::flight(&asked)?),
             Request::PlacesAt { place, time_s } => Ok(self.places.at(place)?.at(time_s)),
             Request::Courses { place, from, to, until_s } => self.places.at(place)?.courses(from, to, until_s),
+            Request::Analyse { request } => Ok(Answer::of(json!({ "answer": request.answer()? }))),
             Request::Leave { place } => self.places.take(place).map(|_| Answer::of(json!({}))),
         }
     }

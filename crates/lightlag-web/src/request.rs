@@ -80,6 +80,8 @@ pub(crate) enum Request {
     PlacesAt { place: usize, time_s: f64 },
     /// The ways between two stations over time.
     Courses { place: usize, from: usize, to: usize, until_s: f64 },
+    /// Tables, sentences and numbers about results.
+    Analyse { request: lightlag_analysis::Request },
     /// A sky or a flight that nobody needs any more.
     Leave { place: usize },
 }

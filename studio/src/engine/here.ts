@@ -1,8 +1,9 @@
 /** The engines of this page: where the module and the schema lie, and how a worker is opened. */
 
+import { analyseWith } from "./analysis.ts";
 import { Engine, type Line, type Parts } from "./client.ts";
 import { Pool } from "./pool.ts";
-import { compiled } from "./wasm.ts";
+import { compiled, Instance } from "./wasm.ts";
 
 let parts: Promise<Parts> | undefined;
 
@@ -21,10 +22,11 @@ async function fetched(): Promise<Parts> {
     compiled(address("engine.wasm")),
     fetch(address("schema.json")).then((response) => response.json()),
   ]);
+  analyseWith(await Instance.of(module));
   return { module, schema };
 }
 
-/** The module and the schema, fetched once. */
+/** The module and the schema, fetched once; the page can analyse results from then on. */
 export function shared(): Promise<Parts> {
   parts ??= fetched().catch((error) => {
     parts = undefined;

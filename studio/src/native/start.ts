@@ -1,6 +1,7 @@
 /** Loaded only where the page came from `lightlag studio`: one more view, and the choice of the engine. */
 
 import { tools, view, views } from "../app/views.ts";
+import { shared } from "../engine/here.ts";
 import { connectWith, isThere, machine, notice, trouble } from "./machine.ts";
 import { takeOpened } from "./opening.ts";
 import { forgetToken } from "./token.ts";
@@ -10,7 +11,7 @@ const TOOL = { key: "engine", name: "Engine", load: () => import("./switch.tsx")
 
 /** Connects, shows the view, and takes the scenario with which the server was started. */
 export async function start(token: string): Promise<void> {
-  await connectWith(token);
+  await Promise.all([connectWith(token), shared().catch(() => undefined)]);
   tools.unshift(TOOL);
   if (!isThere.value) {
     if (/token/.test(trouble.value)) {

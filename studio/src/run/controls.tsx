@@ -15,6 +15,11 @@ import {
   toNextLoss,
 } from "./running.ts";
 
+/** A time of a run: with all digits where it stands, with few where it moves. */
+function timeOf(state: string | undefined, seconds: number): string {
+  return state === "paused" ? fixed(seconds, 6) : number(Number(seconds.toFixed(seconds < 10 ? 3 : 2)), 7);
+}
+
 /** Play and pause, restart, one step, the next loss, speed, and how far the run is. */
 export function Controls() {
   const now = live.value;
@@ -99,10 +104,7 @@ export function Controls() {
       </label>
       <span class="time">
         <progress aria-label="Progress" max={end || 1} value={Math.min(time, end || 1)} />
-        <span class="mono">
-          {state === "paused" ? fixed(time, 6) : number(Number(time.toFixed(time < 10 ? 3 : 2)), 7)} / {number(end, 6)}{" "}
-          s
-        </span>
+        <span class="mono">{now ? `${timeOf(state, time)} / ${number(end, 6)}` : "0 / 0"} s</span>
       </span>
       <p class="happened quiet" role="status">
         {now && now.happened.value.length > 0 && (

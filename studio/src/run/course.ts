@@ -5,7 +5,6 @@ import { Gathered } from "./facts.ts";
 import type { Asks, FromCourse, Result, Standing, Summary, ToCourse } from "./messages.ts";
 import { hasRows, told } from "./step.ts";
 import { Store } from "./store.ts";
-import { account } from "./why.ts";
 
 /** Milliseconds that a slice should take, so that messages are heard in between. */
 const SLICE = 12;
@@ -226,7 +225,7 @@ export class Course {
     this.tellNews(true);
     const result: Result = {
       summary,
-      account: account(summary, this.facts),
+      account: this.facts.account(summary),
       engine_s: this.engine_ms / 1000,
       ...(finished.failed ? { failed: finished.failed } : {}),
     };

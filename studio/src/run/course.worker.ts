@@ -1,5 +1,6 @@
 /// <reference lib="webworker" />
 
+import { analyseWith } from "../engine/analysis.ts";
 import type { Address } from "../engine/socket.ts";
 import { Instance } from "../engine/wasm.ts";
 import { Course } from "./course.ts";
@@ -34,7 +35,7 @@ const around = {
 
 scope.onmessage = async ({ data }: MessageEvent<ToCourse>) => {
   if (data.kind === "open") {
-    course = "address" in data ? remote(data.address) : opened(data.module, data.schema);
+    course = "address" in data ? remote(data.address, data.module) : opened(data.module, data.schema);
     return;
   }
   try {
@@ -48,10 +49,12 @@ scope.onmessage = async ({ data }: MessageEvent<ToCourse>) => {
 async function opened(module: WebAssembly.Module, schema: unknown): Promise<Course> {
   const engine = await Instance.of(module);
   engine.ask(JSON.stringify({ op: "schema", schema }));
+  analyseWith(engine);
   return new Course({ ask: (request) => engine.ask(JSON.stringify(request)) }, around);
 }
 
-async function remote(address: Address): Promise<Course> {
+async function remote(address: Address, module: WebAssembly.Module): Promise<Course> {
+  analyseWith(await Instance.of(module));
   const { Remote } = await import("../engine/remote.ts");
   const engine = new Remote(address);
   return new Course({ ask: (request) => engine.bytes(request) }, around);

@@ -1,34 +1,30 @@
 /** What the account of a run needs of its trace and its drops, gathered while it goes on. */
 
+import { type Account, analysed } from "../engine/analysis.ts";
 import type { Table, Tables } from "../engine/protocol.ts";
 import type { Summary } from "./messages.ts";
-import { type Account, account, type Facts, type TraceFacts } from "./why.ts";
 
 /** Legs of a flow at most. */
 const LEGS = 64;
 
 /** A sender: its flow and its leg, from 1 on. */
-class Sender implements TraceFacts {
+class Sender {
   sent_bytes = 0;
-  most_segments = Number.NEGATIVE_INFINITY;
   least_rtt_s = Number.POSITIVE_INFINITY;
   /** Rows in which the window was larger than ever before. */
-  private readonly highest: { time_s: number; arrived_bytes: number; segments: number }[] = [];
+  readonly highest: [time_s: number, arrived_bytes: number, segments: number][] = [];
+  private most_segments = Number.NEGATIVE_INFINITY;
 
   take(time_s: number, segments: number, arrived_bytes: number): void {
     if (segments > this.most_segments) {
       this.most_segments = segments;
-      this.highest.push({ time_s, arrived_bytes, segments });
+      this.highest.push([time_s, arrived_bytes, segments]);
     }
-  }
-
-  reached(segments: number): { time_s: number; arrived_bytes: number } | undefined {
-    return this.highest.find((row) => row.segments >= segments);
   }
 }
 
 /** Facts of a run whose flows and links have these names. */
-export class Gathered implements Facts {
+export class Gathered {
   private readonly senders = new Map<number, Sender>();
   private readonly dropped = new Map<number, Map<string, { link: string; cause: string; count: number }>>();
 
@@ -46,14 +42,15 @@ export class Gathered implements Facts {
     }
   }
 
-  trace(flow: string, leg: number | undefined): TraceFacts | undefined {
-    return this.senders.get(keyOf(this.flows.indexOf(flow), leg ?? 1));
-  }
-
-  drops(flow: string): [link: string, cause: string, count: number][] {
-    const own = [...(this.dropped.get(this.flows.indexOf(flow))?.values() ?? [])];
-    own.sort((a, b) => b.count - a.count || order(a.link, b.link) || order(a.cause, b.cause));
-    return own.map(({ link, cause, count }) => [link, cause, count]);
+  /** Why the run with this summary was as fast as it was. */
+  account({ flows, legs, links, simulated_s, scenario: { record } }: Summary): Account {
+    const run = { flows, legs, links, simulated_s };
+    const senders = analysed<{ flow: string; leg: number | null }[]>({ told_senders: run });
+    const recorded = senders.map(({ flow, leg }) => ({
+      trace: record.trace === "off" ? null : this.trace(flow, leg),
+      drops: record.drops === false ? null : this.drops(flow),
+    }));
+    return analysed({ account: { run, recorded } });
   }
 
   /** The packets of a flow that were dropped on their way to the receiver. */
@@ -76,6 +73,19 @@ export class Gathered implements Facts {
       leg = rtt(other) > rtt(leg) ? other : leg;
     }
     return leg;
+  }
+
+  /** What a sender had sent, and how its window grew. */
+  trace(flow: string, leg: number | null): { sent_bytes: number; highest: number[][] } | null {
+    const sender = this.senders.get(keyOf(this.flows.indexOf(flow), leg ?? 1));
+    return sender ? { sent_bytes: sender.sent_bytes, highest: sender.highest } : null;
+  }
+
+  /** Dropped packets on their way to the receiver, the most frequent kind first. */
+  drops(flow: string): [link: string, cause: string, count: number][] {
+    const own = [...(this.dropped.get(this.flows.indexOf(flow))?.values() ?? [])];
+    own.sort((a, b) => b.count - a.count || order(a.link, b.link) || order(a.cause, b.cause));
+    return own.map(({ link, cause, count }) => [link, cause, count]);
   }
 
   private addTrace({ rows, columns }: Table): void {
@@ -129,7 +139,7 @@ export class Gathered implements Facts {
 export function accountOf(run: { summary: unknown; tables: Tables; flows: string[]; links: string[] }): Account {
   const facts = new Gathered(run.flows, run.links);
   facts.add(run.tables);
-  return account(run.summary as Summary, facts);
+  return facts.account(run.summary as Summary);
 }
 
 function keyOf(flow: number, leg: number): number {

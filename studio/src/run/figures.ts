@@ -1,8 +1,9 @@
 /** The charts of a run as data, for the screen and for files. */
 
 import { signal } from "@preact/signals";
-import { factorOf, grouped, listed, number } from "../app/numbers.ts";
+import { factorOf, grouped, number } from "../app/numbers.ts";
 import type { Figure as FigureOfFile } from "../save/figure.ts";
+import { listed } from "../save/report/charts.ts";
 import { placeOf } from "./decimate.ts";
 import type { Live } from "./live.ts";
 import type { Losses, Query, States } from "./messages.ts";

@@ -1,8 +1,8 @@
 /** What the page and the worker of a run tell each other. */
 
+import type { Account } from "../engine/analysis.ts";
 import type { Asked, Problem, Started, Watch } from "../engine/protocol.ts";
 import type { Address } from "../engine/socket.ts";
-import type { Account } from "./why.ts";
 
 /** Points of a line between two times. */
 export interface Query {
@@ -131,8 +131,8 @@ export interface LinkSummary {
 /** To the worker. */
 export type ToCourse =
   | { kind: "open"; module: WebAssembly.Module; schema: unknown }
-  /** The engine behind `lightlag studio`. */
-  | { kind: "open"; address: Address }
+  /** The engine behind `lightlag studio`, and the module, which analyses. */
+  | { kind: "open"; address: Address; module: WebAssembly.Module }
   | { kind: "start"; asked: Asked; seed?: number; packets?: Watch }
   /** Seconds of the run in a second; `Infinity`: as fast as it goes. */
   | { kind: "pace"; speed: number }

@@ -42,7 +42,8 @@ async function line(): Promise<CourseLine> {
 }
 
 async function opened(address: Address | undefined): Promise<Worker> {
-  const parts = address ? { address } : await shared();
+  const { module, schema } = await shared();
+  const parts = address ? { address, module } : { module, schema };
   const name = nameOfLine();
   const worker = new Worker(new URL("./course.worker.ts", import.meta.url), { type: "module", name });
   watchEnd(worker, name);

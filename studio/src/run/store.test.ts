@@ -81,13 +81,16 @@ test("states change where the phase does", () => {
   expect(store.last(0)).toMatchObject({ first_s: 0, time_s: 4, cwnd_segments: 40 });
 });
 
-test("facts tell the first row with a window, and drops by kind", () => {
+test("facts tell the rows with a larger window than ever before, and drops by kind", () => {
   const facts = new Gathered(["a", "b"], ["x->y", "y->x"]);
   facts.add({ trace, drops });
-  const own = facts.trace("a", undefined);
-  expect(own?.reached(15)).toMatchObject({ time_s: 1, arrived_bytes: 1000 });
-  expect(own?.reached(41)).toBeUndefined();
-  expect([own?.most_segments, own?.sent_bytes]).toEqual([40, 5000]);
+  const own = facts.trace("a", null);
+  expect(own?.highest).toEqual([
+    [0, 0, 10],
+    [1, 1000, 20],
+    [4, 4000, 40],
+  ]);
+  expect(own?.sent_bytes).toBe(5000);
   expect(facts.drops("a")).toEqual([["x->y", "queue", 2]]);
   expect(facts.lost(1)).toBe(1);
 });

@@ -1,11 +1,11 @@
 /** The files of a scenario, a run and a comparison. */
 
+import type { Account } from "../engine/analysis.ts";
 import type { Asked } from "../engine/protocol.ts";
 import { csv } from "./csv.ts";
 import { fileName, type NamedFile, zipped } from "./download.ts";
 import { drawn, drawnIntervals, type Figure, type IntervalFigure, type Looks } from "./figure.ts";
 import type { ComparisonReport } from "./report/comparison.ts";
-import type { Account } from "./report/run.ts";
 import { type Sheet, sheets } from "./sheet.ts";
 import type { WholeRun } from "./whole.ts";
 

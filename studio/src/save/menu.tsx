@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { about, asked, isSound, seed, title } from "../app/state.ts";
+import type { Account } from "../engine/analysis.ts";
 import { download, type NamedFile } from "./download.ts";
 import {
   capturesFile,
@@ -12,7 +13,6 @@ import {
   runReportFile,
   scenarioFile,
 } from "./files.ts";
-import type { Account } from "./report/run.ts";
 import "./save.css";
 import { comparison, figures } from "./there.ts";
 import { type WholeRun, wholeRun } from "./whole.ts";

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
+import { analyseWith } from "../../src/engine/analysis.ts";
 import { Instance } from "../../src/engine/wasm.ts";
 import { Course } from "../../src/run/course.ts";
 import type { FromCourse, Result } from "../../src/run/messages.ts";
@@ -26,6 +27,7 @@ const module = new WebAssembly.Module(readFileSync(new URL("studio/public/engine
 
 async function resultOf(name: string): Promise<Result> {
   const engine = await Instance.of(module);
+  analyseWith(engine);
   const told: FromCourse[] = [];
   const around = {
     post: (message: FromCourse) => told.push(message),

@@ -1,18 +1,12 @@
 /** The report of a run as one HTML file: why it was as fast as it was, a timeline, tables, and what it takes to repeat it. */
 
+import { type Account, analysed, type TextTable } from "../../engine/analysis.ts";
 import { escaped } from "../figure.ts";
 import type { WholeRun } from "../whole.ts";
 import { rounded } from "./charts.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
-import { flowRows, linkRows, mediumRows, proxyRows, type Row, radioRows } from "./rows.ts";
 import { summaryOf } from "./summary.ts";
 import { timeline } from "./timeline.ts";
-
-/** Why a run was as fast as it was: a sentence, and flows, each with its sentences. */
-export interface Account {
-  headline: string;
-  flows: [name: string, sentences: string[]][];
-}
 
 export function runReport(run: WholeRun, account?: Account): string {
   const { scenario, seed, simulated_s, version, result_hash } = summaryOf(run);
@@ -28,12 +22,7 @@ export function runReport(run: WholeRun, account?: Account): string {
     anchors(account ? { ...why, ...places } : places),
     ...(account ? [because(why.why, account)] : []),
     section("timeline", places.timeline, charts.length > 0 ? [ZOOMING, ...charts.map(figure)] : [nothing]),
-    section(
-      "tables",
-      places.tables,
-      tablesOf(run).map(([title, rows]) => tableOf(title, rows)),
-      true,
-    ),
+    section("tables", places.tables, tablesOf(run).map(tableOf), true),
     section(
       "repeat",
       places.repeat,
@@ -70,20 +59,13 @@ export function scenarioOf(scenario: unknown): string {
   return folded("The scenario, with every default", `<pre tabindex="0">${text}</pre>`);
 }
 
-/** The tables with their titles, as the command line prints them. */
-export function tablesOf(run: Pick<WholeRun, "summary">): [title: string, rows: Row[]][] {
-  const summary = summaryOf(run);
-  const all: [string, Row[]][] = [
-    ["Flows", flowRows(summary)],
-    ["Links", linkRows(summary)],
-    ["Proxies", proxyRows(summary)],
-    ["Media", mediumRows(summary)],
-    ["Radios", radioRows(summary)],
-  ];
-  return all.filter(([, rows]) => rows.length > 0);
+/** The tables, as the command line prints them. */
+export function tablesOf(run: Pick<WholeRun, "summary">): TextTable[] {
+  const { flows, legs, links, proxies, radios } = summaryOf(run);
+  return analysed({ tables: { flows, legs, links, proxies, radios } });
 }
 
-function tableOf(title: string, rows: Row[]): string {
-  const cells = rows.map((row) => Object.values(row).map((shown): Cell => ({ shown, isNumber: /^\d/.test(shown) })));
-  return `<h3>${title}</h3>${table(Object.keys(rows[0] ?? {}), cells)}`;
+function tableOf({ title, columns, rows }: TextTable): string {
+  const cells = rows.map((row) => row.map((shown): Cell => ({ shown, isNumber: /^\d/.test(shown) })));
+  return `<h3>${title}</h3>${table(columns, cells)}`;
 }
