@@ -15,8 +15,8 @@ from pathlib import Path
 Module = tuple[str, ...]
 Graph = dict[Module, set[Module]]
 
-_NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|b?"(?:\\.|[^"\\])*"|r#"(?:.*?)"#', re.DOTALL)
-_TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:mod \w+\s*\{.*\Z|mod \w+;)", re.DOTALL)
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|b?"(?:\\.|[^"\\])*"|r#"(?:.*?)"#', re.DOTALL)
+TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:mod \w+\s*\{.*\Z|mod \w+;)", re.DOTALL)
 _USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
 _CHILD = re.compile(r"\bmod\s+(\w+)\s*;")
 _PATH = re.compile(r"(?<![\w:])(\$?\w+(?:::\w+)+)")
@@ -51,7 +51,7 @@ def imports(source: Path) -> Graph:
 def naming(source: Path, crate: str) -> set[Module]:
     """Returns the modules of a crate, whose files are in `source`, that name another crate outside of tests."""
     name = re.compile(rf"\b{crate}\b")
-    return {module for module, text in _texts(source) if name.search(_TESTS.sub("", _NOISE.sub(" ", text)))}
+    return {module for module, text in _texts(source) if name.search(TESTS.sub("", NOISE.sub(" ", text)))}
 
 
 def of_rooms(graph: Mapping[Module, set[Module]]) -> Graph:
@@ -83,7 +83,7 @@ def _texts(source: Path) -> Iterator[tuple[Module, str]]:
 
 
 def _read(text: str) -> _File:
-    text = _TESTS.sub("", _NOISE.sub(" ", text))
+    text = TESTS.sub("", NOISE.sub(" ", text))
     file = _File(children=set(_CHILD.findall(text)))
     rest = _USE.sub(" ", text)
     words = set(re.findall(r"\w+", rest))

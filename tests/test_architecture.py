@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import rust_identifiers
 import rust_imports
 
 ROOT = Path(__file__).parents[1]
@@ -158,6 +159,24 @@ def test_only_code_outside_of_tests_names_a_crate(tmp_path: Path) -> None:
 def test_no_modules_of_a_crate_import_each_other_in_a_circle(crate: str) -> None:
     rooms = rust_imports.of_rooms(rust_imports.imports(CRATES[crate] / "src"))
     assert [sorted("::".join(room) for room in circle) for circle in rust_imports.circles(rooms)] == []
+
+
+@pytest.mark.parametrize("crate", ["net", "wifi", "routing", "sim"])
+def test_no_bare_number_identifies_a_link_a_node_a_station_or_an_interface(crate: str) -> None:
+    assert list(rust_identifiers.bare_parameters(CRATES[crate] / "src")) == []
+
+
+def test_bare_numbers_that_identify_a_part_are_seen(tmp_path: Path) -> None:
+    lib = """
+        pub fn named(link: LinkId, nodes: usize, size: u32) {}
+        pub(crate) fn bare<T>(of: (T, T), station: usize) -> u32 { 0 }
+        fn borrowed(node: &u32) {}
+        // fn comment(link: u32) {}
+        #[cfg(test)]
+        mod tests { fn tested(link: u32) {} }
+    """
+    source = written(tmp_path, {"lib.rs": lib, "a/tests.rs": "fn tested(link: u32) {}"})
+    assert list(rust_identifiers.bare_parameters(source)) == ["lib.rs: bare(station)", "lib.rs: borrowed(node)"]
 
 
 @pytest.mark.parametrize("kind", CROSSING)

@@ -32,4 +32,4 @@ pub use link::{
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::StationId;
 pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
-pub use routing::{Edge, Epoch, LinkChange, LinkId, RouteTable, Routes};
+pub use routing::{Edge, Epoch, Exit, InterfaceId, LinkChange, LinkId, PackedExit, RouteTable, Routes};

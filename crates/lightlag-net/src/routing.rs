@@ -6,8 +6,10 @@
 
 mod aloft;
 mod epochs;
+mod exit;
 
 pub use epochs::{Epoch, LinkChange, Routes};
+pub use exit::{Exit, InterfaceId, PackedExit};
 
 use crate::NodeId;
 use aloft::Aloft;
@@ -51,8 +53,10 @@ pub struct RouteTable {
     rows: Arc<[Row]>,
     /// Where each edge ends.
     heads: Arc<[NodeId]>,
-    /// Number of the edges, the first ones, that are links. The others join nodes to media.
+    /// Number of the edges, the first ones, that are links of paths. The others join nodes to media or to the sky.
     links: u32,
+    /// The first of the edges that lead to media; their interfaces have the numbers after it.
+    interfaces: u32,
     /// Nodes that reach each other while every link is up carry the same number; none do if all reach each other. Links are
     /// full duplex, so reaching is mutual.
     component: Arc<[u32]>,
@@ -65,14 +69,21 @@ impl RouteTable {
     pub fn shortest(nodes: usize, edges: &[Edge]) -> Self {
         let (graph, delays) = (Graph::new(nodes, edges), delays(edges));
         let rows = (0..nodes)
-            .map(|node| match graph.outgoing(node) {
+            .map(|node| match graph.outgoing(NodeId(node as u32)) {
                 [] => Row::Single(NONE),
                 [only] => Row::Single(*only),
                 _ => Row::ByDestination(graph.first_links(node, &delays).into()),
             })
             .collect();
         let heads = edges.iter().map(|edge| edge.to).collect();
-        Self { rows, heads, links: edges.len() as u32, component: graph.components().into(), aloft: None }
+        Self {
+            rows,
+            heads,
+            links: edges.len() as u32,
+            interfaces: edges.len() as u32,
+            component: graph.components().into(),
+            aloft: None,
+        }
     }
 
     /// The same table, where only so many edges are links and the others join nodes to media: no path crosses a medium,
@@ -89,18 +100,19 @@ impl RouteTable {
 
     /// The node to which `node` is joined on its way to `destination`.
     pub fn neighbour(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
-        self.next(node, destination).map(|link| self.heads[link.0 as usize])
+        let edge = self.next(node, destination)?.unpack().number(self.interfaces);
+        Some(self.heads[edge as usize])
     }
 
-    /// The link on which `node` sends towards `destination`, which it must be able to reach.
+    /// The exit over which `node` sends towards `destination`, which it must be able to reach.
     #[inline(always)]
-    pub fn next(&self, node: NodeId, destination: NodeId) -> Option<LinkId> {
-        let link = match &self.rows[node.0 as usize] {
+    pub fn next(&self, node: NodeId, destination: NodeId) -> Option<PackedExit> {
+        let exit = match &self.rows[node.0 as usize] {
             Row::Single(link) => *link,
             Row::ByDestination(links) => links[destination.0 as usize],
             Row::Aloft(row) => self.next_aloft(*row, destination),
         };
-        (link != NONE).then_some(LinkId(link))
+        (exit != NONE).then_some(PackedExit(exit))
     }
 
     #[inline(never)]
@@ -130,7 +142,7 @@ impl RouteTable {
             if path.len() == self.rows.len() {
                 return None;
             }
-            let link = self.next(node, to).filter(|link| link.0 < self.links)?;
+            let link = self.next(node, to)?.link().filter(|link| link.0 < self.links)?;
             path.push(link);
             node = self.heads[link.0 as usize];
         }
@@ -169,8 +181,9 @@ impl<'a> Graph<'a> {
         Self { edges, starts, links }
     }
 
-    fn outgoing(&self, node: usize) -> &[u32] {
-        &self.links[self.starts[node] as usize..self.starts[node + 1] as usize]
+    fn outgoing(&self, node: NodeId) -> &[u32] {
+        let at = node.0 as usize;
+        &self.links[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// Dijkstra from `source` over edges with these delays, of which those without one are down; of each node, the first
@@ -183,14 +196,14 @@ impl<'a> Graph<'a> {
         best[source] = (0, 0, NONE);
         open.push(Reverse((0_u64, 0_u32, NONE, source as u32)));
         while let Some(Reverse((delay, hops, link, node))) = open.pop() {
-            let node = node as usize;
-            if (delay, hops, link) != best[node] {
+            let at = node as usize;
+            if (delay, hops, link) != best[at] {
                 continue;
             }
-            first[node] = link;
-            for next in self.outgoing(node) {
+            first[at] = link;
+            for next in self.outgoing(NodeId(node)) {
                 let Some(further) = delays[*next as usize] else { continue };
-                let start = if node == source { *next } else { link };
+                let start = if at == source { *next } else { link };
                 let way = (delay.saturating_add(further.as_nanos()), hops + 1, start);
                 let to = self.edges[*next as usize].to.0 as usize;
                 if way < best[to] {
@@ -212,7 +225,7 @@ impl<'a> Graph<'a> {
                 component[node] = node as u32;
                 stack.push(node);
                 while let Some(at) = stack.pop() {
-                    for link in self.outgoing(at) {
+                    for link in self.outgoing(NodeId(at as u32)) {
                         let to = self.edges[*link as usize].to.0 as usize;
                         if component[to] == NONE {
                             component[to] = node as u32;

@@ -6,8 +6,8 @@ use lightlag_mobility::Doubt;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::own::Own as OwnQueue;
 use lightlag_net::{
-    AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, Jitter, LinkId, Loss, LossPlace, NO_EXIT, NodeId, Outage,
-    QueueLimit, RatesByElevation, Reordering, Routes, Timetable,
+    AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, InterfaceId, Jitter, LinkId, Loss, LossPlace, NO_EXIT,
+    NodeId, Outage, QueueLimit, RatesByElevation, Reordering, Routes, Timetable,
 };
 use lightlag_orbit::grid::derived::FoundGrid;
 use lightlag_orbit::own_ways::Own;
@@ -525,7 +525,7 @@ impl Network {
                 continue;
             }
             let Some(medium) = (next.0 as usize).checked_sub(self.nodes.len()) else {
-                way.push(Hop::Link(table.next(node, to)?));
+                way.push(Hop::Link(table.next(node, to)?.link()?));
                 node = next;
                 continue;
             };
@@ -661,9 +661,8 @@ pub enum CapturePlace {
     Node(NodeId),
     /// A link direction, with all that is given to it.
     Link(LinkId),
-    /// The radio of a node, with all frames that it sends and understands. Interfaces to media have the numbers behind
-    /// those of links.
-    Radio(LinkId),
+    /// The interface of a node to a medium, with all frames that it sends and understands.
+    Interface(InterfaceId),
 }
 
 /// The request of `record.pcap`, with numbers in place of names.

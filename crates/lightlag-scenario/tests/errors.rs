@@ -879,13 +879,13 @@ fn captured(places: &str) -> Result<lightlag_scenario::Network, Vec<ScenarioErro
 
 #[test]
 fn a_capture_names_a_radio_by_its_node_and_medium() {
-    use lightlag_net::LinkId;
-    use lightlag_scenario::CapturePlace::{Node, Radio};
+    use lightlag_net::InterfaceId;
+    use lightlag_scenario::CapturePlace::{Interface, Node};
     let network = captured("\"uav3@air\", \"uav2\"").unwrap();
     let node = |name| lightlag_net::NodeId(network.nodes.iter().position(|node| node == name).unwrap() as u32);
-    // The two directions of the link have the first numbers. A node brings its radio.
+    // A node brings its interfaces.
     let places = &network.captures.as_ref().unwrap().places;
-    assert_eq!(*places, [Node(node("uav2")), Radio(LinkId(3)), Radio(LinkId(4))]);
+    assert_eq!(*places, [Node(node("uav2")), Interface(InterfaceId(1)), Interface(InterfaceId(2))]);
     for (place, message) in [
         ("\"uav1@ground\"", "\"ground\" is not a medium of this node; write one of air"),
         ("\"base@air\"", "\"base\" has no radio; name the node alone"),

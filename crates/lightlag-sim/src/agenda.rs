@@ -1,12 +1,12 @@
 //! The agenda: which part of the world is due next.
 //!
 //! Each part has one entry of the event queue. Links have the first numbers, then come the ends of connections, the
-//! senders of datagrams, media, radios and the clerks: at equal times packets arrive before timers fire, frames end before
+//! senders of datagrams, media, interfaces and the clerks: at equal times packets arrive before timers fire, frames end before
 //! others start, and a sample sees the state after all that.
 
 use crate::ids::UdpIndex;
 use lightlag_core::{Entity, EventQueue, Instant};
-use lightlag_net::{EndpointId, LinkId};
+use lightlag_net::{EndpointId, InterfaceId, LinkId};
 
 /// A part of the world that wakes by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +18,8 @@ pub(crate) enum Due {
     Datagrams(UdpIndex),
     /// A medium, on which a frame ends.
     Medium(usize),
-    /// The radio of a node on a medium, with its routing agent, by its number among all radios.
-    Radio(usize),
+    /// The interface of a node to a medium, with its routing agent.
+    Interface(InterfaceId),
     /// The clerk that samples.
     Sampler,
     /// The clerk that crashes proxies.
@@ -42,11 +42,11 @@ pub(crate) fn before(start: Instant) -> Instant {
 /// The next event of each part.
 pub(crate) struct Agenda {
     queue: EventQueue,
-    /// The number of the first connection, of the first sender of datagrams, medium and radio, and of the first clerk.
+    /// The number of the first connection, of the first sender of datagrams, medium and interface, and of the first clerk.
     connections: u32,
     datagrams: u32,
     media: u32,
-    radios: u32,
+    interfaces: u32,
     clerks: u32,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Parts {
     pub(crate) connections: usize,
     pub(crate) datagrams: usize,
     pub(crate) media: usize,
-    pub(crate) radios: usize,
+    pub(crate) interfaces: usize,
 }
 
 impl Agenda {
@@ -68,15 +68,15 @@ impl Agenda {
 
     /// An empty agenda for so many parts of each kind.
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { links, connections, datagrams, media, radios } = parts;
+        let Parts { links, connections, datagrams, media, interfaces } = parts;
         let media_from = links + connections + datagrams;
-        let clerks = media_from + media + radios;
+        let clerks = media_from + media + interfaces;
         Self {
             queue: EventQueue::new(clerks + CLERKS),
             connections: links as u32,
             datagrams: (links + connections) as u32,
             media: media_from as u32,
-            radios: (media_from + media) as u32,
+            interfaces: (media_from + media) as u32,
             clerks: clerks as u32,
         }
     }
@@ -131,7 +131,7 @@ impl Agenda {
             Due::Connection(at) => self.connections + at.0,
             Due::Datagrams(at) => self.datagrams + at.0,
             Due::Medium(at) => self.media + at as u32,
-            Due::Radio(at) => self.radios + at as u32,
+            Due::Interface(at) => self.interfaces + at.0,
             Due::Sampler => self.clerks,
             Due::Crash => self.clerks + 1,
             Due::Stations => self.clerks + 2,
@@ -149,10 +149,10 @@ impl Agenda {
             Due::Connection(EndpointId(number - self.connections))
         } else if number < self.media {
             Due::Datagrams(UdpIndex(number - self.datagrams))
-        } else if number < self.radios {
+        } else if number < self.interfaces {
             Due::Medium((number - self.media) as usize)
         } else if number < self.clerks {
-            Due::Radio((number - self.radios) as usize)
+            Due::Interface(InterfaceId(number - self.interfaces))
         } else if number == self.clerks {
             Due::Sampler
         } else if number == self.clerks + 1 {
@@ -170,8 +170,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_equal_times_links_come_before_connections_datagrams_media_radios_and_clerks() {
-        let mut agenda = Agenda::new(Parts { links: 2, connections: 3, datagrams: 2, media: 2, radios: 3 });
+    fn at_equal_times_links_come_before_connections_datagrams_media_interfaces_and_clerks() {
+        let mut agenda = Agenda::new(Parts { links: 2, connections: 3, datagrams: 2, media: 2, interfaces: 3 });
         let order = [
             Due::Link(LinkId(0)),
             Due::Link(LinkId(1)),
@@ -181,8 +181,8 @@ mod tests {
             Due::Datagrams(UdpIndex(1)),
             Due::Medium(0),
             Due::Medium(1),
-            Due::Radio(0),
-            Due::Radio(2),
+            Due::Interface(InterfaceId(0)),
+            Due::Interface(InterfaceId(2)),
             Due::Sampler,
             Due::Crash,
             Due::Stations,

@@ -25,7 +25,7 @@ use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
 use lightlag_core::Instant;
-use lightlag_net::{EndpointId, NodeId};
+use lightlag_net::{EndpointId, InterfaceId, NodeId};
 use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
 use lightlag_tcp::Connection;
 use lightlag_transport::{Endpoint, Stream};
@@ -40,10 +40,10 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let mut nodes = Nodes::new(&network, seed).map(Box::new);
     if let Some(nodes) = nodes.as_deref_mut() {
         let captured = network.captures.iter().flat_map(|plan| &plan.places).filter_map(|place| match place {
-            CapturePlace::Radio(radio) => Some(nodes.of_link(*radio)),
+            CapturePlace::Interface(interface) => Some(*interface),
             CapturePlace::Node(_) | CapturePlace::Link(_) => None,
         });
-        let captured: Vec<usize> = captured.collect();
+        let captured: Vec<InterfaceId> = captured.collect();
         if !captured.is_empty() {
             nodes.watch(&captured);
         }
@@ -72,6 +72,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     crashes.sort_unstable_by(|a, b| b.cmp(a));
     let recorder = Recorder::new(
         record,
+        fabric.hops.len(),
         tcp.len() / 2,
         legs(flows.len() - datagrams.len(), &splits),
         datagrams.len(),
@@ -108,7 +109,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         expired: 0,
     };
     world.agenda = Agenda::new(world.parts());
-    world.arm_radios();
+    world.arm_interfaces();
     for at in world.hosts.ids() {
         let socket = world.hosts.socket(at);
         let start = match socket.port() {

@@ -73,6 +73,7 @@ impl<B: Clone + Default + Send + 'static> Emulator<B> {
             self.fabric.start_epoch();
         }
         let on = self.fabric.routes.next(from, packet.destination).expect("the destination can be reached");
+        let on = on.link().expect("links alone join the nodes");
         self.transmit(now, on, packet);
     }
 

@@ -307,7 +307,8 @@ fn passes(network: &Network, place: CapturePlace, from: NodeId, way: &[LinkId]) 
             node == from
                 || way.iter().any(|link| network.links.get(link.0 as usize).is_some_and(|link| link.to == node))
         }
-        CapturePlace::Radio(_) => way.iter().any(|link| link.0 as usize >= network.links.len()),
+        // No such way crosses a medium.
+        CapturePlace::Interface(_) => false,
     }
 }
 
@@ -316,7 +317,7 @@ fn is_aloft(network: &Network, place: CapturePlace) -> bool {
     network.space.as_ref().is_some_and(|space| match place {
         CapturePlace::Link(link) => link >= space.dishes,
         CapturePlace::Node(node) => node >= space.first || space.stations.contains(&node),
-        CapturePlace::Radio(_) => false,
+        CapturePlace::Interface(_) => false,
     })
 }
 
@@ -332,7 +333,7 @@ fn most(network: &Network, place: CapturePlace) -> f64 {
             let on_air = network.media.iter().flat_map(|medium| &medium.members).filter(|member| member.node == node);
             at.map(|link| link.rate.as_bps() as f64).chain(on_air.map(|_| MOST_ON_AIR)).sum()
         }
-        CapturePlace::Radio(_) => MOST_ON_AIR,
+        CapturePlace::Interface(_) => MOST_ON_AIR,
     };
     bits / 8.0
 }

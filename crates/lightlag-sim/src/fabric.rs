@@ -135,8 +135,7 @@ impl<B: Clone + Default> Fabric<B> {
         packet: &Packet<B>,
         copy: impl Fn(&Packet<B>) -> Packet<B>,
     ) -> Option<Result<Option<Instant>, QueueFull>> {
-        // Numbers behind those of links are of interfaces to media.
-        let Some(Hop { link: Link::Computed(link) }) = self.hops.get_mut(on.0 as usize) else { return None };
+        let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] else { return None };
         let was_idle = link.in_flight() == 0;
         if was_idle {
             link.furnish(&mut self.spares);

@@ -1,7 +1,7 @@
 //! Nodes on radio media: the media, and at each node on one its interface with a routing agent.
 //!
-//! An interface has the number of a link behind those of all links, so routes and endpoints name it like a link. A packet
-//! that is given to it waits in its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
+//! Routes and endpoints name a link or an interface as the exit of a packet. A packet that is given to an interface waits in
+//! its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
 //!
 //! - [`parcel`]: packets on media, and what happens to them.
 //! - [`air`]: a medium, and the nodes on it.
@@ -27,7 +27,7 @@ mod trail;
 mod waiting;
 mod ways;
 
-use air::Air;
+use air::{Air, interface};
 pub(crate) use interface::Interface;
 pub(crate) use journey::{Crossed, Journey};
 pub(crate) use parcel::{Load, Outcome, Parcel, Way};
@@ -39,7 +39,7 @@ use crate::ids::FlowIndex;
 use interface::earlier;
 use lightlag_core::Instant;
 use lightlag_core::own::Fault;
-use lightlag_net::{LinkId, NodeId, RouteTable, StationId};
+use lightlag_net::{InterfaceId, NodeId, RouteTable, StationId};
 use lightlag_routing::{Extra, Identity};
 use lightlag_scenario::Network;
 use lightlag_wifi::{Aired, Class, Medium};
@@ -49,8 +49,6 @@ use waiting::Waiting;
 /// All media, and the interfaces of nodes on them.
 #[derive(Debug)]
 pub(crate) struct Nodes {
-    /// The number of the first interface, as a link.
-    first: u32,
     pub(crate) media: Vec<Air>,
     pub(crate) interfaces: Vec<Interface>,
     /// Bytes of an IP header.
@@ -65,7 +63,7 @@ pub(crate) struct Nodes {
     /// Happenings of packets that are still to be passed on.
     outcomes: VecDeque<Outcome>,
     /// Interfaces whose agents were told something since they were last armed: they may have a new deadline.
-    told: Vec<usize>,
+    told: Vec<InterfaceId>,
     /// Ways of flows, and what is known of each.
     pub(crate) paths: Paths,
     pub(crate) journeys: Vec<Journey>,
@@ -79,7 +77,7 @@ impl Nodes {
         }
         let (mut media, mut interfaces) = (Vec::new(), Vec::new());
         for (number, plan) in network.media.iter().enumerate() {
-            let first = interfaces.len();
+            let first = InterfaceId::at(interfaces.len());
             let mut stations = vec![None; network.nodes.len()];
             for (at, member) in plan.members.iter().enumerate() {
                 let station = StationId(at as u32);
@@ -112,7 +110,6 @@ impl Nodes {
             });
         }
         Some(Self {
-            first: network.links.len() as u32,
             media,
             interfaces,
             ip_header: network.ip.header(),
@@ -126,28 +123,18 @@ impl Nodes {
         })
     }
 
-    /// The number of an interface as that of a link.
-    pub(crate) fn link(&self, interface: usize) -> LinkId {
-        LinkId(self.first + interface as u32)
-    }
-
-    /// The interface whose number as that of a link this is.
-    pub(crate) fn of_link(&self, on: LinkId) -> usize {
-        (on.0 - self.first) as usize
-    }
-
     /// Whether a node is on the medium of an interface.
-    fn is_on(&self, interface: usize, node: NodeId) -> bool {
-        self.media[self.interfaces[interface].medium].stations[node.0 as usize].is_some()
+    fn is_on(&self, interface: InterfaceId, node: NodeId) -> bool {
+        self.media[self.interfaces[interface.index()].medium].stations[node.0 as usize].is_some()
     }
 
     /// The node that stands for the medium of an interface in route tables.
-    fn hub(&self, interface: usize) -> NodeId {
-        self.media[self.interfaces[interface].medium].hub
+    fn hub(&self, interface: InterfaceId) -> NodeId {
+        self.media[self.interfaces[interface.index()].medium].hub
     }
 
     /// The node at which a packet that comes to an interface leaves the medium.
-    pub(crate) fn exit(&self, interface: usize, destination: NodeId, routes: &RouteTable) -> NodeId {
+    pub(crate) fn exit(&self, interface: InterfaceId, destination: NodeId, routes: &RouteTable) -> NodeId {
         if self.is_on(interface, destination) {
             return destination;
         }
@@ -160,16 +147,16 @@ impl Nodes {
     }
 
     /// Lets the media tell of the frames of these interfaces.
-    pub(crate) fn watch(&mut self, interfaces: &[usize]) {
+    pub(crate) fn watch(&mut self, interfaces: &[InterfaceId]) {
         for (number, air) in self.media.iter_mut().enumerate() {
-            let here = interfaces.iter().map(|interface| &self.interfaces[*interface]);
+            let here = interfaces.iter().map(|interface| &self.interfaces[interface.index()]);
             air.medium.watch(here.filter(|interface| interface.medium == number).map(|interface| interface.station));
         }
     }
 
-    /// The number of a station's interface as that of a link.
-    pub(crate) fn link_of(&self, medium: usize, station: StationId) -> LinkId {
-        self.link(self.media[medium].first + station.0 as usize)
+    /// The interface of a station.
+    pub(crate) fn interface(&self, medium: usize, station: StationId) -> InterfaceId {
+        self.media[medium].interface(station)
     }
 
     /// The next frame of a node that is watched: the medium on which it is, and the frame.
@@ -190,36 +177,36 @@ impl Nodes {
 
     /// Starts all agents.
     pub(crate) fn start(&mut self) {
-        for interface in 0..self.interfaces.len() {
-            self.interfaces[interface].agent.start(Instant::ZERO);
+        for interface in (0..self.interfaces.len()).map(InterfaceId::at) {
+            self.interfaces[interface.index()].agent.start(Instant::ZERO);
             self.act(Instant::ZERO, interface);
         }
         self.interfaces.iter_mut().for_each(Interface::look_ahead);
     }
 
     /// A packet comes to an interface from an endpoint or a link; it leaves the medium at the node `toward`.
-    pub(crate) fn take_up(&mut self, interface: usize, toward: NodeId, packet: &Packet) {
-        let origin = self.interfaces[interface].node;
+    pub(crate) fn take_up(&mut self, interface: InterfaceId, toward: NodeId, packet: &Packet) {
+        let origin = self.interfaces[interface.index()].node;
         let (extra, trail) = (Extra::None, Trail::default());
         let parcel = Parcel { packet: *packet, origin, toward, from: None, extra, trail };
-        self.interfaces[interface].outbox.push_back(Box::new(parcel));
+        self.interfaces[interface.index()].outbox.push_back(Box::new(parcel));
     }
 
     /// A packet came out of the air at its destination.
-    pub(crate) fn delivered(&mut self, now: Instant, interface: usize, parcel: &Parcel) {
+    pub(crate) fn delivered(&mut self, now: Instant, interface: InterfaceId, parcel: &Parcel) {
         if let Some(from) = parcel.from {
-            self.interfaces[interface].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
+            self.interfaces[interface.index()].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
             self.note_told(interface);
         }
     }
 
     /// A packet with data of a flow has left the medium of an interface. Returns whether the one before it had crossed the
     /// medium elsewhere.
-    pub(crate) fn left(&mut self, interface: usize, parcel: &Parcel, flow: FlowIndex) -> bool {
-        let Interface { medium, node: exit, .. } = self.interfaces[interface];
+    pub(crate) fn left(&mut self, interface: InterfaceId, parcel: &Parcel, flow: FlowIndex) -> bool {
+        let Interface { medium, node: exit, .. } = self.interfaces[interface.index()];
         let air = &self.media[medium];
         let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
-        let way = Way { interface: air.first as u32 + origin.0, toward: parcel.toward };
+        let way = Way { interface: air.interface(origin), toward: parcel.toward };
         self.journeys[flow.index()].cross(Crossed { way, trail: parcel.trail, exit })
     }
 
@@ -235,32 +222,32 @@ impl Nodes {
     }
 
     /// The turn of an interface.
-    pub(crate) fn interface_wakes(&mut self, now: Instant, interface: usize) {
-        let Interface { medium, station, .. } = self.interfaces[interface];
+    pub(crate) fn interface_wakes(&mut self, now: Instant, interface: InterfaceId) {
+        let Interface { medium, station, .. } = self.interfaces[interface.index()];
         if self.media[medium].medium.station_wake(station).is_some_and(|wake| wake <= now) {
             self.media[medium].medium.station_wakes(now, station);
             self.listen(now, medium);
         }
         let Self { interfaces, media, .. } = self;
-        let of = &mut interfaces[interface];
+        let of = &mut interfaces[interface.index()];
         if of.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
             of.agent.handle_timeout(now, &mut media[medium]);
         }
         if of.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
             of.resolver.handle_timeout(now);
         }
-        while let Some(parcel) = self.interfaces[interface].outbox.pop_front() {
+        while let Some(parcel) = self.interfaces[interface.index()].outbox.pop_front() {
             self.route(now, interface, parcel);
         }
-        while let Some(parcel) = self.interfaces[interface].waiting.expired(now) {
+        while let Some(parcel) = self.interfaces[interface.index()].waiting.expired(now) {
             self.drop_unrouted(interface, &parcel);
         }
         self.act(now, interface);
     }
 
     /// When an interface has its next turn.
-    pub(crate) fn wake(&self, interface: usize) -> Option<Instant> {
-        let Interface { medium, station, deadline, .. } = self.interfaces[interface];
+    pub(crate) fn wake(&self, interface: InterfaceId) -> Option<Instant> {
+        let Interface { medium, station, deadline, .. } = self.interfaces[interface.index()];
         earlier(self.media[medium].medium.station_wake(station), deadline)
     }
 
@@ -268,9 +255,9 @@ impl Nodes {
     ///
     /// # Errors
     /// Its next turn, if it was called too early, as when its medium has become busy.
-    pub(crate) fn due(&self, now: Instant, interface: usize) -> Result<(), Option<Instant>> {
+    pub(crate) fn due(&self, now: Instant, interface: InterfaceId) -> Result<(), Option<Instant>> {
         let wake = self.wake(interface);
-        let is_due = wake.is_some_and(|wake| wake <= now) || !self.interfaces[interface].outbox.is_empty();
+        let is_due = wake.is_some_and(|wake| wake <= now) || !self.interfaces[interface.index()].outbox.is_empty();
         if is_due { Ok(()) } else { Err(wake) }
     }
 
@@ -282,8 +269,7 @@ impl Nodes {
                 arm(Turn::Medium(medium), wake);
             }
             let first = air.first;
-            let Air { medium, .. } = air;
-            medium.rearmed(|station, wake| arm(Turn::Interface(first + station.0 as usize), wake));
+            air.medium.rearmed(|station, wake| arm(Turn::Interface(interface(first, station)), wake));
         }
         while let Some(interface) = self.told.pop() {
             if let Some(wake) = self.wake(interface) {
@@ -293,8 +279,9 @@ impl Nodes {
     }
 
     /// The interface whose router failed first, and the failure.
-    pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
-        let faults = self.interfaces.iter().enumerate().filter_map(|(at, of)| Some((at, of.agent.fault()?)));
+    pub(crate) fn fault(&self) -> Option<(InterfaceId, &Fault)> {
+        let faults = self.interfaces.iter().enumerate();
+        let faults = faults.filter_map(|(at, of)| Some((InterfaceId::at(at), of.agent.fault()?)));
         faults.min_by_key(|(at, fault)| (fault.at, *at))
     }
 
@@ -338,5 +325,5 @@ impl Nodes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Turn {
     Medium(usize),
-    Interface(usize),
+    Interface(InterfaceId),
 }

@@ -5,7 +5,7 @@ use capture::Captures;
 use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{Exit, InterfaceId, LinkId, NodeId};
 use lightlag_transport::Snapshot;
 use passages::Watcher;
 
@@ -17,16 +17,16 @@ pub(crate) mod record;
 /// looks.
 pub(crate) trait Tap {
     /// An endpoint sends a packet on a link; `state`: of the connection, if data leaves from it.
-    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
+    fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
     /// A node passes a packet on to a link.
-    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet);
+    fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet);
 
     /// A node drops a packet whose TTL has run out.
     fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet);
 
     /// A packet is given to a link.
-    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet);
+    fn offered(&mut self, now: Instant, on: Exit, packet: &Packet);
 
     /// A packet has arrived at the far end of a link.
     fn arrived(&mut self, on: LinkId, packet: &Packet);
@@ -35,13 +35,13 @@ pub(crate) trait Tap {
     fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
     /// A link has dropped a packet.
-    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>);
+    fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>);
 
     /// A packet that waited at a link goes another way.
     fn withdrawn(&mut self, on: LinkId, packet: &Packet);
 
     /// An interface has sent a frame on its medium, or understood one.
-    fn aired(&mut self, on: LinkId, frame: &AirFrame<'_>);
+    fn aired(&mut self, on: InterfaceId, frame: &AirFrame<'_>);
 }
 
 /// Nobody watches.
@@ -49,16 +49,16 @@ pub(crate) struct Silent;
 
 impl Tap for Silent {
     #[inline(always)]
-    fn sent(&mut self, _: Instant, _: LinkId, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+    fn sent(&mut self, _: Instant, _: Exit, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
 
     #[inline(always)]
-    fn forwarded(&mut self, _: Instant, _: NodeId, _: LinkId, _: &Packet) {}
+    fn forwarded(&mut self, _: Instant, _: NodeId, _: Exit, _: &Packet) {}
 
     #[inline(always)]
     fn expired(&mut self, _: Instant, _: NodeId, _: &Packet) {}
 
     #[inline(always)]
-    fn offered(&mut self, _: Instant, _: LinkId, _: &Packet) {}
+    fn offered(&mut self, _: Instant, _: Exit, _: &Packet) {}
 
     #[inline(always)]
     fn arrived(&mut self, _: LinkId, _: &Packet) {}
@@ -67,13 +67,13 @@ impl Tap for Silent {
     fn received(&mut self, _: Instant, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
 
     #[inline(always)]
-    fn dropped(&mut self, _: LinkId, _: &Dropped<Body>) {}
+    fn dropped(&mut self, _: Exit, _: &Dropped<Body>) {}
 
     #[inline(always)]
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
 
     #[inline(always)]
-    fn aired(&mut self, _: LinkId, _: &AirFrame<'_>) {}
+    fn aired(&mut self, _: InterfaceId, _: &AirFrame<'_>) {}
 }
 
 /// Captures, a watcher, or both. A run has the code of a world twice, and not once more for each kind of tap.
@@ -85,7 +85,7 @@ pub(crate) struct Observers {
 
 impl Tap for Observers {
     #[cold]
-    fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+    fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         if let Some(watcher) = &mut self.watcher {
             watcher.sent(now, on, packet);
         }
@@ -95,7 +95,7 @@ impl Tap for Observers {
     }
 
     #[cold]
-    fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
+    fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet) {
         if let Some(watcher) = &mut self.watcher {
             watcher.forwarded(now, node, on, packet);
         }
@@ -115,7 +115,7 @@ impl Tap for Observers {
     }
 
     #[cold]
-    fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+    fn offered(&mut self, now: Instant, on: Exit, packet: &Packet) {
         if let Some(captures) = &mut self.captures {
             captures.offered(now, on, packet);
         }
@@ -139,7 +139,7 @@ impl Tap for Observers {
     }
 
     #[cold]
-    fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
+    fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>) {
         if let Some(watcher) = &mut self.watcher {
             watcher.dropped(dropped.at, on, &dropped.packet);
         }
@@ -156,7 +156,7 @@ impl Tap for Observers {
     }
 
     #[cold]
-    fn aired(&mut self, on: LinkId, frame: &AirFrame<'_>) {
+    fn aired(&mut self, on: InterfaceId, frame: &AirFrame<'_>) {
         if let Some(captures) = &mut self.captures {
             captures.aired(on, frame);
         }

@@ -17,7 +17,7 @@ use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{EndpointId, Link, LinkId, NodeId, QueueFull};
+use lightlag_net::{EndpointId, Exit, Link, LinkId, NodeId, PackedExit, QueueFull};
 use lightlag_transport::{Failure, Status};
 
 mod ahead;
@@ -65,7 +65,7 @@ impl<T, B> World<T, B> {
     pub(crate) fn router_fault(&self) -> Option<(usize, &Fault)> {
         let nodes = self.nodes.as_deref()?;
         let (interface, fault) = nodes.fault()?;
-        Some((nodes.link(interface).0 as usize, fault))
+        Some((Exit::from(interface).number(self.fabric.hops.len() as u32) as usize, fault))
     }
 }
 
@@ -78,7 +78,7 @@ impl<T: Tap, B: Border> World<T, B> {
             Due::Connection(at) => self.endpoint_wakes::<Tcp>(now, at),
             Due::Datagrams(flow) => self.datagrams_leave(now, flow),
             Due::Medium(medium) => self.frame_ends(now, medium),
-            Due::Radio(interface) => self.radio_wakes(now, interface),
+            Due::Interface(interface) => self.interface_wakes(now, interface),
             Due::Sampler => self.sample(now),
             Due::Crash => self.crash(now),
             Due::Stations => self.stations_tell(now),
@@ -94,7 +94,7 @@ impl<T: Tap, B: Border> World<T, B> {
             connections: self.hosts.len(),
             datagrams: self.hosts.datagrams.len(),
             media: nodes.map_or(0, |nodes| nodes.media.len()),
-            radios: nodes.map_or(0, |nodes| nodes.interfaces.len()),
+            interfaces: nodes.map_or(0, |nodes| nodes.interfaces.len()),
         }
     }
 
@@ -114,8 +114,8 @@ impl<T: Tap, B: Border> World<T, B> {
     fn queued_link_wakes(&mut self, now: Instant, on: LinkId) {
         let Self { fabric, recorder, tap, hosts, .. } = self;
         let (packet, node, wake) = fabric.take_queued(now, on, |dropped| {
-            tap.dropped(on, &dropped);
-            recorder.dropped(on, &dropped, hosts.addressees());
+            tap.dropped(on.into(), &dropped);
+            recorder.dropped(on.into(), &dropped, hosts.addressees());
         });
         self.agenda.settle(Due::Link(on), wake);
         if self.border.of().is_some() && !self.arrives_here(on, packet.is_some()) {
@@ -143,7 +143,7 @@ impl<T: Tap, B: Border> World<T, B> {
             let Some(next) = self.fabric.routes.next(node, packet.destination) else {
                 return self.drop_without_route(now, on, packet);
             };
-            self.tap.forwarded(now, node, next, packet);
+            self.tap.forwarded(now, node, next.unpack(), packet);
             self.transmit(now, next, packet);
             if self.is_large() {
                 self.fetch_end(next, packet);
@@ -157,7 +157,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let dropped = Dropped { at: now, packet: *packet, cause: DropCause::Ttl };
         self.expired += 1;
         self.tap.expired(now, node, packet);
-        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+        self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
     }
 
     /// A satellite drops a packet whose destination cannot be reached now. On the ground every destination was checked to be
@@ -166,8 +166,8 @@ impl<T: Tap, B: Border> World<T, B> {
     fn drop_without_route(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let dropped = Dropped { at: now, packet: *packet, cause: DropCause::NoRoute };
         self.expired += 1;
-        self.tap.dropped(on, &dropped);
-        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+        self.tap.dropped(on.into(), &dropped);
+        self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
     }
 
     /// Another epoch of the routes starts in a nanosecond.
@@ -187,8 +187,13 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     #[inline(always)]
-    fn transmit(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        self.tap.offered(now, on, packet);
+    fn transmit(&mut self, now: Instant, out: PackedExit, packet: &Packet) {
+        let exit = out.unpack();
+        self.tap.offered(now, exit, packet);
+        let on = match exit {
+            Exit::Link(on) => on,
+            Exit::Interface(interface) => return self.transmit_on_air(now, interface, packet),
+        };
         if let Some(part) = self.border.part()
             && let Some(to) = part.exit(on)
         {
@@ -204,13 +209,10 @@ impl<T: Tap, B: Border> World<T, B> {
 
     #[cold]
     fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        if on.0 as usize >= self.fabric.hops.len() {
-            return self.transmit_on_air(now, on, packet);
-        }
         let Self { fabric, recorder, tap, hosts, .. } = self;
         let wake = fabric.offer_queued(now, on, *packet, |dropped| {
-            tap.dropped(on, &dropped);
-            recorder.dropped(on, &dropped, hosts.addressees());
+            tap.dropped(on.into(), &dropped);
+            recorder.dropped(on.into(), &dropped, hosts.addressees());
         });
         if let Some(wake) = wake {
             self.agenda.arm(Due::Link(on), wake);
@@ -224,8 +226,8 @@ impl<T: Tap, B: Border> World<T, B> {
     fn drop(&mut self, at: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
         let addressees = self.hosts.addressees();
         let dropped = Dropped { at, packet: *packet, cause };
-        self.tap.dropped(on, &dropped);
-        self.recorder.dropped(on, &dropped, addressees);
+        self.tap.dropped(on.into(), &dropped);
+        self.recorder.dropped(on.into(), &dropped, addressees);
     }
 
     #[inline(always)]
@@ -397,7 +399,7 @@ impl<T: Tap, B: Border> World<T, B> {
             };
             self.sent += 1;
             let state = || role.sends().then(|| E::sockets(&self.hosts)[at].connection.snapshot());
-            self.tap.sent(now, out, &packet, state);
+            self.tap.sent(now, out.unpack(), &packet, state);
             self.transmit(now, out, &packet);
         }
         let Socket { port, connection } = &E::sockets(&self.hosts)[at];
@@ -432,7 +434,7 @@ impl<T: Tap, B: Border> World<T, B> {
             if sky.contains(&at) && hop.link.counters().offered == 0 {
                 continue;
             }
-            self.recorder.queue_sample(now, at, || hop.link.backlog(now));
+            self.recorder.queue_sample(now, LinkId(at as u32), || hop.link.backlog(now));
         }
         self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));
     }
@@ -448,8 +450,8 @@ impl<T: Tap, B: Border> World<T, B> {
             if let Link::Queued(link) = link {
                 link.catch_up(end);
                 for dropped in link.dropped() {
-                    self.tap.dropped(LinkId(at as u32), &dropped);
-                    self.recorder.dropped(LinkId(at as u32), &dropped, addressees);
+                    self.tap.dropped(LinkId(at as u32).into(), &dropped);
+                    self.recorder.dropped(LinkId(at as u32).into(), &dropped, addressees);
                 }
             }
             let c = link.counters();

@@ -104,19 +104,19 @@ mod tests {
         let mut table = table();
         assert_eq!(table.next(NodeId(2), NodeId(1)), None);
         assert_eq!(table.turn(NodeId(2), 1, Some(LinkId(3))), None);
-        assert_eq!(table.next(NodeId(2), NodeId(1)), Some(LinkId(3)));
+        assert_eq!(table.next(NodeId(2), NodeId(1)), Some(LinkId(3).into()));
         assert_eq!(table.next(NodeId(3), NodeId(1)), None);
         assert_eq!(table.next(NodeId(2), NodeId(3)), None, "nobody sends to a satellite");
-        assert_eq!(table.turn(NodeId(2), 1, None), Some(LinkId(3)));
+        assert_eq!(table.turn(NodeId(2), 1, None), Some(LinkId(3).into()));
         assert_eq!((table.exit(NodeId(1)), table.exit(NodeId(2))), (Some(1), None));
     }
 
     #[test]
     fn the_ground_sends_to_the_sky_and_the_sky_knows_who_is_next() {
         let table = table();
-        assert_eq!(table.next(NodeId(0), NodeId(1)), Some(LinkId(0)));
-        assert_eq!(table.next(NodeId(1), NodeId(0)), Some(LinkId(1)));
-        assert_eq!(table.next(NodeId(4), NodeId(1)), Some(LinkId(6)), "behind the gap");
+        assert_eq!(table.next(NodeId(0), NodeId(1)), Some(LinkId(0).into()));
+        assert_eq!(table.next(NodeId(1), NodeId(0)), Some(LinkId(1).into()));
+        assert_eq!(table.next(NodeId(4), NodeId(1)), Some(LinkId(6).into()), "behind the gap");
         assert_eq!(table.neighbour(NodeId(4), NodeId(1)), Some(NodeId(1)));
         assert!(table.reaches(NodeId(0), NodeId(1)));
         assert_eq!(table.path(NodeId(0), NodeId(1)), None, "links alone do not lead there");

@@ -4,7 +4,7 @@
 //! then their tables disagree, and packets may go in circles. A node without a way to a destination keeps the route that it
 //! had, so its packets meet the outage where they did before.
 
-use super::{Edge, Graph, LinkId, NONE, RouteTable, Row, delays};
+use super::{Edge, Graph, InterfaceId, LinkId, NONE, PackedExit, RouteTable, Row, delays};
 use crate::NodeId;
 use lightlag_core::{Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
@@ -101,6 +101,30 @@ impl Routes {
         Self { first, epochs: plan.epochs.into() }
     }
 
+    /// The same tables, in which `count` edges from number `first` on are interfaces of nodes to media.
+    #[must_use]
+    pub fn with_interfaces(mut self, first: u32, count: u32) -> Self {
+        let packed = |edge: u32| match edge.checked_sub(first) {
+            Some(interface) if edge != NONE && interface < count => PackedExit::from(InterfaceId(interface)).0,
+            _ => edge,
+        };
+        let pack = |row: &mut Row| match row {
+            Row::Single(edge) => *edge = packed(*edge),
+            Row::ByDestination(edges) => *edges = Arc::new(edges.iter().map(|edge| packed(*edge)).collect()),
+            Row::Aloft(_) => {}
+        };
+        self.first.interfaces = first;
+        if count > 0 {
+            Arc::make_mut(&mut self.first.rows).iter_mut().for_each(pack);
+            let epochs = self.epochs.iter().cloned().map(|mut epoch| {
+                epoch.rows.iter_mut().for_each(|(_, row)| pack(row));
+                epoch
+            });
+            self.epochs = epochs.collect();
+        }
+        self
+    }
+
     /// The table with which the run starts.
     pub fn at_start(&self) -> &RouteTable {
         &self.first
@@ -190,6 +214,7 @@ impl Graph<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::Exit;
     use proptest::prelude::*;
 
     const A: NodeId = NodeId(0);
@@ -257,8 +282,8 @@ mod tests {
         let times: Vec<Instant> = tables.iter().map(|(from, _)| *from).collect();
         assert_eq!(times, [at(0), at(10), at(13)]);
         let (_, meanwhile) = &tables[1];
-        assert_eq!(meanwhile.next(B, D), Some(LinkId(1)), "B knows, and turns back to A");
-        assert_eq!(meanwhile.next(A, D), Some(LinkId(0)), "A does not know yet");
+        assert_eq!(meanwhile.next(B, D), Some(LinkId(1).into()), "B knows, and turns back to A");
+        assert_eq!(meanwhile.next(A, D), Some(LinkId(0).into()), "A does not know yet");
         assert_eq!(way(meanwhile, A, D), None, "a loop");
         assert_eq!(way(&tables[2].1, B, D), Some(vec![A, C, D]));
     }
@@ -268,7 +293,7 @@ mod tests {
         // C and D learn of both changes of their link before they could hear of the first from others.
         let tables = following(&square(), &[change(10, 3, None), change(12, 3, Some(1)), change(30, 0, Some(10))], 5);
         let next: Vec<_> = tables.iter().map(|(from, table)| (*from, table.next(C, D))).collect();
-        let (around, straight) = (Some(LinkId(5)), Some(LinkId(6)));
+        let (around, straight) = (Some(LinkId(5).into()), Some(LinkId(6).into()));
         assert_eq!(next[..3], [(at(0), straight), (at(10), around), (at(12), straight)]);
         assert!(next[3..].iter().all(|(_, link)| *link == straight), "{next:?}");
     }
@@ -286,6 +311,25 @@ mod tests {
         let tables = following(&square(), &[change(0, 1, None)], 60);
         assert_eq!(tables.len(), 1);
         assert_eq!(way(&tables[0].1, B, D), Some(vec![A, C, D]));
+    }
+
+    #[test]
+    fn edges_to_a_medium_are_interfaces_in_every_epoch() {
+        // The square, and a medium with A and D on it, which is the way from A to D while B and C are cut off.
+        let mut edges = square();
+        let (medium, ms) = (NodeId(4), Duration::from_millis);
+        edges.extend([A, D].map(|from| Edge { from, to: medium, delay: ms(30) }));
+        edges.extend([A, D].map(|to| Edge { from: medium, to, delay: Duration::ZERO }));
+        let whole = RouteTable::shortest(5, &edges).with_links(8);
+        let changes: Vec<LinkChange> = [change(10, 0, None), change(20, 0, Some(10))].concat();
+        let routes = Routes::following(whole, &edges, &changes, Duration::ZERO).with_interfaces(8, 2);
+        let exits: Vec<Exit> = routes.tables().filter_map(|(_, table)| Some(table.next(A, D)?.unpack())).collect();
+        let straight = Exit::Link(LinkId(0));
+        assert_eq!(exits, [straight, Exit::Interface(InterfaceId(0)), straight]);
+        let tables: Vec<RouteTable> = routes.tables().map(|(_, table)| table).collect();
+        assert_eq!(tables[1].neighbour(A, D), Some(medium));
+        assert_eq!(tables[1].neighbour(medium, D), Some(D), "edges after the interfaces keep their ends");
+        assert_eq!(tables[1].path(A, D), None, "no path crosses a medium");
     }
 
     #[test]
@@ -331,7 +375,7 @@ mod tests {
                     let expected = graph.first_links(source, &all_up);
                     for (to, link) in expected.into_iter().enumerate().filter(|(_, link)| *link != NONE) {
                         let link = up[link as usize].0;
-                        prop_assert_eq!(table.next(NodeId(source as u32), NodeId(to as u32)), Some(link));
+                        prop_assert_eq!(table.next(NodeId(source as u32), NodeId(to as u32)), Some(link.into()));
                     }
                 }
             }

@@ -7,7 +7,7 @@ use super::space::Overhead;
 use crate::network::{CapturePlace, CapturePlan};
 use crate::read::{Errors, nearest, not_one_of, shortened};
 use crate::spec::Pcap;
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{InterfaceId, LinkId, NodeId};
 use std::collections::BTreeSet;
 
 /// The most places. Each is a file that stays open.
@@ -26,8 +26,6 @@ impl Pcap {
     ) -> CapturePlan {
         let radios: Vec<(NodeId, &str)> =
             media.iter().flat_map(|medium| medium.nodes().map(|node| (node, medium.name()))).collect();
-        // Those of the sky stand between the directions of wires and the radios.
-        let first = 2 * wires.len() + space.map_or(0, |space| space.stations.len() + space.links_aloft());
         let mut flows = vec![self.flows.is_empty(); drafts.len()];
         for (index, name) in self.flows.iter().enumerate() {
             match drafts.iter().position(|draft| draft.name == *name) {
@@ -43,14 +41,14 @@ impl Pcap {
         let mut places = BTreeSet::new();
         for (index, name) in self.at.iter().enumerate() {
             let at = format_args!("record.pcap.at[{index}]");
-            places.extend(place(name, at, nodes, wires, space, (first, &radios), errors));
+            places.extend(place(name, at, nodes, wires, space, &radios, errors));
         }
         if self.at.is_empty() {
             let captured = drafts.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
             places.extend(captured.flat_map(|(draft, _)| [draft.from, draft.to].map(CapturePlace::Node)));
         }
         let of_nodes = radios.iter().enumerate().filter(|(_, (node, _))| places.contains(&CapturePlace::Node(*node)));
-        let of_nodes: Vec<_> = of_nodes.map(|(radio, _)| CapturePlace::Radio(LinkId((first + radio) as u32))).collect();
+        let of_nodes: Vec<_> = of_nodes.map(|(radio, _)| CapturePlace::Interface(InterfaceId::at(radio))).collect();
         places.extend(of_nodes);
         if places.len() > MOST_PLACES {
             let message = format!(
@@ -70,7 +68,7 @@ fn place(
     nodes: &Nodes,
     wires: &[Wire],
     space: Option<&Overhead>,
-    (first, radios): (usize, &[(NodeId, &str)]),
+    radios: &[(NodeId, &str)],
     errors: &mut Errors,
 ) -> Option<CapturePlace> {
     if let Some((node, medium)) = name.split_once('@').filter(|_| !nodes.has(name)) {
@@ -85,7 +83,7 @@ fn place(
             };
             errors.push(at, message);
         }
-        return radio.map(|radio| CapturePlace::Radio(LinkId((first + radio) as u32)));
+        return radio.map(|radio| CapturePlace::Interface(InterfaceId::at(radio)));
     }
     let aloft = |node: NodeId| space.filter(|space| space.concerns(node));
     let Some((from, to)) = name.split_once("->") else {

@@ -84,7 +84,9 @@ impl Scenario {
             links.extend(aloft);
             space
         });
+        let interfaces = layout.media.iter().map(|medium| medium.nodes().count()).sum::<usize>();
         let routes = self.routes(table, &edges, &links, seed, &mut errors);
+        let routes = routes.with_interfaces(links.len() as u32, interfaces as u32);
         let ttl = if let Routing::FollowLinks(follow) = self.routing { follow.ttl } else { TTL };
         let (media, doubts) = media::built(self, &layout.media, &layout.nodes, seed, &mut errors);
         let Layout { nodes, drafts, proxies, captures, .. } = layout;

@@ -5,6 +5,7 @@ use crate::expand::{Sizes, Way, flow_path};
 use crate::network::{Flow, Network};
 use crate::spec::Transport;
 use lightlag_core::{Duration, Rate};
+use lightlag_net::PackedExit;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Round-trip times in a timeout after the first sample: R + 4 R/2 (RFC 6298 §2.2).
@@ -40,8 +41,8 @@ pub(super) fn warn(network: &Network, flow: &Flow, way: &Way, path: &str, found:
     }
 }
 
-/// Token buckets by the link behind them, their rate and their size: connections with the same three share one.
-type Buckets = BTreeSet<(u32, u64, u64)>;
+/// Token buckets by the exit behind them, their rate and their size: connections with the same three share one.
+type Buckets = BTreeSet<(PackedExit, u64, u64)>;
 
 /// Token buckets of several nodes that together let through more than the link behind them carries.
 pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut Found) {
@@ -53,7 +54,7 @@ pub(super) fn warn_together(network: &Network, ways: &[Option<Way>], found: &mut
             continue;
         }
         let (buckets, ..) = leading.entry(way.bottleneck.0).or_insert_with(|| (Buckets::new(), flow, way.rate));
-        buckets.insert((out.0, control.rate.as_bps(), control.size(&flow.tcp)));
+        buckets.insert((out, control.rate.as_bps(), control.size(&flow.tcp)));
     }
     for (link, (buckets, first, rate)) in leading {
         let name = &network.links[link as usize].name;

@@ -58,8 +58,8 @@ impl Overhead {
         for node in 0..nodes as u32 {
             for exit in 0..planner.exits() {
                 if let Some(next) = planner.next(node, exit) {
-                    turn(&space, routes, node, exit, Some(next));
-                    aim(&space, hops, Instant::ZERO, node, exit, Some(next), Unrest::default());
+                    turn(&space, routes, Vertex(node), exit, Some(next));
+                    aim(&space, hops, Instant::ZERO, Vertex(node), exit, Some(next), Unrest::default());
                 }
             }
         }
@@ -120,7 +120,7 @@ impl Overhead {
             if let Some(station) = space.sky.station(node) {
                 let dish = LinkId(space.dishes.0 + station as u32);
                 let Some(link) = queued(hops, dish) else { continue };
-                let effects = Effects::of(space, *seed, now, station);
+                let effects = Effects::of(space, *seed, now, GroundStation(station));
                 if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
@@ -131,13 +131,13 @@ impl Overhead {
                 turned.links.insert(dish);
                 continue;
             }
-            let before = turn(space, routes, node, exit, change.next).filter(|link| space.is_antenna(*link));
+            let before = turn(space, routes, Vertex(node), exit, change.next).filter(|link| space.is_antenna(*link));
             let after = change.next.and_then(|next| space.link(node, next)).filter(|link| space.is_antenna(*link));
             let to_station = change.next.and_then(|next| space.sky.station(next));
             if let Some(before) = before.filter(|before| after != Some(*before)) {
                 let Some(link) = queued(hops, before) else { continue };
                 // The station is that of the exit, or one that relays: chance decides for all that change now alike.
-                let effects = Effects::of(space, *seed, now, self.planner.station(exit) as usize);
+                let effects = Effects::of(space, *seed, now, GroundStation(self.planner.station(exit) as usize));
                 if effects.lose_flight {
                     link.lose_in_flight(now, &mut |packet| leaves(packet));
                 }
@@ -155,8 +155,8 @@ impl Overhead {
                 turned.links.insert(before);
             }
             if let (Some(after), Some(station)) = (after, to_station) {
-                let effects = Effects::of(space, *seed, now, station);
-                aim(space, hops, now, node, exit, change.next, effects.unrest);
+                let effects = Effects::of(space, *seed, now, GroundStation(station));
+                aim(space, hops, now, Vertex(node), exit, change.next, effects.unrest);
                 turned.links.insert(after);
             }
         }
@@ -206,6 +206,10 @@ impl Overhead {
     }
 }
 
+/// A station on the ground, by its place among those of the sky.
+#[derive(Clone, Copy)]
+struct GroundStation(usize);
+
 /// The effects of a handover on the packets of a station.
 struct Effects {
     unrest: Unrest,
@@ -214,7 +218,8 @@ struct Effects {
 
 impl Effects {
     /// The effects of a handover of a station at a time. Both directions have the same.
-    fn of(space: &Space, seed: u64, now: Instant, station: usize) -> Self {
+    fn of(space: &Space, seed: u64, now: Instant, station: GroundStation) -> Self {
+        let GroundStation(station) = station;
         let handover = space.handover;
         let happens = !handover.draws() || {
             let name = format!("handover/{station}/{}", now.as_nanos());
@@ -243,10 +248,14 @@ fn crossing(space: &Space, network: &Network, from: NodeId, to: NodeId) -> Optio
     Some((entry as u32, space.exit(to)?))
 }
 
+/// A station or a satellite, as the planner numbers them.
+#[derive(Clone, Copy)]
+struct Vertex(u32);
+
 /// Lets a satellite send another way. Returns the link until now.
-fn turn(space: &Space, routes: &mut RouteTable, node: u32, exit: usize, next: Option<u32>) -> Option<LinkId> {
-    let link = next.and_then(|next| space.link(node, next));
-    routes.turn(space.node(node), exit, link)
+fn turn(space: &Space, routes: &mut RouteTable, from: Vertex, exit: usize, next: Option<u32>) -> Option<LinkId> {
+    let link = next.and_then(|next| space.link(from.0, next));
+    routes.turn(space.node(from.0), exit, link)
 }
 
 /// Points the dish of a station, or the antenna of a satellite that sends to the ground.
@@ -254,15 +263,15 @@ fn aim<B: Clone + Default>(
     space: &Space,
     hops: &mut [Hop<B>],
     now: Instant,
-    node: u32,
+    from: Vertex,
     exit: usize,
     next: Option<u32>,
     unrest: Unrest,
 ) {
-    let is_beam = |next: &u32| space.sky.station(node).is_some() || space.sky.station(*next).is_some();
+    let is_beam = |next: &u32| space.sky.station(from.0).is_some() || space.sky.station(*next).is_some();
     let Some(next) = next.filter(is_beam) else { return };
     let end: FarEnd = space.far_end(next);
-    if let Some(link) = space.link(node, next).and_then(|link| queued(hops, link)) {
+    if let Some(link) = space.link(from.0, next).and_then(|link| queued(hops, link)) {
         link.aim(now, exit, Some(end), unrest);
     }
 }

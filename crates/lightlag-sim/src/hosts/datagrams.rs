@@ -9,7 +9,7 @@ use crate::hosts::source::Source;
 use crate::ids::{FlowIndex, UdpIndex};
 use lightlag_core::Instant;
 use lightlag_core::own::Fault;
-use lightlag_net::{EndpointId, LinkId, NodeId};
+use lightlag_net::{EndpointId, NodeId, PackedExit};
 
 /// Both ends of all flows of UDP, in the order of the flows.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ impl Datagrams {
         EndpointId(self.first.0 + flow.0)
     }
 
-    /// Sends the datagrams of a flow over the link of the new route, if there is one.
-    pub(crate) fn reroute(&mut self, flow: UdpIndex, next: impl FnOnce(NodeId) -> Option<LinkId>) {
+    /// Sends the datagrams of a flow over the exit of the new route, if there is one.
+    pub(crate) fn reroute(&mut self, flow: UdpIndex, next: impl FnOnce(NodeId) -> Option<PackedExit>) {
         let heading = &mut self.headings[flow.index()];
         heading.out = next(heading.peer_node).unwrap_or(heading.out);
     }
@@ -92,7 +92,7 @@ pub(crate) struct Sender {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     /// The link on which they leave.
-    pub(crate) out: LinkId,
+    pub(crate) out: PackedExit,
     /// The node to which they go.
     pub(crate) peer_node: NodeId,
     /// Their flow.

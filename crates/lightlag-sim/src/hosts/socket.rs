@@ -5,7 +5,7 @@ use super::ends::{End, Role};
 use crate::body::Packet;
 use crate::ids::FlowIndex;
 use lightlag_core::{Instant, prefetch};
-use lightlag_net::{EndpointId, LinkId, NodeId};
+use lightlag_net::{EndpointId, NodeId, PackedExit};
 use lightlag_transport::{Endpoint, Inspect, Stream};
 
 /// The part of a socket that is the same for all transports.
@@ -17,7 +17,7 @@ pub(crate) struct Port {
     /// The endpoint at the other end of its connection.
     pub(crate) peer: EndpointId,
     /// The link on which its packets leave in this epoch of the routes.
-    pub(crate) out: LinkId,
+    pub(crate) out: PackedExit,
     /// The flow that it belongs to, and its role in it.
     pub(crate) flow: FlowIndex,
     pub(crate) role: Role,
@@ -52,7 +52,7 @@ pub(crate) struct Socket<E> {
 }
 
 impl<E: Endpoint + Stream> Socket<E> {
-    pub(crate) fn new(end: End, out: LinkId, connection: E, task: Task) -> Self {
+    pub(crate) fn new(end: End, out: PackedExit, connection: E, task: Task) -> Self {
         let End { flow, role, peer, node, peer_node } = end;
         debug_assert!(node != peer_node, "a connection joins two nodes");
         Self { port: Port { node, peer_node, peer, out, flow, role, task, application: None }, connection }

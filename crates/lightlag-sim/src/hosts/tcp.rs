@@ -211,7 +211,7 @@ fn share_buckets(shared: &mut Shared, sockets: &mut Sockets<Tcp>, ip_header: u32
     let mut routes = BTreeMap::new();
     for (at, socket) in sockets.enumerated_mut() {
         if let Some((rate, size)) = socket.connection.bucket() {
-            let number = *routes.entry((socket.port.out.0, rate, size)).or_insert_with(|| {
+            let number = *routes.entry((socket.port.out, rate, size)).or_insert_with(|| {
                 shared.buckets.push(Bucket::new(rate, size));
                 shared.buckets.len() - 1
             });

@@ -3,22 +3,22 @@
 use super::parcel::Unaddressed;
 use super::{Load, Nodes, Outcome, Parcel, Way};
 use lightlag_core::Instant;
-use lightlag_net::NodeId;
 use lightlag_net::queue::DropCause;
+use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Action, Receiver, Verdict};
 use std::sync::Arc;
 
 impl Nodes {
     /// A packet came out of the air, and goes on over the same interface.
-    pub(crate) fn forward(&mut self, now: Instant, interface: usize, parcel: Box<Parcel>) {
+    pub(crate) fn forward(&mut self, now: Instant, interface: InterfaceId, parcel: Box<Parcel>) {
         self.route(now, interface, parcel);
         self.act(now, interface);
     }
 
     /// Asks the agent of an interface where a packet goes.
-    pub(super) fn route(&mut self, now: Instant, interface: usize, mut parcel: Box<Parcel>) {
+    pub(super) fn route(&mut self, now: Instant, interface: InterfaceId, mut parcel: Box<Parcel>) {
         let Self { interfaces, media, .. } = self;
-        let of = &mut interfaces[interface];
+        let of = &mut interfaces[interface.index()];
         let heading = parcel.heading();
         match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut media[of.medium]) {
             Verdict::Via(next) => self.send(now, interface, next, parcel),
@@ -28,36 +28,36 @@ impl Nodes {
     }
 
     /// Keeps a packet until there is a route.
-    pub(super) fn keep(&mut self, now: Instant, interface: usize, parcel: Box<Parcel>) {
-        if let Some(oldest) = self.interfaces[interface].waiting.keep(now, parcel) {
+    pub(super) fn keep(&mut self, now: Instant, interface: InterfaceId, parcel: Box<Parcel>) {
+        if let Some(oldest) = self.interfaces[interface.index()].waiting.keep(now, parcel) {
             self.drop_unrouted(interface, &oldest);
         }
     }
 
-    pub(super) fn drop_unrouted(&mut self, interface: usize, parcel: &Parcel) {
-        self.interfaces[interface].no_route += 1;
+    pub(super) fn drop_unrouted(&mut self, interface: InterfaceId, parcel: &Parcel) {
+        self.interfaces[interface.index()].no_route += 1;
         self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause: DropCause::NoRoute });
     }
 
     /// Sends a packet to a neighbour.
-    fn send(&mut self, now: Instant, interface: usize, next: NodeId, mut parcel: Box<Parcel>) {
-        parcel.trail.add(self.interfaces[interface].node);
+    fn send(&mut self, now: Instant, interface: InterfaceId, next: NodeId, mut parcel: Box<Parcel>) {
+        parcel.trail.add(self.interfaces[interface.index()].node);
         let size = u32::from(parcel.packet.size) + parcel.extra.size();
         self.address(now, interface, Unaddressed { next, size, load: Load::Packet(parcel) });
     }
 
     /// The agent of an interface was told something: it may have a new deadline.
-    pub(super) fn note_told(&mut self, interface: usize) {
-        self.interfaces[interface].look_ahead();
+    pub(super) fn note_told(&mut self, interface: InterfaceId) {
+        self.interfaces[interface.index()].look_ahead();
         self.told.push(interface);
     }
 
     /// Does what the agent and the resolver of an interface ask for, until they ask for nothing.
-    pub(super) fn act(&mut self, now: Instant, interface: usize) {
+    pub(super) fn act(&mut self, now: Instant, interface: InterfaceId) {
         loop {
-            if let Some(action) = self.interfaces[interface].agent.poll_action() {
+            if let Some(action) = self.interfaces[interface.index()].agent.poll_action() {
                 self.route_as_asked(now, interface, action);
-            } else if let Some(action) = self.interfaces[interface].resolver.poll_action() {
+            } else if let Some(action) = self.interfaces[interface.index()].resolver.poll_action() {
                 self.resolve_as_asked(now, interface, action);
             } else {
                 return self.note_told(interface);
@@ -65,7 +65,7 @@ impl Nodes {
         }
     }
 
-    fn route_as_asked(&mut self, now: Instant, interface: usize, action: Action) {
+    fn route_as_asked(&mut self, now: Instant, interface: InterfaceId, action: Action) {
         match action {
             Action::Send { to, message, ttl } => {
                 let size = self.message_header() + message.size();
@@ -76,14 +76,14 @@ impl Nodes {
                 }
             }
             Action::Release { destination } => {
-                for parcel in self.interfaces[interface].waiting.take(destination) {
+                for parcel in self.interfaces[interface.index()].waiting.take(destination) {
                     self.route(now, interface, parcel);
                 }
                 self.tell_of_route(interface, destination, true);
             }
             Action::Broken { destination } => self.tell_of_route(interface, destination, false),
             Action::Discard { destination } => {
-                for parcel in self.interfaces[interface].waiting.take(destination) {
+                for parcel in self.interfaces[interface.index()].waiting.take(destination) {
                     self.drop_unrouted(interface, &parcel);
                 }
             }
@@ -91,13 +91,13 @@ impl Nodes {
     }
 
     /// Whether sources at an interface are told of their routes.
-    pub(crate) fn tells_of_routes(&self, interface: usize) -> bool {
-        self.media[self.interfaces[interface].medium].elfn
+    pub(crate) fn tells_of_routes(&self, interface: InterfaceId) -> bool {
+        self.media[self.interfaces[interface.index()].medium].elfn
     }
 
-    fn tell_of_route(&mut self, interface: usize, toward: NodeId, is_there: bool) {
+    fn tell_of_route(&mut self, interface: InterfaceId, toward: NodeId, is_there: bool) {
         if self.tells_of_routes(interface) {
-            let way = Way { interface: interface as u32, toward };
+            let way = Way { interface, toward };
             self.outcomes.push_back(Outcome::Route { way, is_there });
         }
     }

@@ -3,7 +3,7 @@
 use super::Load;
 use lightlag_core::{Instant, Probability};
 use lightlag_mobility::Vector;
-use lightlag_net::{NodeId, StationId};
+use lightlag_net::{InterfaceId, NodeId, StationId};
 use lightlag_routing::Surroundings;
 use lightlag_wifi::Medium;
 
@@ -14,7 +14,7 @@ pub(crate) struct Air {
     /// The node that stands for it in route tables.
     pub(super) hub: NodeId,
     /// The interface of its first station.
-    pub(super) first: usize,
+    pub(super) first: InterfaceId,
     /// The station of each node of the network that is on it.
     pub(super) stations: Vec<Option<StationId>>,
     /// The node of each station.
@@ -23,6 +23,18 @@ pub(crate) struct Air {
     pub(super) neighbours: Vec<NodeId>,
     /// Whether sources are told of their routes.
     pub(super) elfn: bool,
+}
+
+impl Air {
+    /// The interface of a station.
+    pub(super) fn interface(&self, station: StationId) -> InterfaceId {
+        interface(self.first, station)
+    }
+}
+
+/// The interface of a station of the medium whose first station has the interface `first`.
+pub(super) fn interface(first: InterfaceId, station: StationId) -> InterfaceId {
+    InterfaceId(first.0 + station.0)
 }
 
 impl Surroundings for Air {

@@ -3,13 +3,13 @@
 use super::parcel::Unaddressed;
 use super::{Interface, Load, Nodes};
 use lightlag_core::Instant;
-use lightlag_net::NodeId;
+use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Receiver, arp};
 
 impl Nodes {
     /// Sends a frame to a neighbour as soon as its address is known.
-    pub(super) fn address(&mut self, now: Instant, interface: usize, frame: Unaddressed) {
-        let of = &mut self.interfaces[interface];
+    pub(super) fn address(&mut self, now: Instant, interface: InterfaceId, frame: Unaddressed) {
+        let of = &mut self.interfaces[interface.index()];
         match of.resolver.ask(now, frame.next) {
             arp::Answer::Known => self.offer(now, interface, frame),
             arp::Answer::Wait => of.unaddressed.push(frame),
@@ -17,14 +17,14 @@ impl Nodes {
         }
     }
 
-    pub(super) fn drop_unaddressed(&mut self, interface: usize, frame: Unaddressed) {
+    pub(super) fn drop_unaddressed(&mut self, interface: InterfaceId, frame: Unaddressed) {
         if let Load::Packet(parcel) = frame.load {
             self.drop_unrouted(interface, &parcel);
         }
     }
 
-    pub(super) fn resolve_as_asked(&mut self, now: Instant, interface: usize, action: arp::Action) {
-        let of = &mut self.interfaces[interface];
+    pub(super) fn resolve_as_asked(&mut self, now: Instant, interface: InterfaceId, action: arp::Action) {
+        let of = &mut self.interfaces[interface.index()];
         let for_neighbour = |of: &mut Interface, next: NodeId| -> Vec<Unaddressed> {
             of.unaddressed.extract_if(.., |frame| frame.next == next).collect()
         };

@@ -1,9 +1,11 @@
 //! Frames: those that interfaces give to a medium, and what a medium reports of them.
 
+use super::air::interface;
 use super::classes::class;
 use super::parcel::Unaddressed;
 use super::{Air, Interface, Load, Nodes, Outcome};
 use lightlag_core::{Instant, prefetch, prefetch_value};
+use lightlag_net::InterfaceId;
 use lightlag_net::StationId;
 use lightlag_net::queue::DropCause;
 use lightlag_routing::{Break, Fate, Heading, Receiver, Step};
@@ -14,8 +16,8 @@ const CACHED: usize = 64;
 
 impl Nodes {
     /// Gives a frame for a neighbour to the medium.
-    pub(super) fn offer(&mut self, now: Instant, interface: usize, frame: Unaddressed) {
-        let Interface { medium, station, .. } = self.interfaces[interface];
+    pub(super) fn offer(&mut self, now: Instant, interface: InterfaceId, frame: Unaddressed) {
+        let Interface { medium, station, .. } = self.interfaces[interface.index()];
         let air = &mut self.media[medium];
         let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
         let Unaddressed { size, load: payload, .. } = frame;
@@ -28,8 +30,8 @@ impl Nodes {
     }
 
     /// Gives a frame for all to the medium.
-    pub(super) fn broadcast(&mut self, now: Instant, interface: usize, size: u32, payload: Load) {
-        let Interface { medium, station, .. } = self.interfaces[interface];
+    pub(super) fn broadcast(&mut self, now: Instant, interface: InterfaceId, size: u32, payload: Load) {
+        let Interface { medium, station, .. } = self.interfaces[interface.index()];
         let msdu = Msdu { to: To::All, size, class: Class::BestEffort, payload };
         self.media[medium].medium.offer(now, station, msdu);
         self.listen(now, medium);
@@ -44,7 +46,7 @@ impl Nodes {
             match happening {
                 Happening::Received { at, from, to, payload, snr_db } => {
                     let air = &self.media[medium];
-                    let (interface, from) = (air.first + at.0 as usize, air.nodes[from.0 as usize]);
+                    let (interface, from) = (air.interface(at), air.nodes[from.0 as usize]);
                     match payload {
                         Load::Packet(mut parcel) => {
                             parcel.from = Some(from);
@@ -55,30 +57,37 @@ impl Nodes {
                             let to = if to == To::All {
                                 Receiver::All
                             } else {
-                                Receiver::One(self.interfaces[interface].node)
+                                Receiver::One(self.interfaces[interface.index()].node)
                             };
                             let Self { interfaces, media, .. } = self;
-                            interfaces[interface].agent.hear(now, from, to, &message, snr_db, &mut media[medium]);
+                            interfaces[interface.index()].agent.hear(
+                                now,
+                                from,
+                                to,
+                                &message,
+                                snr_db,
+                                &mut media[medium],
+                            );
                             self.act(now, interface);
                         }
                         Load::Address(packet) => {
-                            self.interfaces[interface].resolver.hear(now, &packet);
+                            self.interfaces[interface.index()].resolver.hear(now, &packet);
                             self.act(now, interface);
                         }
                     }
                 }
                 Happening::Acknowledged { at, to, .. } => {
                     let air = &self.media[medium];
-                    let (interface, to) = (air.first + at.0 as usize, air.nodes[to.0 as usize]);
-                    self.interfaces[interface].agent.sent(now, to);
+                    let (interface, to) = (air.interface(at), air.nodes[to.0 as usize]);
+                    self.interfaces[interface.index()].agent.sent(now, to);
                     self.act(now, interface);
                 }
                 Happening::Dropped { at, to, payload, cause, arrived } => {
-                    let interface = self.media[medium].first + at.0 as usize;
+                    let interface = self.media[medium].interface(at);
                     self.gave_up(now, interface, to, payload, cause, arrived);
                 }
                 Happening::Unreachable { at, to, cause } => {
-                    let interface = self.media[medium].first + at.0 as usize;
+                    let interface = self.media[medium].interface(at);
                     self.lose_link(now, interface, to, cause, None);
                     self.act(now, interface);
                 }
@@ -91,7 +100,7 @@ impl Nodes {
         let Air { medium, first, nodes, .. } = &self.media[medium];
         let agent = |place| match medium.happening_after(place)? {
             Happening::Received { at, from, payload: Load::Routing(message, _), .. } => {
-                let interface = &self.interfaces[first + at.0 as usize];
+                let interface = &self.interfaces[interface(*first, *at).index()];
                 Some((&interface.agent, nodes[from.0 as usize], message))
             }
             _ => None,
@@ -111,7 +120,7 @@ impl Nodes {
     }
 
     /// The MAC of an interface dropped a frame; `arrived`: only its acknowledgement was lost.
-    fn gave_up(&mut self, now: Instant, interface: usize, to: To, load: Load, cause: AirDrop, arrived: bool) {
+    fn gave_up(&mut self, now: Instant, interface: InterfaceId, to: To, load: Load, cause: AirDrop, arrived: bool) {
         let parcel = match load {
             Load::Packet(parcel) => Some(parcel),
             Load::Routing(..) | Load::Address(_) => None,
@@ -141,7 +150,7 @@ impl Nodes {
     fn lose_link(
         &mut self,
         now: Instant,
-        interface: usize,
+        interface: InterfaceId,
         to: StationId,
         cause: AirDrop,
         heading: Option<Heading>,
@@ -151,8 +160,8 @@ impl Nodes {
             AirDrop::Queue => Break::Queue,
             AirDrop::Lifetime => Break::Lifetime,
         };
-        let to = self.media[self.interfaces[interface].medium].nodes[to.0 as usize];
-        let of = &mut self.interfaces[interface];
+        let to = self.media[self.interfaces[interface.index()].medium].nodes[to.0 as usize];
+        let of = &mut self.interfaces[interface.index()];
         of.broken += u64::from(reason == Break::Retry);
         of.agent.broken(now, to, reason, heading.as_ref())
     }

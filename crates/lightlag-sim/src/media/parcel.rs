@@ -2,8 +2,8 @@
 
 use super::Trail;
 use crate::body::Packet;
-use lightlag_net::NodeId;
 use lightlag_net::queue::DropCause;
+use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Extra, Heading, Message, arp};
 use std::sync::Arc;
 
@@ -58,9 +58,9 @@ pub(super) struct Unaddressed {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It came out of the air at an interface.
-    Arrived { interface: usize, parcel: Box<Parcel> },
+    Arrived { interface: InterfaceId, parcel: Box<Parcel> },
     /// An interface dropped it.
-    Dropped { interface: usize, packet: Packet, cause: DropCause },
+    Dropped { interface: InterfaceId, packet: Packet, cause: DropCause },
     /// Not of a packet: the route of a way broke, or there is one again.
     Route { way: Way, is_there: bool },
 }
@@ -68,6 +68,6 @@ pub(crate) enum Outcome {
 /// A way over a medium: the interface at which packets come to it, and the node at which they leave it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Way {
-    pub(crate) interface: u32,
+    pub(crate) interface: InterfaceId,
     pub(crate) toward: NodeId,
 }

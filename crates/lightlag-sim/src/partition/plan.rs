@@ -282,7 +282,7 @@ fn numbered(network: &Network, homes: &[u16], lanes: &[u16], crossings: &[Option
 struct Sets(Vec<u32>);
 
 impl Sets {
-    fn find(&mut self, node: u32) -> u32 {
+    fn find(&mut self, NodeId(node): NodeId) -> u32 {
         let mut root = node;
         while self.0[root as usize] != root {
             root = self.0[root as usize];
@@ -296,7 +296,7 @@ impl Sets {
 
     /// The least member stands for the set.
     fn unite(&mut self, one: NodeId, other: NodeId) {
-        let (one, other) = (self.find(one.0), self.find(other.0));
+        let (one, other) = (self.find(one), self.find(other));
         self.0[one.max(other) as usize] = one.min(other);
     }
 }
@@ -339,7 +339,7 @@ fn pieces(network: &Network, mut sets: Sets, crossings: &[Option<Duration>], thr
             sets.unite(link.from, link.to);
         }
     }
-    (0..network.nodes.len() as u32).map(|node| sets.find(node)).collect()
+    (0..network.nodes.len() as u32).map(|node| sets.find(NodeId(node))).collect()
 }
 
 /// Expected work.

@@ -13,7 +13,7 @@ use crate::ids::FlowIndex;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{EndpointId, LinkId, NodeId};
+use lightlag_net::{EndpointId, Exit, LinkId, NodeId};
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
 use lightlag_tcp::segment::Flags;
 use lightlag_transport::Snapshot;
@@ -55,7 +55,8 @@ pub(crate) struct Setup {
     hosts_named: Vec<(NodeId, String)>,
     /// Start and name of every link direction, and of every radio behind them.
     links: Vec<(NodeId, String)>,
-    first_radio: LinkId,
+    /// Number of interfaces to media.
+    interfaces: usize,
     nodes: usize,
 }
 
@@ -65,11 +66,12 @@ impl Setup {
         let plan = network.captures.clone()?;
         let numbers = Numbers::new(network);
         let of_links = network.links.iter().map(|link| (link.from, link.name.clone()));
-        let of_radios = network.media.iter().flat_map(|medium| interfaces(network, medium));
-        let links: Vec<(NodeId, String)> = of_links.chain(of_radios).collect();
+        let links: Vec<(NodeId, String)> = of_links.collect();
+        let of_interfaces: Vec<String> = network.media.iter().flat_map(|medium| interfaces(network, medium)).collect();
         let name = |place: &CapturePlace| match place {
             CapturePlace::Node(node) => network.nodes[node.0 as usize].clone(),
-            CapturePlace::Link(on) | CapturePlace::Radio(on) => links[on.0 as usize].1.clone(),
+            CapturePlace::Link(link) => links[link.0 as usize].1.clone(),
+            CapturePlace::Interface(interface) => of_interfaces[interface.index()].clone(),
         };
         Some(Self {
             ip: network.ip,
@@ -79,7 +81,7 @@ impl Setup {
             names: plan.places.iter().map(name).collect(),
             hosts_named: shown_nodes(network, &plan),
             links,
-            first_radio: LinkId(network.links.len() as u32),
+            interfaces: of_interfaces.len(),
             nodes: network.nodes.len(),
             plan,
         })
@@ -89,20 +91,20 @@ impl Setup {
     pub(crate) fn open(self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Captures> {
         let mut taken = BTreeSet::new();
         let (mut at_node, mut at_link) = (vec![None; self.nodes], vec![None; self.links.len()]);
-        let mut on_air = at_link.clone();
+        let mut on_air = vec![None; self.interfaces];
         let mut files = Vec::with_capacity(self.names.len());
         for (index, (place, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
             match *place {
                 CapturePlace::Node(node) => at_node[node.0 as usize] = Some(index),
                 CapturePlace::Link(link) => at_link[link.0 as usize] = Some(index),
-                CapturePlace::Radio(radio) => on_air[radio.0 as usize] = Some(index),
+                CapturePlace::Interface(interface) => on_air[interface.index()] = Some(index),
             }
             let file = file_name(name, &mut taken);
             let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
             let mut writer = Writer::new(open(&file)?, application)?;
             let link = match place {
                 CapturePlace::Node(_) | CapturePlace::Link(_) => LinkType::RAW,
-                CapturePlace::Radio(_) => LinkType::IEEE802_11_RADIOTAP,
+                CapturePlace::Interface(_) => LinkType::IEEE802_11_RADIOTAP,
             };
             let interface = writer.interface_of(name, link)?;
             writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
@@ -113,7 +115,6 @@ impl Setup {
             at_node,
             at_link,
             on_air,
-            first_radio: self.first_radio,
             flows: self.plan.flows,
             comments: self.plan.comments,
             ip: self.ip,
@@ -129,12 +130,9 @@ impl Setup {
     }
 }
 
-/// The interfaces of nodes to a medium, with their names.
-fn interfaces<'a>(network: &'a Network, medium: &'a Medium) -> impl Iterator<Item = (NodeId, String)> + 'a {
-    medium.members.iter().map(|member| {
-        let node = member.node;
-        (node, format!("{}@{}", network.nodes[node.0 as usize], medium.name))
-    })
+/// Names of the interfaces of nodes to a medium.
+fn interfaces<'a>(network: &'a Network, medium: &'a Medium) -> impl Iterator<Item = String> + 'a {
+    medium.members.iter().map(|member| format!("{}@{}", network.nodes[member.node.0 as usize], medium.name))
 }
 
 /// The nodes whose addresses packets of captured flows show: their ends, and stations that tell them something.
@@ -159,10 +157,8 @@ pub(crate) struct Captures {
     /// The file of each node and link direction.
     at_node: Vec<Option<usize>>,
     at_link: Vec<Option<usize>>,
-    /// The file of each radio, by its number as that of a link.
+    /// The file of each interface.
     on_air: Vec<Option<usize>>,
-    /// The number of the first radio. Nobody tells when a packet on the air arrives.
-    first_radio: LinkId,
     flows: Vec<bool>,
     comments: bool,
     ip: IpVersion,
@@ -204,28 +200,33 @@ struct Seen {
 }
 
 impl Captures {
-    pub(crate) fn aired(&mut self, on: LinkId, frame: &air::AirFrame<'_>) {
+    pub(crate) fn aired(&mut self, on: lightlag_net::InterfaceId, frame: &air::AirFrame<'_>) {
         self.on_air(on, frame);
     }
 
     #[cold]
-    pub(crate) fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
+    pub(crate) fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
         let seen = Seen {
             at: now,
             direction: Direction::Outbound,
             record: Record::Packet(*packet),
             comment,
-            awaits: Some(on),
+            awaits: self.link(on),
         };
         self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
     #[cold]
-    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
+    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet) {
         let comment = String::new();
-        let seen =
-            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: Some(on) };
+        let seen = Seen {
+            at: now,
+            direction: Direction::Inbound,
+            record: Record::Packet(*packet),
+            comment,
+            awaits: self.link(on),
+        };
         self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
@@ -238,16 +239,18 @@ impl Captures {
     }
 
     #[cold]
-    pub(crate) fn offered(&mut self, now: Instant, on: LinkId, packet: &Packet) {
+    pub(crate) fn offered(&mut self, now: Instant, on: Exit, packet: &Packet) {
+        let Exit::Link(link) = on else { return };
+        let file = self.at_link[link.0 as usize];
         let comment = String::new();
         let seen = Seen {
             at: now,
             direction: Direction::Outbound,
             record: Record::Packet(*packet),
             comment,
-            awaits: Some(on),
+            awaits: self.link(on),
         };
-        self.see(self.at_link[on.0 as usize], packet.to, seen);
+        self.see(file, packet.to, seen);
     }
 
     #[cold]
@@ -266,9 +269,9 @@ impl Captures {
     }
 
     #[cold]
-    pub(crate) fn dropped(&mut self, on: LinkId, dropped: &Dropped<Body>) {
-        if self.comments {
-            self.settle(on, &dropped.packet, Fate::Dropped(dropped.cause));
+    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>) {
+        if let Some(link) = self.link(on) {
+            self.settle(link, &dropped.packet, Fate::Dropped(dropped.cause));
         }
     }
 
@@ -304,6 +307,14 @@ impl Captures {
         (names, self.error)
     }
 
+    /// The link over which a packet leaves, if comments tell what becomes of it there. No medium reports when a packet arrives.
+    fn link(&self, on: Exit) -> Option<LinkId> {
+        match on {
+            Exit::Link(link) if self.comments => Some(link),
+            _ => None,
+        }
+    }
+
     /// Origin of a packet.
     fn origin(&self, packet: &Packet) -> NodeId {
         match packet.body {
@@ -328,9 +339,8 @@ impl Captures {
         self.flows[self.endpoints[endpoint.index()].flow.index()]
     }
 
-    fn see(&mut self, file: Option<usize>, endpoint: EndpointId, mut seen: Seen) {
+    fn see(&mut self, file: Option<usize>, endpoint: EndpointId, seen: Seen) {
         let Some(file) = file.filter(|_| self.wants(endpoint) && self.error.is_none()) else { return };
-        seen.awaits = seen.awaits.filter(|on| self.comments && *on < self.first_radio);
         self.files[file].pending.add(seen);
         self.write_known(file);
     }

@@ -8,14 +8,13 @@ use crate::hosts::ends::{self, End, Numbers};
 use crate::ids::FlowIndex;
 use crate::table::{Names, recorded};
 use lightlag_core::Instant;
-use lightlag_net::LinkId;
-use lightlag_net::NodeId;
+use lightlag_net::{Exit, NodeId};
 use lightlag_scenario::Network;
 
 /// Names of events, by their numbers.
 const EVENTS: [&str; 4] = ["sent", "forwarded", "received", "dropped"];
 
-/// The number of no link.
+/// The number of no link and of no node.
 const NOWHERE: u32 = u32::MAX;
 
 recorded! {
@@ -68,7 +67,9 @@ impl Watch {
 pub(crate) struct Watcher {
     watch: Watch,
     ends: Vec<End>,
-    /// The nodes at which links start.
+    /// Number of links, after which tables count interfaces.
+    links: u32,
+    /// The nodes at which links start, and those of interfaces.
     starts: Vec<NodeId>,
     passages: Passages,
 }
@@ -89,6 +90,7 @@ impl Watcher {
         Self {
             watch,
             ends: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
+            links: network.links.len() as u32,
             starts: of_links.chain(of_radios).collect(),
             passages: Passages::default(),
         }
@@ -99,32 +101,33 @@ impl Watcher {
         std::mem::take(&mut self.passages)
     }
 
-    pub(crate) fn sent(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        self.note(now, self.start(on), on.0, packet, Event::Sent);
+    pub(crate) fn sent(&mut self, now: Instant, on: Exit, packet: &Packet) {
+        self.note(now, self.start(on), Some(on), packet, Event::Sent);
     }
 
-    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: LinkId, packet: &Packet) {
-        self.note(now, node.0, on.0, packet, Event::Forwarded);
+    pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet) {
+        self.note(now, Some(node), Some(on), packet, Event::Forwarded);
     }
 
     pub(crate) fn received(&mut self, now: Instant, packet: &Packet) {
-        self.note(now, packet.destination.0, NOWHERE, packet, Event::Received);
+        self.note(now, Some(packet.destination), None, packet, Event::Received);
     }
 
     pub(crate) fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
-        self.note(now, node.0, NOWHERE, packet, Event::Dropped);
+        self.note(now, Some(node), None, packet, Event::Dropped);
     }
 
-    pub(crate) fn dropped(&mut self, at: Instant, on: LinkId, packet: &Packet) {
-        self.note(at, self.start(on), on.0, packet, Event::Dropped);
+    pub(crate) fn dropped(&mut self, at: Instant, on: Exit, packet: &Packet) {
+        self.note(at, self.start(on), Some(on), packet, Event::Dropped);
     }
 
-    fn start(&self, on: LinkId) -> u32 {
-        self.starts.get(on.0 as usize).map_or(NOWHERE, |node| node.0)
+    /// The node at which a link starts, or which has an interface.
+    fn start(&self, on: Exit) -> Option<NodeId> {
+        self.starts.get(on.number(self.links) as usize).copied()
     }
 
     #[cold]
-    fn note(&mut self, now: Instant, node: u32, link: u32, packet: &Packet, event: Event) {
+    fn note(&mut self, now: Instant, node: Option<NodeId>, on: Option<Exit>, packet: &Packet, event: Event) {
         let Watch { from, until, flow, most } = self.watch;
         let end = &self.ends[packet.to.index()];
         if now < from || now >= until || flow.is_some_and(|flow| flow != end.flow) || self.passages.rows() >= most {
@@ -135,8 +138,8 @@ impl Watcher {
         passages.time_s.push(now.as_secs_f64());
         passages.packet.push(name_of([packet.to.0, seq, ack, len, stamp]));
         passages.flow.push(end.flow.0);
-        passages.node.push(node);
-        passages.link.push(link);
+        passages.node.push(node.map_or(NOWHERE, |node| node.0));
+        passages.link.push(on.map_or(NOWHERE, |on| on.number(self.links)));
         passages.event.push(event as u8);
         passages.backward.push(end.role.sends());
         passages.seq.push(seq);

@@ -6,8 +6,8 @@ use crate::ids::{FlowIndex, SenderIndex};
 use crate::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
 use lightlag_control::congestion::{PathState, Phase};
 use lightlag_core::{Duration, Instant, Rate};
-use lightlag_net::LinkId;
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
+use lightlag_net::{Exit, LinkId};
 use lightlag_scenario::{Record, TraceMode};
 use lightlag_transport::{Inspect, Snapshot, Stream};
 
@@ -162,6 +162,8 @@ impl Progress {
 
 /// Writes what the scenario asked for.
 pub(crate) struct Recorder {
+    /// Number of links, after which tables count interfaces.
+    links: u32,
     mode: TraceMode,
     queues: bool,
     record_drops: bool,
@@ -188,10 +190,18 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// `senders`: of connections; `legs`: of each its number on the way of its flow, if some flow has several; `datagrams`:
+    /// `links`: of the network; `senders`: of connections; `legs`: of each its number on the way of its flow, if some flow has several; `datagrams`:
     /// flows of UDP; `signals`: flows of which stations tell something.
-    pub(crate) fn new(record: &Record, senders: usize, legs: Vec<u8>, datagrams: usize, signals: usize) -> Self {
+    pub(crate) fn new(
+        record: &Record,
+        links: usize,
+        senders: usize,
+        legs: Vec<u8>,
+        datagrams: usize,
+        signals: usize,
+    ) -> Self {
         Self {
+            links: links as u32,
             mode: record.trace,
             queues: record.queue.is_on(),
             record_drops: record.drops,
@@ -354,19 +364,19 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn queue_sample(&mut self, now: Instant, link: usize, backlog: impl FnOnce() -> Backlog) {
+    pub(crate) fn queue_sample(&mut self, now: Instant, link: LinkId, backlog: impl FnOnce() -> Backlog) {
         if self.queues {
             let backlog = backlog();
             self.queue.time_s.push(now.as_secs_f64());
-            self.queue.link.push(link as u32);
+            self.queue.link.push(link.0);
             self.queue.packets.push(backlog.packets);
             self.queue.bytes.push(backlog.bytes);
         }
     }
 
-    /// Writes down what a link has dropped, perhaps a while ago.
+    /// Writes down what a link or an interface has dropped, perhaps a while ago.
     #[cold]
-    pub(crate) fn dropped(&mut self, link: LinkId, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
+    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
         let Dropped { at, packet, cause } = dropped;
         let (flow, backward) = addressees.of(packet);
         if packet.body.is_signal() {
@@ -376,7 +386,7 @@ impl Recorder {
         }
         if self.record_drops {
             self.drops.time_s.push(at.as_secs_f64());
-            self.drops.link.push(link.0);
+            self.drops.link.push(on.number(self.links));
             self.drops.flow.push(flow.0);
             self.drops.backward.push(backward);
             self.drops.bytes.push(u32::from(packet.size));

@@ -11,7 +11,7 @@ use crate::border::Border;
 use crate::fabric::Hop;
 use crate::tap::Tap;
 use lightlag_core::prefetch;
-use lightlag_net::{Link, LinkId};
+use lightlag_net::{Link, LinkId, PackedExit};
 
 /// From so many ends on it pays: the connections of fewer stay in the outer caches.
 const MANY: usize = 1024;
@@ -33,16 +33,14 @@ impl<T: Tap, B: Border> World<T, B> {
             && let Some(socket) = self.hosts.tcp.get(packet.to)
         {
             socket.connection.prefetch();
-            if let Some(hop) = self.fabric.hops.get(socket.port.out.0 as usize) {
-                prefetch(hop);
-                self.agenda.prefetch(Due::Link(socket.port.out));
+            if let Some(out) = socket.port.out.link() {
+                prefetch(&self.fabric.hops[out.0 as usize]);
+                self.agenda.prefetch(Due::Link(out));
             }
         }
         let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize] else { return };
-        if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet))
-            && let Some(hop) = self.fabric.hops.get(next.0 as usize)
-        {
-            prefetch(hop);
+        if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet)) {
+            prefetch(&self.fabric.hops[next.0 as usize]);
             self.agenda.prefetch(Due::Link(next));
         }
     }
@@ -51,13 +49,13 @@ impl<T: Tap, B: Border> World<T, B> {
     #[inline(always)]
     fn next_link(&self, on: LinkId, packet: &Packet) -> Option<LinkId> {
         let node = self.fabric.hops[on.0 as usize].link.to();
-        if packet.destination == node { None } else { self.fabric.routes.next(node, packet.destination) }
+        if packet.destination == node { None } else { self.fabric.routes.next(node, packet.destination)?.link() }
     }
 
-    /// A packet takes this link: fetches the end of its connection, if that is where the link leads.
+    /// A packet leaves a node: fetches the end of its connection, if a link leads there.
     #[inline(never)]
-    pub(super) fn fetch_end(&self, on: LinkId, packet: &Packet) {
-        if self.fabric.hops.get(on.0 as usize).is_some_and(|hop| hop.link.to() == packet.destination)
+    pub(super) fn fetch_end(&self, out: PackedExit, packet: &Packet) {
+        if out.link().is_some_and(|on| self.fabric.hops[on.0 as usize].link.to() == packet.destination)
             && let Some(socket) = self.hosts.tcp.get(packet.to)
         {
             socket.prefetch_for(packet);

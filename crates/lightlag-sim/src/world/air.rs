@@ -13,17 +13,17 @@ use crate::border::Border;
 use crate::media::{Nodes, Outcome, Parcel, Turn, Way};
 use crate::tap::Tap;
 use lightlag_core::Instant;
-use lightlag_net::LinkId;
+use lightlag_net::InterfaceId;
 use lightlag_net::queue::{DropCause, Dropped};
 
 impl<T: Tap, B: Border> World<T, B> {
     /// Wakes every interface that has something to do at the start.
-    pub(crate) fn arm_radios(&mut self) {
+    pub(crate) fn arm_interfaces(&mut self) {
         self.ways_change(Instant::ZERO);
         let Some(nodes) = self.nodes.as_deref() else { return };
-        for interface in 0..nodes.interfaces.len() {
+        for interface in (0..nodes.interfaces.len()).map(InterfaceId::at) {
             if let Some(wake) = nodes.wake(interface) {
-                self.agenda.arm(Due::Radio(interface), wake);
+                self.agenda.arm(Due::Interface(interface), wake);
             }
         }
         for medium in 0..nodes.media.len() {
@@ -35,9 +35,8 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// A packet is given to the interface of a node.
     #[cold]
-    pub(super) fn transmit_on_air(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let nodes = self.nodes.as_deref_mut().expect("a number behind the links is that of an interface");
-        let interface = nodes.of_link(on);
+    pub(super) fn transmit_on_air(&mut self, now: Instant, interface: InterfaceId, packet: &Packet) {
+        let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         let toward = nodes.exit(interface, packet.destination, &self.fabric.routes);
         nodes.take_up(interface, toward, packet);
         if let Some(sources) = self.clerks.sources.as_mut().filter(|_| nodes.tells_of_routes(interface))
@@ -45,9 +44,9 @@ impl<T: Tap, B: Border> World<T, B> {
             && packet.flags.carries_payload()
         {
             let sender = self.hosts.port(packet.to).peer;
-            sources.offered(now, Way { interface: interface as u32, toward }, sender, segment.seq);
+            sources.offered(now, Way { interface, toward }, sender, segment.seq);
         }
-        self.agenda.arm(Due::Radio(interface), now);
+        self.agenda.arm(Due::Interface(interface), now);
     }
 
     /// A frame ends on a medium.
@@ -62,15 +61,15 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// An interface has its turn.
     #[cold]
-    pub(super) fn radio_wakes(&mut self, now: Instant, interface: usize) {
+    pub(super) fn interface_wakes(&mut self, now: Instant, interface: InterfaceId) {
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         if let Err(wake) = nodes.due(now, interface) {
-            return self.agenda.settle(Due::Radio(interface), wake);
+            return self.agenda.settle(Due::Interface(interface), wake);
         }
         nodes.interface_wakes(now, interface);
         self.pass_on(now);
         let wake = self.nodes.as_deref().and_then(|nodes| nodes.wake(interface));
-        self.agenda.settle(Due::Radio(interface), wake);
+        self.agenda.settle(Due::Interface(interface), wake);
     }
 
     /// Takes what the media and agents have brought about, until there is nothing.
@@ -90,16 +89,16 @@ impl<T: Tap, B: Border> World<T, B> {
         nodes.rearm(|turn, at| {
             let due = match turn {
                 Turn::Medium(medium) => Due::Medium(medium),
-                Turn::Interface(interface) => Due::Radio(interface),
+                Turn::Interface(interface) => Due::Interface(interface),
             };
             agenda.arm(due, at);
         });
     }
 
     /// A packet comes out of the air at the node of an interface.
-    fn comes_from_air(&mut self, now: Instant, interface: usize, mut parcel: Box<Parcel>) {
+    fn comes_from_air(&mut self, now: Instant, interface: InterfaceId, mut parcel: Box<Parcel>) {
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
-        let (on, node) = (nodes.link(interface), nodes.interfaces[interface].node);
+        let node = nodes.interfaces[interface.index()].node;
         parcel.packet.cross();
         let packet = parcel.packet;
         if packet.destination == node {
@@ -111,12 +110,12 @@ impl<T: Tap, B: Border> World<T, B> {
             nodes.dropped += 1;
             let dropped = Dropped { at: now, packet, cause: DropCause::Ttl };
             self.tap.expired(now, node, &packet);
-            return self.recorder.dropped(on, &dropped, self.hosts.addressees());
+            return self.recorder.dropped(interface.into(), &dropped, self.hosts.addressees());
         }
         let next = self.fabric.routes.next(node, packet.destination);
         let next = next.expect("every destination was checked to be reachable");
-        self.tap.forwarded(now, node, next, &packet);
-        if next != on {
+        self.tap.forwarded(now, node, next.unpack(), &packet);
+        if next != interface.into() {
             self.leaves_air(now, interface, &parcel);
             return self.transmit(now, next, &packet);
         }
@@ -127,19 +126,18 @@ impl<T: Tap, B: Border> World<T, B> {
     /// The route of a way broke, or there is one again: its senders are told.
     fn tell_of_route(&mut self, now: Instant, way: Way, is_there: bool) {
         let nodes = self.nodes.as_deref().expect("a way starts at an interface");
-        let node = nodes.interfaces[way.interface as usize].node;
+        let node = nodes.interfaces[way.interface.index()].node;
         let Some(sources) = &mut self.clerks.sources else { return };
         let tells = if is_there { sources.restored(way, node) } else { sources.broken(now, way, node) };
         tells.into_iter().for_each(|tell| self.tell(now, tell));
     }
 
     /// An interface has dropped a packet.
-    fn drop_on_air(&mut self, now: Instant, interface: usize, packet: &Packet, cause: DropCause) {
+    fn drop_on_air(&mut self, now: Instant, interface: InterfaceId, packet: &Packet, cause: DropCause) {
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         nodes.dropped += 1;
-        let on = nodes.link(interface);
         let dropped = Dropped { at: now, packet: *packet, cause };
-        self.tap.dropped(on, &dropped);
-        self.recorder.dropped(on, &dropped, self.hosts.addressees());
+        self.tap.dropped(interface.into(), &dropped);
+        self.recorder.dropped(interface.into(), &dropped, self.hosts.addressees());
     }
 }

@@ -88,14 +88,14 @@ impl<T: Tap, B: Border> World<T, B> {
             prefetch(&self.hosts.datagrams.senders[flow.index()]);
             prefetch(&self.hosts.datagrams.receivers[flow.index()]);
             self.agenda.prefetch(among_few);
-            if let Some(hop) = self.fabric.hops.get(out.0 as usize) {
-                prefetch(hop);
-                self.agenda.prefetch(Due::Link(out));
+            if let Some(on) = out.link() {
+                prefetch(&self.fabric.hops[on.0 as usize]);
+                self.agenda.prefetch(Due::Link(on));
             }
         }
         if let Due::Datagrams(flow) = among_more
-            && let out = self.hosts.datagrams.heading(flow).out
-            && let Some(Hop { link: Link::Computed(link) }) = self.fabric.hops.get(out.0 as usize)
+            && let Some(on) = self.hosts.datagrams.heading(flow).out.link()
+            && let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize]
         {
             link.prefetch_place();
         }
@@ -113,7 +113,7 @@ impl<T: Tap, B: Border> World<T, B> {
             body: Body::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;
-        self.tap.sent(now, out, &packet, || None);
+        self.tap.sent(now, out.unpack(), &packet, || None);
         self.transmit(now, out, &packet);
     }
 

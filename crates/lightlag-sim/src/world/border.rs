@@ -91,8 +91,8 @@ impl<T: Tap, B: Border> World<T, B> {
     fn sample_links(&mut self, source: usize, until: Instant) {
         let Some(part) = self.border.part() else { return };
         while let Some(time) = part.sources[source].next_sample.filter(|time| *time < until) {
-            for on in part.sources[source].links.iter().map(|on| on.0 as usize) {
-                self.recorder.queue_sample(time, on, || self.fabric.hops[on].link.backlog(time));
+            for on in part.sources[source].links.iter().copied() {
+                self.recorder.queue_sample(time, on, || self.fabric.hops[on.0 as usize].link.backlog(time));
             }
             part.sources[source].next_sample = Some(time + self.recorder.interval());
             part.mark(Moment { time, entity: part.sampler, step: 0 }, Turn::Sample, &self.recorder);

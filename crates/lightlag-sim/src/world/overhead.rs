@@ -43,8 +43,8 @@ impl<T: Tap, B: Border> World<T, B> {
         let Link::Queued(link) = &mut fabric.hops[on.0 as usize].link else { return };
         for dropped in link.dropped() {
             let dropped: Dropped<_> = dropped;
-            tap.dropped(on, &dropped);
-            recorder.dropped(on, &dropped, hosts.addressees());
+            tap.dropped(on.into(), &dropped);
+            recorder.dropped(on.into(), &dropped, hosts.addressees());
         }
         let wake = link.next_wake();
         self.agenda.settle(Due::Link(on), wake);

@@ -75,7 +75,7 @@ impl<T: Tap, B: Border> World<T, B> {
             self.fabric.routes.next(signal.station, destination).expect("who sends over a link is reached from it");
         self.sent += 1;
         self.count(flow, |counts| counts.sent += 1);
-        self.tap.sent(now, out, &packet, || None);
+        self.tap.sent(now, out.unpack(), &packet, || None);
         self.transmit(now, out, &packet);
     }
 

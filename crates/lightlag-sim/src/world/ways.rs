@@ -10,11 +10,11 @@ use crate::ids::FlowIndex;
 use crate::media::{Nodes, Parcel, Way};
 use crate::tap::Tap;
 use lightlag_core::Instant;
-use lightlag_net::NodeId;
+use lightlag_net::{Exit, InterfaceId, NodeId};
 
 impl<T: Tap, B: Border> World<T, B> {
     /// A packet leaves a medium: if it is data, and crossed it elsewhere than the one before, it has another way.
-    pub(super) fn leaves_air(&mut self, now: Instant, interface: usize, parcel: &Parcel) {
+    pub(super) fn leaves_air(&mut self, now: Instant, interface: InterfaceId, parcel: &Parcel) {
         let (flow, backward) = self.hosts.addressees().of(&parcel.packet);
         let nodes = self.nodes.as_deref_mut().expect("an interface has a node");
         if !backward && nodes.left(interface, parcel, flow) {
@@ -58,24 +58,25 @@ fn way(fabric: &Fabric<Body>, nodes: &Nodes, flow: FlowIndex) -> Option<(Vec<Nod
     for stop in &journey.stops[1..] {
         while let Some(node) = way.last().copied().filter(|node| node != stop) {
             parts_left = parts_left.checked_sub(1)?;
-            let link = fabric.routes.next(node, *stop)?;
-            if link.0 as usize >= fabric.hops.len() {
-                let interface = nodes.of_link(link);
-                let toward = nodes.exit(interface, *stop, &fabric.routes);
-                let crossed = journey.crossing(Way { interface: interface as u32, toward })?;
-                way.extend(crossed.trail.nodes().skip(1).chain([crossed.exit]));
-                hops += crossed.trail.hops();
-                crosses_air = true;
-            } else {
-                let before = way.len();
-                match fabric.overhead.as_deref().filter(|overhead| overhead.is_dish(link)) {
-                    Some(overhead) => match overhead.way(node, *stop) {
-                        Some(nodes) => way.extend(nodes),
-                        None => return crosses_air.then_some((way, hops)),
-                    },
-                    None => way.push(fabric.routes.neighbour(node, *stop)?),
+            match fabric.routes.next(node, *stop)?.unpack() {
+                Exit::Interface(interface) => {
+                    let toward = nodes.exit(interface, *stop, &fabric.routes);
+                    let crossed = journey.crossing(Way { interface, toward })?;
+                    way.extend(crossed.trail.nodes().skip(1).chain([crossed.exit]));
+                    hops += crossed.trail.hops();
+                    crosses_air = true;
                 }
-                hops += (way.len() - before) as u32;
+                Exit::Link(link) => {
+                    let before = way.len();
+                    match fabric.overhead.as_deref().filter(|overhead| overhead.is_dish(link)) {
+                        Some(overhead) => match overhead.way(node, *stop) {
+                            Some(nodes) => way.extend(nodes),
+                            None => return crosses_air.then_some((way, hops)),
+                        },
+                        None => way.push(fabric.routes.neighbour(node, *stop)?),
+                    }
+                    hops += (way.len() - before) as u32;
+                }
             }
         }
     }

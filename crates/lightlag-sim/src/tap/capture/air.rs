@@ -3,7 +3,7 @@
 use super::{Captures, Record, Seen};
 use crate::body::Packet;
 use lightlag_core::{Duration, Instant};
-use lightlag_net::{LinkId, NodeId};
+use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Extra, Message, Receiver};
 use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
@@ -87,8 +87,8 @@ impl Captures {
     /// Takes a frame that a radio sends or hears. One that it sends is written with the time of its start, one that it
     /// hears with the time of its end. Frames of captured flows, of routing and of the MAC are written.
     #[cold]
-    pub(crate) fn on_air(&mut self, on: LinkId, frame: &AirFrame<'_>) {
-        let Some(file) = self.on_air[on.0 as usize].filter(|_| self.error.is_none()) else { return };
+    pub(crate) fn on_air(&mut self, on: InterfaceId, frame: &AirFrame<'_>) {
+        let Some(file) = self.on_air[on.index()].filter(|_| self.error.is_none()) else { return };
         if let Form::Data { content: Content::Packet(packet, _), .. } = frame.form
             && !self.wants(packet.to)
         {

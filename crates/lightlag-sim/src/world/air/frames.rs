@@ -72,7 +72,7 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         radio,
         form,
     };
-    tap.aired(nodes.link_of(medium, aired.at), &frame);
+    tap.aired(nodes.interface(medium, aired.at), &frame);
 }
 
 fn modulation(mode: Mode) -> Modulation {

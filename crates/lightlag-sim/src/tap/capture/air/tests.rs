@@ -3,7 +3,7 @@ use crate::body::{Body as PacketBody, Datagram as Udp, Other};
 use crate::tap::capture::address;
 use crate::tap::capture::{Output, Setup};
 use lightlag_core::Rate;
-use lightlag_net::{EndpointId, LinkId, PacketFlags};
+use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_routing::{aodv, gpsr};
 use lightlag_scenario::parse_toml;
 use lightlag_tcp::Segment;
@@ -47,9 +47,9 @@ traffic = { kind = "constant", rate = "100 kbit/s" }
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 
-/// The radios of both, whose numbers are those behind the two directions of the link.
-const A_AIR: LinkId = LinkId(2);
-const B_AIR: LinkId = LinkId(3);
+/// The radios of both.
+const A_AIR: InterfaceId = InterfaceId(0);
+const B_AIR: InterfaceId = InterfaceId(1);
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
@@ -181,8 +181,8 @@ fn a_packet_of_a_flow_is_a_data_frame() {
 fn packets_and_frames_of_a_node_have_files_of_their_own() {
     let (mut captures, [node, _, radio, _]) = all_captures(PAIR);
     let packet = segment();
-    captures.sent(Instant::from_nanos(500_000), A_AIR, &packet, || None);
-    captures.offered(Instant::from_nanos(500_000), A_AIR, &packet);
+    captures.sent(Instant::from_nanos(500_000), A_AIR.into(), &packet, || None);
+    captures.offered(Instant::from_nanos(500_000), A_AIR.into(), &packet);
     captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
     assert!(captures.finish().1.is_none());
     let seen: [Vec<_>; 2] =
