@@ -161,6 +161,14 @@ def test_no_modules_of_a_crate_import_each_other_in_a_circle(crate: str) -> None
     assert [sorted("::".join(room) for room in circle) for circle in rust_imports.circles(rooms)] == []
 
 
+def test_the_simulator_names_the_kind_of_a_medium_only_where_kinds_differ() -> None:
+    source = CRATES["sim"] / "src"
+    naming = {
+        str(file.relative_to(source)) for file in source.rglob("*.rs") if "lightlag_wifi" in file.read_text("utf-8")
+    }
+    assert naming == {"media/any.rs", "media/capture.rs", "results/radios.rs"}
+
+
 @pytest.mark.parametrize("crate", ["net", "wifi", "routing", "sim"])
 def test_no_bare_number_identifies_a_link_a_node_a_station_or_an_interface(crate: str) -> None:
     assert list(rust_identifiers.bare_parameters(CRATES[crate] / "src")) == []

@@ -30,6 +30,6 @@ pub use link::{
     Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
-pub use medium::StationId;
+pub use medium::{Medium, StationId};
 pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
 pub use routing::{Edge, Epoch, Exit, InterfaceId, LinkChange, LinkId, PackedExit, RouteTable, Routes};

@@ -20,7 +20,7 @@ use crate::hosts::tcp::{self, Shared, Tcp};
 use crate::hosts::transport::Sockets;
 use crate::hosts::{Hosts, Outcomes};
 use crate::ids::{FlowIndex, UdpIndex};
-use crate::media::Nodes;
+use crate::media::Media;
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
@@ -37,17 +37,17 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     if record.queueing {
         fabric.hops.iter_mut().for_each(|hop| hop.link.measure_waits());
     }
-    let mut nodes = Nodes::new(&network, seed).map(Box::new);
-    if let Some(nodes) = nodes.as_deref_mut() {
+    let mut media = Media::new(&network, seed).map(Box::new);
+    if let Some(media) = media.as_deref_mut() {
         let captured = network.captures.iter().flat_map(|plan| &plan.places).filter_map(|place| match place {
             CapturePlace::Interface(interface) => Some(*interface),
             CapturePlace::Node(_) | CapturePlace::Link(_) => None,
         });
         let captured: Vec<InterfaceId> = captured.collect();
         if !captured.is_empty() {
-            nodes.watch(&captured);
+            media.watch(&captured);
         }
-        nodes.start();
+        media.start();
     }
     let sources = Sources::new(&network);
     let links = std::mem::take(&mut network.links);
@@ -97,7 +97,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         agenda: Agenda::empty(),
         fabric,
         hosts,
-        nodes,
+        media,
         clerks: Clerks { crashes, stations, sources, departures },
         recorder,
         tap: Silent,

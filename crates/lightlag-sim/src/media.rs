@@ -1,15 +1,17 @@
-//! Nodes on radio media: the media, and at each node on one its interface with a routing agent.
+//! Media on radio media: the media, and at each node on one its interface with a routing agent.
 //!
 //! Routes and endpoints name a link or an interface as the exit of a packet. A packet that is given to an interface waits in
 //! its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
 //!
 //! - [`parcel`]: packets on media, and what happens to them.
+//! - [`any`]: the kinds of media.
 //! - [`air`]: a medium, and the nodes on it.
+//! - [`capture`]: frames of a medium, as captures write them.
 //! - [`interface`]: a node's interface to a medium.
 //! - [`agents`]: routing agents: where they send packets, and what they ask for.
 //! - [`arp`]: addresses of neighbours.
 //! - [`frames`]: frames that interfaces give to a medium, and what a medium reports of them.
-//! - [`classes`]: access classes of packets.
+//! - [`code_points`]: code points of packets.
 //! - [`waiting`]: packets that wait for a route.
 //! - [`trail`]: the nodes that a packet has crossed.
 //! - [`journey`]: the crossings of a flow's data.
@@ -17,8 +19,10 @@
 
 mod agents;
 mod air;
+mod any;
 mod arp;
-mod classes;
+mod capture;
+mod code_points;
 mod frames;
 mod interface;
 mod journey;
@@ -28,6 +32,7 @@ mod waiting;
 mod ways;
 
 use air::{Air, interface};
+pub(crate) use any::AnyMedium;
 pub(crate) use interface::Interface;
 pub(crate) use journey::{Crossed, Journey};
 pub(crate) use parcel::{Load, Outcome, Parcel, Way};
@@ -37,25 +42,24 @@ pub use ways::Paths;
 use crate::body::{Packet, UDP_HEADER};
 use crate::ids::FlowIndex;
 use interface::earlier;
-use lightlag_core::Instant;
 use lightlag_core::own::Fault;
+use lightlag_core::{Dscp, Instant};
 use lightlag_net::{InterfaceId, NodeId, RouteTable, StationId};
 use lightlag_routing::{Extra, Identity};
 use lightlag_scenario::Network;
-use lightlag_wifi::{Aired, Class, Medium};
 use std::collections::VecDeque;
 use waiting::Waiting;
 
 /// All media, and the interfaces of nodes on them.
 #[derive(Debug)]
-pub(crate) struct Nodes {
-    pub(crate) media: Vec<Air>,
+pub(crate) struct Media {
+    pub(crate) shared: Vec<Air>,
     pub(crate) interfaces: Vec<Interface>,
     /// Bytes of an IP header.
     ip_header: u32,
-    /// The access class of packets by the number of the endpoint to which they go, where their flow has a code point. Empty
+    /// The code point of packets by the number of the endpoint to which they go, where their flow has a code point. Empty
     /// if no flow has one.
-    classes: Vec<Option<Class>>,
+    code_points: Vec<Option<Dscp>>,
     /// Packets that interfaces and media dropped, for conservation.
     pub(crate) dropped: u64,
     /// Hops of packets over media.
@@ -69,13 +73,13 @@ pub(crate) struct Nodes {
     pub(crate) journeys: Vec<Journey>,
 }
 
-impl Nodes {
+impl Media {
     /// The interfaces of a network, if it has any.
     pub(crate) fn new(network: &Network, seed: u64) -> Option<Self> {
         if network.media.is_empty() {
             return None;
         }
-        let (mut media, mut interfaces) = (Vec::new(), Vec::new());
+        let (mut shared, mut interfaces) = (Vec::new(), Vec::new());
         for (number, plan) in network.media.iter().enumerate() {
             let first = InterfaceId::at(interfaces.len());
             let mut stations = vec![None; network.nodes.len()];
@@ -98,9 +102,8 @@ impl Nodes {
                     broken: 0,
                 });
             }
-            let stations_of = plan.members.iter().map(|member| member.station.clone()).collect();
-            media.push(Air {
-                medium: Medium::new(&plan.config, stations_of, seed, &plan.name),
+            shared.push(Air {
+                medium: AnyMedium::new(plan, seed),
                 hub: network.hub(number),
                 first,
                 stations,
@@ -110,10 +113,10 @@ impl Nodes {
             });
         }
         Some(Self {
-            media,
+            shared,
             interfaces,
             ip_header: network.ip.header(),
-            classes: classes::classes(network),
+            code_points: code_points::code_points(network),
             dropped: 0,
             hops: 0,
             outcomes: VecDeque::new(),
@@ -125,12 +128,12 @@ impl Nodes {
 
     /// Whether a node is on the medium of an interface.
     fn is_on(&self, interface: InterfaceId, node: NodeId) -> bool {
-        self.media[self.interfaces[interface.index()].medium].stations[node.0 as usize].is_some()
+        self.shared[self.interfaces[interface.index()].medium].stations[node.0 as usize].is_some()
     }
 
     /// The node that stands for the medium of an interface in route tables.
     fn hub(&self, interface: InterfaceId) -> NodeId {
-        self.media[self.interfaces[interface.index()].medium].hub
+        self.shared[self.interfaces[interface.index()].medium].hub
     }
 
     /// The node at which a packet that comes to an interface leaves the medium.
@@ -144,35 +147,6 @@ impl Nodes {
     /// Bytes of the headers of a routing message.
     pub(crate) fn message_header(&self) -> u32 {
         self.ip_header + UDP_HEADER
-    }
-
-    /// Lets the media tell of the frames of these interfaces.
-    pub(crate) fn watch(&mut self, interfaces: &[InterfaceId]) {
-        for (number, air) in self.media.iter_mut().enumerate() {
-            let here = interfaces.iter().map(|interface| &self.interfaces[interface.index()]);
-            air.medium.watch(here.filter(|interface| interface.medium == number).map(|interface| interface.station));
-        }
-    }
-
-    /// The interface of a station.
-    pub(crate) fn interface(&self, medium: usize, station: StationId) -> InterfaceId {
-        self.media[medium].interface(station)
-    }
-
-    /// The next frame of a node that is watched: the medium on which it is, and the frame.
-    pub(crate) fn next_aired(&mut self) -> Option<(usize, Aired<Load>)> {
-        let next = |(number, air): (usize, &mut Air)| Some((number, air.medium.next_aired()?));
-        self.media.iter_mut().enumerate().find_map(next)
-    }
-
-    /// Whether frames of data on a medium name a class.
-    pub(crate) fn has_qos(&self, medium: usize) -> bool {
-        self.media[medium].medium.has_classes()
-    }
-
-    /// The node of a station.
-    pub(crate) fn node(&self, medium: usize, station: StationId) -> NodeId {
-        self.media[medium].nodes[station.0 as usize]
     }
 
     /// Starts all agents.
@@ -204,7 +178,7 @@ impl Nodes {
     /// medium elsewhere.
     pub(crate) fn left(&mut self, interface: InterfaceId, parcel: &Parcel, flow: FlowIndex) -> bool {
         let Interface { medium, node: exit, .. } = self.interfaces[interface.index()];
-        let air = &self.media[medium];
+        let air = &self.shared[medium];
         let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
         let way = Way { interface: air.interface(origin), toward: parcel.toward };
         self.journeys[flow.index()].cross(Crossed { way, trail: parcel.trail, exit })
@@ -212,26 +186,26 @@ impl Nodes {
 
     /// The turn of a medium.
     pub(crate) fn medium_wakes(&mut self, now: Instant, medium: usize) {
-        self.media[medium].medium.medium_wakes(now);
+        self.shared[medium].medium.handle_wake(now);
         self.listen(now, medium);
     }
 
     /// When a medium has its next turn.
     pub(crate) fn medium_wake(&self, medium: usize) -> Option<Instant> {
-        self.media[medium].medium.next_wake()
+        self.shared[medium].medium.next_wake()
     }
 
     /// The turn of an interface.
     pub(crate) fn interface_wakes(&mut self, now: Instant, interface: InterfaceId) {
         let Interface { medium, station, .. } = self.interfaces[interface.index()];
-        if self.media[medium].medium.station_wake(station).is_some_and(|wake| wake <= now) {
-            self.media[medium].medium.station_wakes(now, station);
+        if self.shared[medium].medium.next_station_wake(station).is_some_and(|wake| wake <= now) {
+            self.shared[medium].medium.handle_station_wake(now, station);
             self.listen(now, medium);
         }
-        let Self { interfaces, media, .. } = self;
+        let Self { interfaces, shared, .. } = self;
         let of = &mut interfaces[interface.index()];
         if of.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            of.agent.handle_timeout(now, &mut media[medium]);
+            of.agent.handle_timeout(now, &mut shared[medium]);
         }
         if of.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
             of.resolver.handle_timeout(now);
@@ -248,7 +222,7 @@ impl Nodes {
     /// When an interface has its next turn.
     pub(crate) fn wake(&self, interface: InterfaceId) -> Option<Instant> {
         let Interface { medium, station, deadline, .. } = self.interfaces[interface.index()];
-        earlier(self.media[medium].medium.station_wake(station), deadline)
+        earlier(self.shared[medium].medium.next_station_wake(station), deadline)
     }
 
     /// Whether an interface has something to do.
@@ -263,13 +237,13 @@ impl Nodes {
 
     /// Tells of the media and interfaces whose next turn may be earlier than was known.
     pub(crate) fn rearm(&mut self, mut arm: impl FnMut(Turn, Instant)) {
-        for medium in 0..self.media.len() {
-            let air = &mut self.media[medium];
+        for medium in 0..self.shared.len() {
+            let air = &mut self.shared[medium];
             if let Some(wake) = air.medium.next_wake() {
                 arm(Turn::Medium(medium), wake);
             }
             let first = air.first;
-            air.medium.rearmed(|station, wake| arm(Turn::Interface(interface(first, station)), wake));
+            air.medium.rearmed(&mut |station, wake| arm(Turn::Interface(interface(first, station)), wake));
         }
         while let Some(interface) = self.told.pop() {
             if let Some(wake) = self.wake(interface) {
@@ -296,27 +270,25 @@ impl Nodes {
         let waiting = |of: &Interface| of.outbox.len() + of.waiting.len() + unaddressed(of);
         let waiting = self.interfaces.iter().map(waiting).sum::<usize>();
         let mut on_air = 0;
-        for air in &self.media {
-            air.medium.pending(|load| on_air += u64::from(load.is_packet()));
+        for air in &self.shared {
+            air.medium.pending(&mut |load| on_air += u64::from(load.is_packet()));
         }
         waiting as u64 + on_air
     }
 
-    /// Lets all radios notice what was on the air until the end.
+    /// Brings the counters of all media up to the end.
     pub(crate) fn settle(&mut self, end: Instant) {
-        self.media.iter_mut().for_each(|air| air.medium.settle(end));
+        self.shared.iter_mut().for_each(|air| air.medium.settle(end));
     }
 
-    /// Checks that every packet which was given to a radio was acknowledged, dropped with a cause, or is still there.
+    /// Checks that every packet which was given to an interface was acknowledged, dropped with a cause, or is still there.
     ///
     /// # Panics
     /// If one is not: then the simulator is wrong.
-    pub(crate) fn check(&self, end: Instant) {
+    pub(crate) fn check(&self) {
         for of in &self.interfaces {
-            let medium = &self.media[of.medium].medium;
-            let c = medium.counters(of.station, end);
-            let known = c.settled + c.dropped() + medium.waiting(of.station);
-            assert_eq!(c.offered, known, "a radio lost count: {c:?}");
+            let c = self.shared[of.medium].medium.counters(of.station);
+            assert_eq!(c.offered, c.settled + c.dropped + c.waiting, "an interface lost count: {c:?}");
         }
     }
 }

@@ -410,13 +410,13 @@ impl RunResult {
         let node_names = provenance.node_names();
         let all_links = world.fabric.overhead.as_ref().map(|_| provenance.link_names());
         let over_links: u64 = world.fabric.hops.iter().map(|hop| hop.link.counters().offered).sum();
-        let packet_hops = over_links + world.nodes.as_deref().map_or(0, |nodes| nodes.hops);
+        let packet_hops = over_links + world.media.as_deref().map_or(0, |media| media.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
         let positions = positions(&provenance.radios, provenance.positions, end);
-        let radios = radio_summaries(world.nodes.as_deref(), provenance.radios, end);
+        let radios = radio_summaries(world.media.as_deref(), provenance.radios, end);
         // Where there are media, the ways through a sky are among theirs.
-        let over_media = world.nodes.as_deref_mut().map(|nodes| std::mem::take(&mut nodes.paths));
+        let over_media = world.media.as_deref_mut().map(|media| std::mem::take(&mut media.paths));
         let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();

@@ -416,7 +416,7 @@ fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, mos
 
 fn recorded<T>(world: &World<T>) -> Recorded<'_> {
     let Recorder { trace, queue, drops, acks, .. } = &world.recorder;
-    let over_media = world.nodes.as_deref().map(|nodes| &nodes.paths);
+    let over_media = world.media.as_deref().map(|media| &media.paths);
     let paths = over_media.or_else(|| world.fabric.overhead.as_deref().map(|overhead| &overhead.paths));
     Recorded { trace, queue, drops, acks, paths }
 }

@@ -11,7 +11,7 @@ use crate::hosts::relay::Relay;
 use crate::hosts::socket::{Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::{Enclosed, Transport};
-use crate::media::Nodes;
+use crate::media::Media;
 use crate::tap::record::{Place, Progress, Recorder};
 use crate::tap::{Silent, Tap};
 use lightlag_core::own::Fault;
@@ -21,10 +21,10 @@ use lightlag_net::{EndpointId, Exit, Link, LinkId, NodeId, PackedExit, QueueFull
 use lightlag_transport::{Failure, Status};
 
 mod ahead;
-mod air;
 mod applications;
 mod border;
 mod endings;
+mod media;
 mod overhead;
 mod signals;
 mod ways;
@@ -34,8 +34,8 @@ pub(crate) struct World<T, B = Whole> {
     pub(crate) agenda: Agenda,
     pub(crate) fabric: Fabric<Body>,
     pub(crate) hosts: Hosts,
-    /// The nodes with radios, if there are any.
-    pub(crate) nodes: Option<Box<Nodes>>,
+    /// The media and the interfaces of nodes to them, if there are any.
+    pub(crate) media: Option<Box<Media>>,
     pub(crate) clerks: Clerks,
     pub(crate) recorder: Recorder,
     pub(crate) tap: T,
@@ -54,17 +54,16 @@ pub(crate) struct World<T, B = Whole> {
 impl World<Silent> {
     /// The same world with a tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
-        let Self { agenda, fabric, hosts, nodes, clerks, recorder, border, .. } = self;
+        let Self { agenda, fabric, hosts, media, clerks, recorder, border, .. } = self;
         let Self { ip_header, ttl, sent, received, expired, .. } = self;
-        World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
+        World { agenda, fabric, hosts, media, clerks, recorder, tap, border, ip_header, ttl, sent, received, expired }
     }
 }
 
 impl<T, B> World<T, B> {
     /// The number among links of the radio whose router failed first, and the failure.
     pub(crate) fn router_fault(&self) -> Option<(usize, &Fault)> {
-        let nodes = self.nodes.as_deref()?;
-        let (interface, fault) = nodes.fault()?;
+        let (interface, fault) = self.media.as_deref()?.fault()?;
         Some((Exit::from(interface).number(self.fabric.hops.len() as u32) as usize, fault))
     }
 }
@@ -88,13 +87,13 @@ impl<T: Tap, B: Border> World<T, B> {
 
     /// Number of its parts of each kind.
     pub(crate) fn parts(&self) -> Parts {
-        let nodes = self.nodes.as_deref();
+        let media = self.media.as_deref();
         Parts {
             links: self.fabric.hops.len(),
             connections: self.hosts.len(),
             datagrams: self.hosts.datagrams.len(),
-            media: nodes.map_or(0, |nodes| nodes.media.len()),
-            interfaces: nodes.map_or(0, |nodes| nodes.interfaces.len()),
+            media: media.map_or(0, |media| media.shared.len()),
+            interfaces: media.map_or(0, |media| media.interfaces.len()),
         }
     }
 
@@ -463,11 +462,11 @@ impl<T: Tap, B: Border> World<T, B> {
             dropped += lost;
             in_flight += on_link;
         }
-        if let Some(nodes) = self.nodes.as_deref_mut() {
-            nodes.settle(end);
-            nodes.check(end);
-            dropped += nodes.dropped;
-            in_flight += nodes.in_flight();
+        if let Some(media) = self.media.as_deref_mut() {
+            media.settle(end);
+            media.check();
+            dropped += media.dropped;
+            in_flight += media.in_flight();
         }
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
         self.recorder.sort_drops();

@@ -9,4 +9,4 @@ pub mod rate;
 
 pub use class::{Class, Edca};
 pub use config::{BlockAckAgreement, MediumConfig, MissingBlockAck, Radio, StationConfig};
-pub use medium::{AirDrop, Aired, ClassCounters, Happening, Kind, Medium, Msdu, StationCounters, To};
+pub use medium::{Aired, ClassCounters, Kind, Msdu, StationCounters, Wifi};

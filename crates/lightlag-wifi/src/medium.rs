@@ -6,6 +6,7 @@
 //! - `backoff`: contention of stations for the medium.
 //! - `exchange`: what a station sends, and what follows from the answer.
 //! - `delivery`: frames from their sender to all who hear them.
+//! - `seam`: the medium as the rest of a simulator sees it.
 //! - `frame`: frames, and what travels in them.
 //! - `record`: a frame at a station.
 //! - `hearing`: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
@@ -34,10 +35,11 @@ mod queue;
 mod reach;
 mod record;
 mod reorder;
+mod seam;
 mod station;
 mod tracks;
 
-pub use frame::{AirDrop, Aired, Happening, Kind, Msdu, To};
+pub use frame::{Aired, Kind, Msdu};
 pub use queue::ClassCounters;
 pub use station::StationCounters;
 
@@ -52,9 +54,10 @@ use background::Background;
 use frame::OnAir;
 use hearing::{Hearing, Thresholds};
 use lightlag_core::random::mix;
-use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream};
-use lightlag_mobility::Vector;
+use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 use lightlag_net::StationId;
+use lightlag_net::medium::Event;
+use lightlag_net::queue::DropCause;
 use queue::Queue;
 use reach::{Antenna, Reach};
 use station::{Control, StationState};
@@ -64,7 +67,7 @@ use tracks::Tracks;
 
 /// A shared channel.
 #[derive(Debug)]
-pub struct Medium<P> {
+pub struct Wifi<P> {
     reach: Reach,
     curves: ErrorCurves,
     /// By mode and bits, a power of two: the SINRs from which on a frame survives most draws, and its headers all.
@@ -83,7 +86,7 @@ pub struct Medium<P> {
     /// The first to end comes first.
     frames: BinaryHeap<OnAir<P>>,
     next_frame: u64,
-    happenings: VecDeque<Happening<P>>,
+    events: VecDeque<Event<P>>,
     /// Whose frames are told, if anybody's are, and those that wait to be told.
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
@@ -108,7 +111,7 @@ const AHEAD: usize = 8;
 /// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
 
-impl<P: Clone> Medium<P> {
+impl<P: Clone> Wifi<P> {
     /// The medium called `name` with these stations, in the run with this seed.
     ///
     /// # Panics
@@ -195,40 +198,11 @@ impl<P: Clone> Medium<P> {
             hearings,
             frames: BinaryHeap::new(),
             next_frame: 0,
-            happenings: VecDeque::new(),
+            events: VecDeque::new(),
             watched: Vec::new(),
             aired: VecDeque::new(),
             changed: Vec::new(),
         }
-    }
-
-    /// When the next frame ends.
-    pub fn next_wake(&self) -> Option<Instant> {
-        self.frames.peek().map(|first| first.end)
-    }
-
-    /// When a station wakes next, if nothing happens before.
-    pub fn station_wake(&self, station: StationId) -> Option<Instant> {
-        self.stations[station.index()].next_wake()
-    }
-
-    /// Tells of each station whose wake may have changed since the last call.
-    pub fn rearmed(&mut self, mut tell: impl FnMut(StationId, Instant)) {
-        for station in self.changed.drain(..) {
-            if let Some(wake) = self.stations[station.index()].next_wake() {
-                tell(station, wake);
-            }
-        }
-    }
-
-    /// The next thing that happened to a packet.
-    pub fn next_happening(&mut self) -> Option<Happening<P>> {
-        self.happenings.pop_front()
-    }
-
-    /// The happening so many places behind the next one.
-    pub fn happening_after(&self, places: usize) -> Option<&Happening<P>> {
-        self.happenings.get(places)
     }
 
     /// Tells from now on of each frame that one of these stations sends or understands.
@@ -247,25 +221,13 @@ impl<P: Clone> Medium<P> {
         self.edca
     }
 
-    /// The class of the packets of a station.
-    pub fn class(&self, station: StationId) -> Class {
-        self.stations[station.index()].usual
-    }
-
     /// The centre of the channel, in hertz.
     pub fn frequency(&self) -> f64 {
         self.frequency
     }
 
-    /// Lets all stations notice what is on the air until now, so that their counters have it.
-    pub fn settle(&mut self, now: Instant) {
-        for (state, hearing) in self.stations.iter_mut().zip(&mut self.hearings) {
-            hearing.advance(now, &mut state.access, &mut self.background);
-        }
-    }
-
     /// The counters of a station until now. A frame counts from its start on with all of its airtime.
-    pub fn counters(&self, station: StationId, now: Instant) -> StationCounters {
+    pub fn station_counters(&self, station: StationId, now: Instant) -> StationCounters {
         let state = &self.stations[station.index()];
         StationCounters { busy: state.access.busy(now), ..state.counters }
     }
@@ -275,56 +237,13 @@ impl<P: Clone> Medium<P> {
         self.stations[station.index()].queues.get(class.index())?.counters(now)
     }
 
-    /// Where a station is.
-    pub fn position(&mut self, station: StationId, now: Instant) -> Vector {
-        self.reach.position(station, now)
-    }
-
-    /// Reports each station to which frames of data from this one arrive with a probability above `min_delivery`.
-    pub fn in_range(
-        &mut self,
-        station: StationId,
-        now: Instant,
-        min_delivery: Probability,
-        mut tell: impl FnMut(StationId),
-    ) {
-        const USUAL: u32 = 1536;
-        let mode = self.stations[station.index()].data_mode;
-        let powers = self.reach.powers(station, now);
-        for (other, power) in powers.iter().enumerate().filter(|(other, _)| *other != station.index()) {
-            let hearing = &self.hearings[other];
-            let ln = self.curves.ln_success(mode, power / hearing.noise(), 8 * USUAL);
-            if hearing.detects(*power) && crate::phy::error_model::success(ln) > min_delivery.value() {
-                tell(StationId(other as u32));
-            }
-        }
-    }
-
     /// Ratio of signal to noise at a station, of a frame from another one, in dB.
     pub fn snr_db(&mut self, from: StationId, at: StationId, now: Instant) -> f64 {
         decibels(self.reach.powers(from, now)[at.index()] / self.hearings[at.index()].noise())
     }
 
-    /// Tells of each packet that is at a station and has not arrived anywhere.
-    pub fn pending(&self, mut tell: impl FnMut(&P)) {
-        for station in &self.stations {
-            let waiting = station.queues.iter().flat_map(Queue::iter).filter(|pending| !pending.arrived);
-            waiting.for_each(|pending| tell(&pending.msdu.payload));
-            for held in station.reordered.iter().flat_map(|(_, reordered)| reordered.held()) {
-                if let Happening::Received { payload, .. } = held {
-                    tell(payload);
-                }
-            }
-        }
-    }
-
-    /// Number of the packets at a station, whether they have arrived or not.
-    pub fn waiting(&self, at: StationId) -> u64 {
-        self.stations[at.index()].queues.iter().map(|queue| queue.len() as u64).sum()
-    }
-
-    /// Gives a packet to a station.
-    pub fn offer(&mut self, now: Instant, at: StationId, msdu: Msdu<P>) {
+    /// Gives a packet with an access class to a station.
+    pub fn send_later(&mut self, now: Instant, at: StationId, msdu: Msdu<P>) {
         self.now = now;
         let state = &mut self.stations[at.index()];
         state.counters.offered += 1;
@@ -333,13 +252,7 @@ impl<P: Clone> Medium<P> {
         if let Err(msdu) = state.queues[class].push(now, msdu) {
             state.counters.dropped_queue += 1;
             let Msdu { to, payload, .. } = msdu;
-            return self.happenings.push_back(Happening::Dropped {
-                at,
-                to,
-                payload,
-                cause: AirDrop::Queue,
-                arrived: false,
-            });
+            return self.events.push_back(Event::Dropped { at, to, payload, cause: DropCause::Queue, arrived: false });
         }
         let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
         state.counters.max_queue = state.counters.max_queue.max(waiting);
@@ -347,58 +260,6 @@ impl<P: Clone> Medium<P> {
         if is_first && state.access.state == State::Idle {
             self.hearings[at.index()].advance(now, &mut state.access, &mut self.background);
             self.contend(at, now);
-        }
-    }
-
-    /// The end of a backoff, of a wait or of a broadcast.
-    pub fn station_wakes(&mut self, now: Instant, at: StationId) {
-        self.now = now;
-        if self.stations[at.index()].release.is_some_and(|release| release <= now) {
-            self.release_late(at, now);
-        }
-        let due = self.stations[at.index()].agreements.as_ref().and_then(|agreements| agreements.deadline());
-        if due.is_some_and(|due| due <= now) {
-            self.give_up_responses(at, now);
-        }
-        let (state, hearing) = (&mut self.stations[at.index()], &mut self.hearings[at.index()]);
-        state.wake = None;
-        hearing.advance(now, &mut state.access, &mut self.background);
-        match state.access.state {
-            State::Sending(until) if until <= now => self.finish(at, now),
-            State::Waiting(until) if until <= now => {
-                // The answer's end resolves it (§10.3.2.11: the wait is for the start of a reception).
-                if hearing.is_receiving(now) {
-                    state.access.state = State::Receiving;
-                } else {
-                    self.unanswered(at, now);
-                }
-            }
-            State::Idle => self.drop_expired(at, now),
-            _ => {}
-        }
-        let state = &mut self.stations[at.index()];
-        if state.access.state == State::Idle
-            && let Some((access, class)) = state.next_access(now)
-        {
-            if access <= now { self.win(at, class, now) } else { self.contend(at, now) }
-        } else if let State::Sending(until) | State::Waiting(until) = state.access.state {
-            state.wake = Some(until);
-        }
-        self.changed.push(at);
-    }
-
-    /// The ends of frames.
-    pub fn medium_wakes(&mut self, now: Instant) {
-        self.now = now;
-        while self.frames.peek().is_some_and(|first| first.end <= now) {
-            let Some(OnAir { mut frame, number, .. }) = self.frames.pop() else { return };
-            self.frame_ends(now, number, &frame);
-            frame.hearers.clear();
-            self.lists.push(std::mem::take(&mut frame.hearers));
-        }
-        if !self.background.is_silent() {
-            let start = self.frames.iter().map(|of| of.start).min();
-            self.background.forget(start.map_or(now, |start| start.min(now)));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Routing agents: where they send packets, and what they ask for.
 
 use super::parcel::Unaddressed;
-use super::{Load, Nodes, Outcome, Parcel, Way};
+use super::{Load, Media, Outcome, Parcel, Way};
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Action, Receiver, Verdict};
 use std::sync::Arc;
 
-impl Nodes {
+impl Media {
     /// A packet came out of the air, and goes on over the same interface.
     pub(crate) fn forward(&mut self, now: Instant, interface: InterfaceId, parcel: Box<Parcel>) {
         self.route(now, interface, parcel);
@@ -17,10 +17,10 @@ impl Nodes {
 
     /// Asks the agent of an interface where a packet goes.
     pub(super) fn route(&mut self, now: Instant, interface: InterfaceId, mut parcel: Box<Parcel>) {
-        let Self { interfaces, media, .. } = self;
+        let Self { interfaces, shared, .. } = self;
         let of = &mut interfaces[interface.index()];
         let heading = parcel.heading();
-        match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut media[of.medium]) {
+        match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut shared[of.medium]) {
             Verdict::Via(next) => self.send(now, interface, next, parcel),
             Verdict::Wait => self.keep(now, interface, parcel),
             Verdict::Unreachable => self.drop_unrouted(interface, &parcel),
@@ -92,7 +92,7 @@ impl Nodes {
 
     /// Whether sources at an interface are told of their routes.
     pub(crate) fn tells_of_routes(&self, interface: InterfaceId) -> bool {
-        self.media[self.interfaces[interface.index()].medium].elfn
+        self.shared[self.interfaces[interface.index()].medium].elfn
     }
 
     fn tell_of_route(&mut self, interface: InterfaceId, toward: NodeId, is_there: bool) {

@@ -1,16 +1,15 @@
 //! A medium, and the nodes on it as routing agents see them.
 
-use super::Load;
+use super::AnyMedium;
 use lightlag_core::{Instant, Probability};
 use lightlag_mobility::Vector;
 use lightlag_net::{InterfaceId, NodeId, StationId};
 use lightlag_routing::Surroundings;
-use lightlag_wifi::Medium;
 
 /// A medium, and the interfaces on it.
 #[derive(Debug)]
 pub(crate) struct Air {
-    pub(crate) medium: Medium<Load>,
+    pub(crate) medium: AnyMedium,
     /// The node that stands for it in route tables.
     pub(super) hub: NodeId,
     /// The interface of its first station.
@@ -44,7 +43,10 @@ impl Surroundings for Air {
 
     fn position(&mut self, node: NodeId, now: Instant) -> Vector {
         match self.stations[node.0 as usize] {
-            Some(station) => self.medium.position(station, now),
+            Some(station) => {
+                let [x, y, z] = self.medium.position(station, now);
+                Vector::new(x, y, z)
+            }
             None => Vector::ZERO,
         }
     }
@@ -53,7 +55,7 @@ impl Surroundings for Air {
         self.neighbours.clear();
         let Self { medium, stations, nodes, neighbours, .. } = self;
         if let Some(station) = stations[node.0 as usize] {
-            medium.in_range(station, now, min_delivery, |other| neighbours.push(nodes[other.0 as usize]));
+            medium.neighbours(station, now, min_delivery, &mut |other| neighbours.push(nodes[other.index()]));
             neighbours.sort_unstable();
         }
         neighbours

@@ -1,12 +1,12 @@
 //! Addresses of neighbours: frames wait until the address of their receiver is known.
 
 use super::parcel::Unaddressed;
-use super::{Interface, Load, Nodes};
+use super::{Interface, Load, Media};
 use lightlag_core::Instant;
 use lightlag_net::{InterfaceId, NodeId};
 use lightlag_routing::{Receiver, arp};
 
-impl Nodes {
+impl Media {
     /// Sends a frame to a neighbour as soon as its address is known.
     pub(super) fn address(&mut self, now: Instant, interface: InterfaceId, frame: Unaddressed) {
         let of = &mut self.interfaces[interface.index()];

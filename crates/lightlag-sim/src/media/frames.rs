@@ -1,51 +1,53 @@
 //! Frames: those that interfaces give to a medium, and what a medium reports of them.
 
 use super::air::interface;
-use super::classes::class;
+use super::code_points::code_point;
 use super::parcel::Unaddressed;
-use super::{Air, Interface, Load, Nodes, Outcome};
+use super::{Air, Interface, Load, Media, Outcome};
 use lightlag_core::{Instant, prefetch, prefetch_value};
 use lightlag_net::InterfaceId;
 use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event, Outgoing, Precedence};
 use lightlag_net::queue::DropCause;
 use lightlag_routing::{Break, Fate, Heading, Receiver, Step};
-use lightlag_wifi::{AirDrop, Class, Happening, Msdu, To};
 
 /// Interfaces whose agents any cache holds.
 const CACHED: usize = 64;
 
-impl Nodes {
+impl Media {
     /// Gives a frame for a neighbour to the medium.
     pub(super) fn offer(&mut self, now: Instant, interface: InterfaceId, frame: Unaddressed) {
         let Interface { medium, station, .. } = self.interfaces[interface.index()];
-        let air = &mut self.media[medium];
+        let air = &mut self.shared[medium];
         let Some(to) = air.stations[frame.next.0 as usize] else { return self.drop_unaddressed(interface, frame) };
         let Unaddressed { size, load: payload, .. } = frame;
-        let class = match &payload {
-            Load::Packet(parcel) => class(&self.classes, &parcel.packet).unwrap_or(air.medium.class(station)),
-            _ => Class::BestEffort,
+        let precedence = match &payload {
+            Load::Packet(parcel) => {
+                code_point(&self.code_points, &parcel.packet).map_or(Precedence::Station, Precedence::Marked)
+            }
+            _ => Precedence::None,
         };
-        air.medium.offer(now, station, Msdu { to: To::One(to), size, class, payload });
+        air.medium.offer(now, station, Outgoing { to: Addressee::One(to), size, precedence, payload });
         self.listen(now, medium);
     }
 
     /// Gives a frame for all to the medium.
     pub(super) fn broadcast(&mut self, now: Instant, interface: InterfaceId, size: u32, payload: Load) {
         let Interface { medium, station, .. } = self.interfaces[interface.index()];
-        let msdu = Msdu { to: To::All, size, class: Class::BestEffort, payload };
-        self.media[medium].medium.offer(now, station, msdu);
+        let packet = Outgoing { to: Addressee::All, size, precedence: Precedence::None, payload };
+        self.shared[medium].medium.offer(now, station, packet);
         self.listen(now, medium);
     }
 
     /// Takes what happened on a medium: packets wait to be passed on, agents hear at once.
     pub(super) fn listen(&mut self, now: Instant, medium: usize) {
-        while let Some(happening) = self.media[medium].medium.next_happening() {
+        while let Some(event) = self.shared[medium].medium.poll_event() {
             if self.interfaces.len() > CACHED {
                 self.fetch_next(medium);
             }
-            match happening {
-                Happening::Received { at, from, to, payload, snr_db } => {
-                    let air = &self.media[medium];
+            match event {
+                Event::Received { at, from, to, payload, snr_db } => {
+                    let air = &self.shared[medium];
                     let (interface, from) = (air.interface(at), air.nodes[from.0 as usize]);
                     match payload {
                         Load::Packet(mut parcel) => {
@@ -54,19 +56,19 @@ impl Nodes {
                             self.outcomes.push_back(Outcome::Arrived { interface, parcel });
                         }
                         Load::Routing(message, _) => {
-                            let to = if to == To::All {
+                            let to = if to == Addressee::All {
                                 Receiver::All
                             } else {
                                 Receiver::One(self.interfaces[interface.index()].node)
                             };
-                            let Self { interfaces, media, .. } = self;
+                            let Self { interfaces, shared, .. } = self;
                             interfaces[interface.index()].agent.hear(
                                 now,
                                 from,
                                 to,
                                 &message,
                                 snr_db,
-                                &mut media[medium],
+                                &mut shared[medium],
                             );
                             self.act(now, interface);
                         }
@@ -76,18 +78,18 @@ impl Nodes {
                         }
                     }
                 }
-                Happening::Acknowledged { at, to, .. } => {
-                    let air = &self.media[medium];
+                Event::Acknowledged { at, to, .. } => {
+                    let air = &self.shared[medium];
                     let (interface, to) = (air.interface(at), air.nodes[to.0 as usize]);
                     self.interfaces[interface.index()].agent.sent(now, to);
                     self.act(now, interface);
                 }
-                Happening::Dropped { at, to, payload, cause, arrived } => {
-                    let interface = self.media[medium].interface(at);
+                Event::Dropped { at, to, payload, cause, arrived } => {
+                    let interface = self.shared[medium].interface(at);
                     self.gave_up(now, interface, to, payload, cause, arrived);
                 }
-                Happening::Unreachable { at, to, cause } => {
-                    let interface = self.media[medium].interface(at);
+                Event::Unreachable { at, to, cause } => {
+                    let interface = self.shared[medium].interface(at);
                     self.lose_link(now, interface, to, cause, None);
                     self.act(now, interface);
                 }
@@ -97,9 +99,9 @@ impl Nodes {
 
     /// Fetches the next agents that hear a message from memory: where an agent is, the agent, and what it needs.
     fn fetch_next(&self, medium: usize) {
-        let Air { medium, first, nodes, .. } = &self.media[medium];
-        let agent = |place| match medium.happening_after(place)? {
-            Happening::Received { at, from, payload: Load::Routing(message, _), .. } => {
+        let Air { medium, first, nodes, .. } = &self.shared[medium];
+        let agent = |place| match medium.upcoming(place)? {
+            Event::Received { at, from, payload: Load::Routing(message, _), .. } => {
                 let interface = &self.interfaces[interface(*first, *at).index()];
                 Some((&interface.agent, nodes[from.0 as usize], message))
             }
@@ -120,25 +122,30 @@ impl Nodes {
     }
 
     /// The MAC of an interface dropped a frame; `arrived`: only its acknowledgement was lost.
-    fn gave_up(&mut self, now: Instant, interface: InterfaceId, to: To, load: Load, cause: AirDrop, arrived: bool) {
+    fn gave_up(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        to: Addressee,
+        load: Load,
+        cause: DropCause,
+        arrived: bool,
+    ) {
         let parcel = match load {
             Load::Packet(parcel) => Some(parcel),
             Load::Routing(..) | Load::Address(_) => None,
         };
         let fate = match to {
-            To::All => Fate::Lost,
-            To::One(to) => self.lose_link(now, interface, to, cause, parcel.as_ref().map(|parcel| parcel.heading())),
+            Addressee::All => Fate::Lost,
+            Addressee::One(to) => {
+                self.lose_link(now, interface, to, cause, parcel.as_ref().map(|parcel| parcel.heading()))
+            }
         };
         if let Some(parcel) = parcel.filter(|_| !arrived) {
             match fate {
                 Fate::Wait => self.keep(now, interface, parcel),
                 Fate::Again => self.route(now, interface, parcel),
                 Fate::Lost => {
-                    let cause = match cause {
-                        AirDrop::Retry => DropCause::Retry,
-                        AirDrop::Queue => DropCause::Queue,
-                        AirDrop::Lifetime => DropCause::Lifetime,
-                    };
                     self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause });
                 }
             }
@@ -152,15 +159,16 @@ impl Nodes {
         now: Instant,
         interface: InterfaceId,
         to: StationId,
-        cause: AirDrop,
+        cause: DropCause,
         heading: Option<Heading>,
     ) -> Fate {
         let reason = match cause {
-            AirDrop::Retry => Break::Retry,
-            AirDrop::Queue => Break::Queue,
-            AirDrop::Lifetime => Break::Lifetime,
+            DropCause::Queue => Break::Queue,
+            DropCause::Lifetime => Break::Lifetime,
+            // The medium gave up sending, whatever its name for that.
+            _ => Break::Retry,
         };
-        let to = self.media[self.interfaces[interface.index()].medium].nodes[to.0 as usize];
+        let to = self.shared[self.interfaces[interface.index()].medium].nodes[to.0 as usize];
         let of = &mut self.interfaces[interface.index()];
         of.broken += u64::from(reason == Break::Retry);
         of.agent.broken(now, to, reason, heading.as_ref())

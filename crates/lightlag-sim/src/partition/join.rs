@@ -45,8 +45,8 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc
     }
     let outlets = cut.links().filter(|on| cut.link(*on)[0] == number && cut.stands(*on) == number);
     part.outlets = outlets.map(|on| Outlet { on, handed: 0 }).collect();
-    let World { fabric, hosts, nodes, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
-    World { agenda, fabric, hosts, nodes, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
+    let World { fabric, hosts, media, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
+    World { agenda, fabric, hosts, media, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
 /// The whole world of all partitions, between two rounds.
@@ -122,12 +122,12 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
     (hosts.outcomes, hosts.endings, hosts.open_transfers) = (outcomes, endings, open_transfers);
     (recorder.trace, recorder.queue, recorder.drops, recorder.acks) =
         (tables.trace, tables.queue, tables.drops, tables.acks);
-    let nodes = None;
+    let media = None;
     World {
         agenda,
         fabric,
         hosts,
-        nodes,
+        media,
         clerks,
         recorder,
         tap,

@@ -1,6 +1,6 @@
 //! The radios of nodes, and their positions.
 
-use crate::media::{Interface, Nodes};
+use crate::media::{AnyMedium, Interface, Media};
 use crate::table::{Names, recorded, rows};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
@@ -176,17 +176,17 @@ pub(super) fn positions(radios: &[RadioIdentity], interval: Option<Duration>, en
 
 /// One for each radio.
 pub(super) fn radio_summaries(
-    nodes: Option<&Nodes>,
+    media: Option<&Media>,
     identities: Vec<RadioIdentity>,
     end: Instant,
 ) -> Vec<RadioSummary> {
-    let Some(nodes) = nodes else { return Vec::new() };
+    let Some(media) = media else { return Vec::new() };
     let elapsed = end.as_secs_f64().max(1e-9);
     let summary = |(interface, identity): (&Interface, RadioIdentity)| {
-        let counters = nodes.media[interface.medium].medium.counters(interface.station, end);
+        let AnyMedium::Wifi(wifi) = &media.shared[interface.medium].medium;
+        let counters = wifi.station_counters(interface.station, end);
         let traffic = interface.agent.traffic();
-        let medium = &nodes.media[interface.medium].medium;
-        let of_class = |class| medium.class_counters(interface.station, class, end);
+        let of_class = |class| wifi.class_counters(interface.station, class, end);
         let classes = Class::ALL.map(of_class);
         let waited = classes.iter().flatten().map(|of| of.waited.as_secs_f64()).sum::<f64>();
         let is_one = classes[1..].iter().all(Option::is_none);
@@ -197,7 +197,7 @@ pub(super) fn radio_summaries(
             node: identity.node,
             medium: identity.medium,
             routing_packets: traffic.datagrams(),
-            routing_bytes: traffic.payload() + traffic.datagrams() * u64::from(nodes.message_header()),
+            routing_bytes: traffic.payload() + traffic.datagrams() * u64::from(media.message_header()),
             route_requests: traffic.messages(Kind::RouteRequest),
             route_changes: interface.agent.changes(),
             broken_links: interface.broken,
@@ -226,5 +226,5 @@ pub(super) fn radio_summaries(
             voice,
         }
     };
-    nodes.interfaces.iter().zip(identities).map(summary).collect()
+    media.interfaces.iter().zip(identities).map(summary).collect()
 }

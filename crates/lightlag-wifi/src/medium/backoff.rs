@@ -1,13 +1,15 @@
 //! The right to send in the medium: contention for it, bursts, and waits for answers.
 
 use super::access::State;
-use super::frame::{AirDrop, To};
-use super::{Medium, PHY_HEADER};
+
+use super::{PHY_HEADER, Wifi};
 use crate::class::Class;
 use lightlag_core::{Bytes, Instant};
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
+use lightlag_net::queue::DropCause;
 
-impl<P: Clone> Medium<P> {
+impl<P: Clone> Wifi<P> {
     /// Wakes a station when it may send.
     pub(super) fn contend(&mut self, at: StationId, now: Instant) {
         let state = &mut self.stations[at.index()];
@@ -55,8 +57,8 @@ impl<P: Clone> Medium<P> {
         let Some(pending) = state.head(class) else { return false };
         let size = state.together.unwrap_or(pending.msdu.size + state.overhead);
         let end = match pending.msdu.to {
-            To::All => start + state.broadcast_mode.duration(Bytes(size.into())),
-            To::One(_) => {
+            Addressee::All => start + state.broadcast_mode.duration(Bytes(size.into())),
+            Addressee::One(_) => {
                 let mode = state.mode;
                 let answer = self.timing.sifs + self.acknowledgement_time(mode, state.together);
                 start + mode.duration(Bytes(size.into())) + answer
@@ -81,11 +83,11 @@ impl<P: Clone> Medium<P> {
         for class in 0..state.queues.len() {
             while let Some(pending) = state.queues[class].pop_expired(now) {
                 state.counters.dropped_lifetime += 1;
-                self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Lifetime));
+                self.events.push_back(state.give_up(at, class, pending, DropCause::Lifetime));
             }
         }
         while let Some(peer) = self.stations[at.index()].agreements.as_mut().and_then(|of| of.pop_expired(now)) {
-            self.unreachable(at, peer, AirDrop::Lifetime);
+            self.unreachable(at, peer, DropCause::Lifetime);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use super::access::{Access, State};
 use super::aggregate::Mpdu;
-use super::frame::{Aired, Frame, Happening, Kind, OnAir, Peer, To};
+use super::frame::{Aired, Frame, Kind, OnAir, Peer};
 use super::hearing::{End, Hearing, Sent};
 use super::record::Record;
 use super::station::StationState;
-use super::{AHEAD, CACHED, Medium, PHY_HEADER};
+use super::{AHEAD, CACHED, PHY_HEADER, Wifi};
 use crate::class::Class;
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
 use crate::phy::{BasicRates, Mode, Timing};
@@ -14,10 +14,11 @@ use crate::propagation::decibels::decibels;
 use lightlag_core::random::mix;
 use lightlag_core::{Bytes, Duration, Instant, prefetch};
 use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event};
 
 /// A frame that is about to leave.
 pub(super) struct Outgoing<P> {
-    pub(super) to: To,
+    pub(super) to: Addressee,
     pub(super) kind: Kind,
     pub(super) mode: Mode,
     pub(super) size: u32,
@@ -37,7 +38,7 @@ pub(super) struct Outgoing<P> {
 
 impl<P> Outgoing<P> {
     /// A frame without a packet.
-    pub(super) fn control(to: To, kind: Kind, mode: Mode, size: u32, reserves: Duration) -> Self {
+    pub(super) fn control(to: Addressee, kind: Kind, mode: Mode, size: u32, reserves: Duration) -> Self {
         Self {
             to,
             kind,
@@ -57,7 +58,7 @@ impl<P> Outgoing<P> {
     }
 }
 
-impl<P: Clone> Medium<P> {
+impl<P: Clone> Wifi<P> {
     /// A frame leaves a station; its end there.
     pub(super) fn send(&mut self, at: StationId, start: Instant, outgoing: Outgoing<P>) -> Instant {
         let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
@@ -71,8 +72,8 @@ impl<P: Clone> Medium<P> {
         let number = state.sent;
         let exchange = answers.unwrap_or(u64::from(at.0) << 40 | number);
         match (kind, to) {
-            (Kind::Data, To::One(_)) => state.counters.unicast_airtime += airtime,
-            (Kind::Data, To::All) => state.counters.broadcast_airtime += airtime,
+            (Kind::Data, Addressee::One(_)) => state.counters.unicast_airtime += airtime,
+            (Kind::Data, Addressee::All) => state.counters.broadcast_airtime += airtime,
             _ => state.counters.control_airtime += airtime,
         }
         self.hearings[at.index()].send(start, end);
@@ -255,7 +256,7 @@ impl<P: Clone> Medium<P> {
             let (hearing, state) = (&mut self.hearings[at.index()], &mut self.stations[at.index()]);
             return reserve(self.timing, frame, end, (hearing, &mut state.access));
         }
-        let is_mine = frame.to == To::One(at);
+        let is_mine = frame.to == Addressee::One(at);
         let answer_at = end + self.timing.sifs;
         match frame.kind {
             Kind::Data if frame.mpdus.is_empty() => {
@@ -277,9 +278,9 @@ impl<P: Clone> Medium<P> {
             }
             Kind::BlockAckRequest if !self.stations[at.index()].reorders(frame.peer()) => {}
             Kind::BlockAckRequest => {
-                let Self { stations, happenings, .. } = self;
+                let Self { stations, events, .. } = self;
                 let reordered = stations[at.index()].reordered(frame.peer());
-                reordered.skip(frame.sequence, |happening| happenings.push_back(happening));
+                reordered.skip(frame.sequence, |event| events.push_back(event));
                 self.acknowledge_block(at, answer_at, (frame, ratio), frame.sequence);
             }
             Kind::BlockAck => {
@@ -333,22 +334,22 @@ impl<P: Clone> Medium<P> {
         self.stations[at.index()].counters.received += 1;
         let queue = &mut self.stations[peer.station.index()].queues[peer.class];
         let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else {
-            let Self { stations, happenings, .. } = self;
+            let Self { stations, events, .. } = self;
             let state = &mut stations[at.index()];
             // It may have arrived before the agreement.
             if state.agreements.is_some() {
-                state.reordered(peer).repeat(sequence, |happening| happenings.push_back(happening));
+                state.reordered(peer).repeat(sequence, |event| events.push_back(event));
             }
             return;
         };
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
-        let happening = Happening::Received { at: at, from: peer.station, to, payload, snr_db };
-        let Self { stations, happenings, changed, .. } = self;
+        let event = Event::Received { at: at, from: peer.station, to, payload, snr_db };
+        let Self { stations, events, changed, .. } = self;
         let state = &mut stations[at.index()];
         let reordered = state.reordered(peer);
-        reordered.arrive(now, sequence, happening, |happening| happenings.push_back(happening));
+        reordered.arrive(now, sequence, event, |event| events.push_back(event));
         if let Some(late) = reordered.late()
             && state.release.is_none_or(|release| late < release)
         {
@@ -363,7 +364,7 @@ impl<P: Clone> Medium<P> {
         state.counters.received += 1;
         let peer = frame.peer();
         // A frame for all is sent once.
-        if frame.to != To::All {
+        if frame.to != Addressee::All {
             match state.heard.iter_mut().find(|(of, _)| *of == peer) {
                 Some((_, last)) if *last == frame.packet => return,
                 Some((_, last)) => *last = frame.packet,
@@ -371,7 +372,7 @@ impl<P: Clone> Medium<P> {
             }
         }
         let payload = match (&frame.payload, frame.to) {
-            (Some(payload), To::All) => payload.clone(),
+            (Some(payload), Addressee::All) => payload.clone(),
             _ => match self.stations[frame.from.index()].queues[frame.class].get_mut(frame.packet) {
                 Some(pending) => {
                     pending.arrived = true;
@@ -382,14 +383,14 @@ impl<P: Clone> Medium<P> {
         };
         let from = frame.from;
         let snr_db = decibels(ratio) as f32;
-        self.happenings.push_back(Happening::Received { at: at, from, to: frame.to, payload, snr_db });
+        self.events.push_back(Event::Received { at: at, from, to: frame.to, payload, snr_db });
     }
 
     /// Packets that have waited too long for those before them are released.
     pub(super) fn release_late(&mut self, at: StationId, now: Instant) {
         let state = &mut self.stations[at.index()];
         for (_, reordered) in &mut state.reordered {
-            reordered.release_late(now, |happening| self.happenings.push_back(happening));
+            reordered.release_late(now, |event| self.events.push_back(event));
         }
         state.release = state.reordered.iter().filter_map(|(_, reordered)| reordered.late()).min();
     }

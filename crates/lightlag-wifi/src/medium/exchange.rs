@@ -3,17 +3,19 @@
 use super::access::State;
 use super::aggregate::{self, BLOCK_ACK_REQUEST_SIZE, BLOCK_ACK_SIZE, Length, Mpdu};
 use super::delivery::Outgoing;
-use super::frame::{AirDrop, Frame, Happening, Kind, Msdu, Peer, To};
+use super::frame::{Frame, Kind, Msdu, Peer};
 use super::queue::Pending;
 use super::station::StationState;
-use super::{Medium, RTS_SIZE};
+use super::{RTS_SIZE, Wifi};
 use crate::phy::timing::ACK_SIZE;
 use crate::phy::{BasicRates, Mode};
 use crate::rate::{Choice, Outcome};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event};
+use lightlag_net::queue::DropCause;
 
-impl<P: Clone> Medium<P> {
+impl<P: Clone> Wifi<P> {
     /// A station sends its first packets, or asks for the medium for them.
     pub(super) fn start(&mut self, at: StationId, now: Instant) {
         let class = self.stations[at.index()].class;
@@ -29,7 +31,7 @@ impl<P: Clone> Medium<P> {
         let Some(pending) = state.head(state.class) else { return };
         let (to, packet) = (pending.msdu.to, pending.number);
         let size = together.unwrap_or_else(|| pending.msdu.size + state.overhead);
-        if matches!(to, To::One(_)) && size > state.rts_threshold {
+        if matches!(to, Addressee::One(_)) && size > state.rts_threshold {
             let mode = state.broadcast_mode;
             let data_mode = state.mode;
             let ppdu = if together.is_some() { size } else { aggregate::alone(data_mode, size) };
@@ -54,7 +56,7 @@ impl<P: Clone> Medium<P> {
         let class = state.class;
         let to = state.head(class).map(|pending| pending.msdu.to);
         if let Some(control) = &mut state.control
-            && let Some(To::One(to)) = to
+            && let Some(Addressee::One(to)) = to
             && let Some(state_of_pair) = control.of(to, curves, seed)
         {
             Choice { mode: state.mode, is_probe: state.is_probe } = state_of_pair.choose(now);
@@ -87,8 +89,8 @@ impl<P: Clone> Medium<P> {
         let class = state.class;
         state.counters.sent += state.sending.len() as u64;
         state.queues[class].sent += state.sending.len() as u64;
-        let to = state.current().map_or(To::All, |of| of.msdu.to);
-        if let (Some(size), To::One(to)) = (state.together, to) {
+        let to = state.current().map_or(Addressee::All, |of| of.msdu.to);
+        if let (Some(size), Addressee::One(to)) = (state.together, to) {
             let mut mpdus = Vec::with_capacity(state.sending.len());
             let mut length = Length::default();
             for place in 0..state.sending.len() {
@@ -111,14 +113,16 @@ impl<P: Clone> Medium<P> {
             state.counters.retries += mpdus.iter().map(|mpdu| u64::from(mpdu.is_retry)).sum::<u64>();
             state.counters.aggregates += 1;
             state.counters.aggregated += mpdus.len() as u64;
-            let outgoing = Outgoing::control(To::One(to), Kind::Data, state.mode, size, reserves);
+            let outgoing = Outgoing::control(Addressee::One(to), Kind::Data, state.mode, size, reserves);
             let end = self.send(at, start, Outgoing { mpdus, class, ..outgoing });
             return self.wait(at, end);
         }
         let is_numbered = state.aggregation.is_some() || state.agreements.is_some();
         let fresh = match state.current() {
             Some(pending) => match pending.msdu.to {
-                To::One(station) if pending.sequence == 0 && is_numbered => Some(state.number(Peer { station, class })),
+                Addressee::One(station) if pending.sequence == 0 && is_numbered => {
+                    Some(state.number(Peer { station, class }))
+                }
                 _ => None,
             },
             None => return,
@@ -128,37 +132,37 @@ impl<P: Clone> Medium<P> {
         pending.sequence = fresh.unwrap_or(pending.sequence);
         let (to, packet, sequence) = (pending.msdu.to, pending.number, pending.sequence);
         let is_retry = pending.tries > 0;
-        let is_needed = to == To::All || !self.watched.is_empty();
+        let is_needed = to == Addressee::All || !self.watched.is_empty();
         let payload = is_needed.then(|| pending.msdu.payload.clone());
         let size = pending.msdu.size + state.overhead;
         state.counters.retries += u64::from(is_retry);
         let (mode, reserves) = match to {
-            To::All => (state.broadcast_mode, Duration::ZERO),
-            To::One(_) => (state.mode, reserves),
+            Addressee::All => (state.broadcast_mode, Duration::ZERO),
+            Addressee::One(_) => (state.mode, reserves),
         };
         let outgoing = Outgoing::control(to, Kind::Data, mode, aggregate::alone(mode, size), reserves);
         let end = self.send(at, start, Outgoing { packet, sequence, is_retry, payload, class, ..outgoing });
         match to {
-            To::All => {
+            Addressee::All => {
                 let state = &mut self.stations[at.index()];
                 state.access.state = State::Sending(end);
                 state.wake = Some(end);
                 self.changed.push(at);
             }
-            To::One(_) => self.wait(at, end),
+            Addressee::One(_) => self.wait(at, end),
         }
     }
 
     /// A station asks what has arrived at a receiver, which thereby learns what it need not wait for.
     pub(super) fn ask_what_arrived(&mut self, at: StationId, now: Instant, peer: Peer) {
         let state = &mut self.stations[at.index()];
-        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == To::One(peer.station);
+        let is_sent = |of: &&Pending<P>| of.sequence > 0 && of.msdu.to == Addressee::One(peer.station);
         let sequence = state.queues[peer.class].iter().find(is_sent).map(|of| of.sequence);
         let sequence = sequence.unwrap_or_else(|| state.next_sequence(peer));
         state.tells = Some(peer);
         state.access.ask();
         let mode = self.request_mode(at);
-        let (kind, to) = (Kind::BlockAckRequest, To::One(peer.station));
+        let (kind, to) = (Kind::BlockAckRequest, Addressee::One(peer.station));
         let reserves = self.timing.sifs + self.answer_time(mode, Bytes(BLOCK_ACK_SIZE.into()));
         let outgoing = Outgoing::control(to, kind, mode, BLOCK_ACK_REQUEST_SIZE, reserves);
         let end = self.send(at, now, Outgoing { sequence, class: peer.class, ..outgoing });
@@ -186,7 +190,7 @@ impl<P: Clone> Medium<P> {
         reserves: Duration,
     ) {
         let mode = BasicRates::MANDATORY.answer(frame.sent.mode);
-        let outgoing = Outgoing::control(To::One(frame.from), kind, mode, ACK_SIZE.0 as u32, reserves);
+        let outgoing = Outgoing::control(Addressee::One(frame.from), kind, mode, ACK_SIZE.0 as u32, reserves);
         let (answers, answered) = (Some(frame.exchange), Some(ratio));
         self.send(at, start, Outgoing { answers, answered, class: frame.class, ..outgoing });
     }
@@ -200,7 +204,7 @@ impl<P: Clone> Medium<P> {
         sequence: u64,
     ) {
         let bitmap = self.stations[at.index()].reordered(frame.peer()).bitmap(sequence);
-        let (to, mode) = (To::One(frame.from), BasicRates::MANDATORY.answer(frame.sent.mode));
+        let (to, mode) = (Addressee::One(frame.from), BasicRates::MANDATORY.answer(frame.sent.mode));
         let outgoing = Outgoing::control(to, Kind::BlockAck, mode, BLOCK_ACK_SIZE, Duration::ZERO);
         let (answers, answered, class) = (Some(frame.exchange), Some(ratio), frame.class);
         self.send(at, start, Outgoing { sequence, bitmap, answers, answered, class, ..outgoing });
@@ -211,9 +215,9 @@ impl<P: Clone> Medium<P> {
         state.access.renew(state.class);
         state.wake = None;
         let sent = state.take_current(now);
-        if let Some(Pending { msdu: Msdu { to: To::One(to), payload, .. }, .. }) = sent {
+        if let Some(Pending { msdu: Msdu { to: Addressee::One(to), payload, .. }, .. }) = sent {
             state.counters.settled += 1;
-            self.happenings.push_back(Happening::Acknowledged { at: at, to, payload });
+            self.events.push_back(Event::Acknowledged { at: at, to, payload });
         }
         self.next(at, now, Some(next));
     }
@@ -249,17 +253,17 @@ impl<P: Clone> Medium<P> {
                 continue;
             }
             let Some(pending) = state.queues[state.class].take(now, number) else { continue };
-            let happening = match pending.msdu {
-                Msdu { to: To::One(to), payload, .. } if arrived => {
+            let event = match pending.msdu {
+                Msdu { to: Addressee::One(to), payload, .. } if arrived => {
                     state.counters.settled += 1;
-                    Happening::Acknowledged { at: at, to, payload }
+                    Event::Acknowledged { at: at, to, payload }
                 }
                 _ => {
                     state.counters.dropped_retry += 1;
-                    state.give_up(at, class, pending, AirDrop::Retry)
+                    state.give_up(at, class, pending, DropCause::Retry)
                 }
             };
-            self.happenings.push_back(happening);
+            self.events.push_back(event);
         }
         self.next(at, now, Some(next));
     }
@@ -298,7 +302,7 @@ impl<P: Clone> Medium<P> {
                 for number in state.unresolved.take_if(|(of, _)| *of == class).map_or(Vec::new(), |(_, of)| of) {
                     if let Some(pending) = state.queues[class].take(now, number) {
                         state.counters.dropped_retry += 1;
-                        self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
+                        self.events.push_back(state.give_up(at, class, pending, DropCause::Retry));
                     }
                 }
             }
@@ -308,7 +312,7 @@ impl<P: Clone> Medium<P> {
             && !asked
             && state.together.is_some()
             && state.unresolved.is_none()
-            && let Some(To::One(station)) = state.current().map(|of| of.msdu.to)
+            && let Some(Addressee::One(station)) = state.current().map(|of| of.msdu.to)
         {
             let peer = Peer { station, class };
             state.owed.retain(|of| *of != peer);
@@ -331,7 +335,7 @@ impl<P: Clone> Medium<P> {
             }
             if let Some(pending) = state.queues[state.class].take(now, number) {
                 state.counters.dropped_retry += 1;
-                self.happenings.push_back(state.give_up(at, class, pending, AirDrop::Retry));
+                self.events.push_back(state.give_up(at, class, pending, DropCause::Retry));
             }
         }
         self.next(at, now, None);
@@ -343,7 +347,7 @@ impl<P: Clone> Medium<P> {
         let to = self.stations[at.index()].current().map(|pending| pending.msdu.to);
         let StationState { control, sending, mode, .. } = &mut self.stations[at.index()];
         if let Some(control) = control
-            && let Some(To::One(to)) = to
+            && let Some(Addressee::One(to)) = to
             && let Some(of) = control.of(to, curves, seed)
         {
             of.learn(Outcome { mode: *mode, sent: sending.len() as u32, arrived, snr });

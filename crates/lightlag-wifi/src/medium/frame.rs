@@ -6,6 +6,7 @@ use crate::class::Class;
 use crate::phy::Mode;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use std::cmp::{Ordering, Reverse};
 
 /// Another station, and a class of packets.
@@ -15,86 +16,17 @@ pub(super) struct Peer {
     pub(super) class: usize,
 }
 
-/// The addressee of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum To {
-    /// One station, which acknowledges it.
-    One(StationId),
-    /// Every station that hears it.
-    All,
-}
-
 /// A packet for the medium.
 #[derive(Clone, Debug)]
 pub struct Msdu<P> {
     /// Its addressee.
-    pub to: To,
+    pub to: Addressee,
     /// Bytes of the packet at the network layer.
     pub size: u32,
     /// Its access class; without EDCA all are the same.
     pub class: Class,
     /// The packet.
     pub payload: P,
-}
-
-/// The reason for which the MAC drops a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AirDrop {
-    /// The last try failed.
-    Retry,
-    /// The queue was full.
-    Queue,
-    /// It waited too long.
-    Lifetime,
-}
-
-/// Something that happened to a packet.
-#[derive(Clone, Debug)]
-pub enum Happening<P> {
-    /// It arrived at a station for which it is.
-    Received {
-        /// This station.
-        at: StationId,
-        /// The station that sent it.
-        from: StationId,
-        /// Its addressee.
-        to: To,
-        /// The packet.
-        payload: P,
-        /// Ratio of signal to noise, without interference.
-        snr_db: f32,
-    },
-    /// Its receiver acknowledged it.
-    Acknowledged {
-        /// The station that sent it.
-        at: StationId,
-        /// The station that received it.
-        to: StationId,
-        /// The packet.
-        payload: P,
-    },
-    /// The MAC dropped it.
-    Dropped {
-        /// The station that was to send it.
-        at: StationId,
-        /// Its addressee.
-        to: To,
-        /// The packet.
-        payload: P,
-        /// The reason.
-        cause: AirDrop,
-        /// Whether it had arrived all the same: only acknowledgements were lost.
-        arrived: bool,
-    },
-    /// The MAC dropped a management frame of its own, which holds no packet.
-    Unreachable {
-        /// The station that was to send it.
-        at: StationId,
-        /// Its addressee.
-        to: StationId,
-        /// The reason.
-        cause: AirDrop,
-    },
 }
 
 /// The kind of a frame.
@@ -126,7 +58,7 @@ pub struct Aired<P> {
     /// The station that sent it.
     pub from: StationId,
     /// Its addressee.
-    pub to: To,
+    pub to: Addressee,
     /// Its kind.
     pub kind: Kind,
     /// Its access class.
@@ -199,7 +131,7 @@ impl<P> Ord for OnAir<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Frame<P> {
     pub(super) from: StationId,
-    pub(super) to: To,
+    pub(super) to: Addressee,
     pub(super) kind: Kind,
     pub(super) sent: Sent,
     /// Its number among the frames of its sender.

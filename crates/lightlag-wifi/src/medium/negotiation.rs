@@ -2,15 +2,17 @@
 
 use super::agreement::{ACTION_SIZE, Content};
 use super::delivery::Outgoing;
-use super::frame::{AirDrop, Frame, Happening, Kind, Peer, To};
+use super::frame::{Frame, Kind, Peer};
 use super::reorder::Reorder;
-use super::{Medium, State};
+use super::{State, Wifi};
 use crate::phy::BasicRates;
 use crate::phy::timing::ACK_SIZE;
 use lightlag_core::Instant;
 use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event};
+use lightlag_net::queue::DropCause;
 
-impl<P: Clone> Medium<P> {
+impl<P: Clone> Wifi<P> {
     /// Sends the management frame that waits, or a request if the next packet needs one. Returns false if there is neither.
     pub(super) fn negotiate(&mut self, at: StationId, now: Instant) -> bool {
         let state = &mut self.stations[at.index()];
@@ -37,7 +39,7 @@ impl<P: Clone> Medium<P> {
             Content::Response => (Kind::AddBlockAckResponse, 0),
         };
         let reserves = self.timing.sifs + self.answer_time(mode, ACK_SIZE);
-        let to = To::One(action.to.station);
+        let to = Addressee::One(action.to.station);
         let outgoing = Outgoing::control(to, kind, mode, ACTION_SIZE, reserves);
         let (packet, class, is_retry) = (action.number, action.to.class, action.tries > 0);
         let end = self.send(at, now, Outgoing { packet, sequence, bitmap: packet, class, is_retry, ..outgoing });
@@ -61,11 +63,11 @@ impl<P: Clone> Medium<P> {
 
     /// A sender of packets has shown that it has the response: packets from it are under the agreement from now on.
     pub(super) fn confirm(&mut self, at: StationId, peer: Peer) {
-        let Self { stations, happenings, .. } = self;
+        let Self { stations, events, .. } = self;
         let state = &mut stations[at.index()];
         if let Some(first) = state.agreements.as_mut().and_then(|agreements| agreements.confirm(peer)) {
             let before = std::mem::replace(state.reordered(peer), Reorder::patient(first));
-            happenings.extend(before.into_held());
+            events.extend(before.into_held());
         }
     }
 
@@ -77,14 +79,14 @@ impl<P: Clone> Medium<P> {
         let given_up = state.agreements.as_mut().and_then(|agreements| agreements.unacknowledged(now, class));
         if let Some(peer) = given_up {
             state.access.renew(class);
-            self.unreachable(at, peer, AirDrop::Retry);
+            self.unreachable(at, peer, DropCause::Retry);
         }
         self.next(at, now, None);
     }
 
-    pub(super) fn unreachable(&mut self, at: StationId, peer: Peer, cause: AirDrop) {
+    pub(super) fn unreachable(&mut self, at: StationId, peer: Peer, cause: DropCause) {
         let (at, to) = (at, peer.station);
-        self.happenings.push_back(Happening::Unreachable { at, to, cause });
+        self.events.push_back(Event::Unreachable { at, to, cause });
     }
 
     /// A request or a response has arrived.

@@ -1,9 +1,10 @@
 //! Frames that wait at a station, in the order in which they came.
 
 use super::aggregate::{Length, WINDOW};
-use super::frame::{Msdu, To};
+use super::frame::Msdu;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use std::collections::VecDeque;
 
 /// The counters of a class at a station.
@@ -36,7 +37,7 @@ pub(super) struct Pending<P> {
 impl<P> Pending<P> {
     /// Returns true if it is for one of these stations alone.
     fn is_for(&self, stations: impl Fn(StationId) -> bool) -> bool {
-        matches!(self.msdu.to, To::One(station) if stations(station))
+        matches!(self.msdu.to, Addressee::One(station) if stations(station))
     }
 }
 
@@ -140,7 +141,7 @@ impl<P> Queue<P> {
         let place = self.packets.iter().position(|pending| !pending.is_for(&is_blocked))?;
         let first = &self.packets[place];
         chosen.push(first.number);
-        let To::One(to) = first.msdu.to else { return None };
+        let Addressee::One(to) = first.msdu.to else { return None };
         let most = most(to)?;
         let mut fresh = next(to);
         let end = WINDOW + if first.sequence == 0 { fresh } else { first.sequence };

@@ -2,7 +2,7 @@
 
 use super::access::{Access, State};
 use super::agreement::Agreements;
-use super::frame::{AirDrop, Frame, Happening, Msdu, Peer, To};
+use super::frame::{Frame, Msdu, Peer};
 use super::queue::{Pending, Queue};
 use super::reorder::Reorder;
 use crate::class::Class;
@@ -11,6 +11,8 @@ use crate::phy::{ErrorCurves, Mode};
 use crate::rate::{Controller, RateControl};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event};
+use lightlag_net::queue::DropCause;
 use std::collections::VecDeque;
 
 /// The counters of a station.
@@ -144,7 +146,7 @@ pub(super) struct StationState<P> {
     /// The last packet of each sender, to recognise repetitions.
     pub(super) heard: Vec<(Peer, u64)>,
     /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
-    pub(super) reordered: Vec<(Peer, Reorder<Happening<P>>)>,
+    pub(super) reordered: Vec<(Peer, Reorder<Event<P>>)>,
     pub(super) release: Option<Instant>,
     /// Frames sent.
     pub(super) sent: u64,
@@ -154,7 +156,7 @@ pub(super) struct StationState<P> {
 impl<P> Frame<P> {
     /// Whether it is for a station, alone or with all others.
     pub(super) fn concerns(&self, station: StationId) -> bool {
-        self.to == To::One(station) || self.to == To::All
+        self.to == Addressee::One(station) || self.to == Addressee::All
     }
 
     /// Its sender and its class.
@@ -250,7 +252,7 @@ impl<P> StationState<P> {
     pub(super) fn wanted_agreement(&self, class: usize, now: Instant) -> Option<(Peer, u64)> {
         let agreements = self.agreements.as_ref()?;
         let head = self.head(class)?;
-        let To::One(station) = head.msdu.to else { return None };
+        let Addressee::One(station) = head.msdu.to else { return None };
         let peer = Peer { station, class };
         let least = if self.is_vht { 1 } else { 2 };
         let is_wanted = agreements.may_request(peer, now) && self.queues[class].waiting_for(station) >= least;
@@ -269,9 +271,9 @@ impl<P> StationState<P> {
     }
 
     /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
-    pub(super) fn give_up(&mut self, at: StationId, class: usize, pending: Pending<P>, cause: AirDrop) -> Happening<P> {
+    pub(super) fn give_up(&mut self, at: StationId, class: usize, pending: Pending<P>, cause: DropCause) -> Event<P> {
         let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
-        if let (To::One(station), 1..) = (to, sequence) {
+        if let (Addressee::One(station), 1..) = (to, sequence) {
             let peer = Peer { station, class };
             if self.may_aggregate(peer) {
                 if let Some(agreements) = &mut self.agreements {
@@ -282,7 +284,7 @@ impl<P> StationState<P> {
                 }
             }
         }
-        Happening::Dropped { at: at, to, payload, cause, arrived }
+        Event::Dropped { at: at, to, payload, cause, arrived }
     }
 
     /// The class that may send next, if the medium stays idle, and when.
@@ -323,7 +325,7 @@ impl<P> StationState<P> {
     }
 
     /// The packets of a sender, in their order.
-    pub(super) fn reordered(&mut self, from: Peer) -> &mut Reorder<Happening<P>> {
+    pub(super) fn reordered(&mut self, from: Peer) -> &mut Reorder<Event<P>> {
         let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
             self.reordered.push((from, Reorder::default()));
             self.reordered.len() - 1

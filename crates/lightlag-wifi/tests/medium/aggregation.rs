@@ -6,8 +6,10 @@ use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
+use lightlag_net::queue::DropCause;
 use lightlag_wifi::phy::{Band, ErrorCurves, ErrorModel, Guard, Mode, Standard, Width, noise_floor};
-use lightlag_wifi::{AirDrop, Kind, MissingBlockAck, Radio, To};
+use lightlag_wifi::{Kind, MissingBlockAck, Radio};
 
 fn mcs(number: u32, aggregation: f64) -> Radio {
     Radio { rate: format!("mcs{number}"), aggregation, ..Radio::default() }
@@ -42,7 +44,7 @@ fn one_station_takes_the_sum_of_its_times() {
         let ours = bench.acknowledged() as f64;
         near(&format!("{packets} packets"), ours, 30e6 / cycle * f64::from(packets), 0.003);
         near(&format!("{packets} packets, ns-3"), ours / 3.0, ns3, 0.005);
-        let counters = bench.medium.counters(StationId(1), at(1e9));
+        let counters = bench.medium.station_counters(StationId(1), at(1e9));
         if packets > 1 {
             assert!(counters.aggregated > counters.aggregates * u64::from(packets) * 99 / 100, "{counters:?}");
         }
@@ -54,7 +56,7 @@ fn without_aggregation_and_at_legacy_rates_every_frame_has_its_ack() {
     let legacy = Radio { rate: "54 Mbit/s".to_owned(), ..Radio::default() };
     for radio in [mcs(7, 0.0), legacy] {
         let bench = saturated(&radio, &circle(1), 0.1);
-        assert_eq!(bench.medium.counters(StationId(1), at(1e9)).aggregates, 0);
+        assert_eq!(bench.medium.station_counters(StationId(1), at(1e9)).aggregates, 0);
         assert!(bench.acknowledged() > 100);
     }
 }
@@ -81,7 +83,7 @@ fn an_aggregate_loses_mpdus_one_by_one() {
     let (distance, lost) = loses(0.2);
     let radio = Radio { tries: 255, ..mcs(7, of(16)) };
     let bench = saturated(&radio, &[Vector::ZERO, place(distance)], 20.0);
-    let counters = bench.medium.counters(StationId(1), at(1e9));
+    let counters = bench.medium.station_counters(StationId(1), at(1e9));
     let sent = counters.sent as f64;
     // 20 s have about 98 000 MPDUs; the standard error is 0.0013.
     assert!((1.0 - bench.acknowledged() as f64 / sent - lost).abs() < 0.006, "{counters:?}");
@@ -106,11 +108,11 @@ fn a_packet_that_is_given_up_holds_the_others_until_a_request_says_so() {
     let radio = Radio { tries: 2, ..mcs(7, 65_535.0) };
     let mut bench = Bench::new(&config(Standard::N), &radio, &[Vector::ZERO, place(distance)], 5);
     for _ in 0..200 {
-        bench.offer(at(1000.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(1000.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.medium.watch([StationId(1)]);
     bench.run(at(1e6));
-    let dropped = bench.count(|of| matches!(of, Event::Dropped { cause: AirDrop::Retry, .. })) as f64;
+    let dropped = bench.count(|of| matches!(of, Event::Dropped { cause: DropCause::Retry, .. })) as f64;
     assert!((dropped / 200.0 - lost * lost).abs() < 0.1, "{dropped} of 200 were given up");
     let received: Vec<u64> = bench.events.iter().filter_map(received).collect();
     assert_eq!(received.len() as f64, 200.0 - dropped, "nothing that arrived is held for good");
@@ -127,7 +129,7 @@ fn captures_see_each_mpdu_and_the_block_ack() {
     let mut bench = Bench::new(&config(Standard::N), &mcs(7, of(4)), &circle(1), 1);
     bench.medium.watch([StationId(0)]);
     for _ in 0..4 {
-        bench.offer(at(0.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.run(at(1e5));
     let aired: Vec<_> = std::iter::from_fn(|| bench.medium.next_aired()).collect();
@@ -175,11 +177,11 @@ fn a_packet_that_expires_is_told_to_its_receiver_at_once() {
     let radio = Radio { lifetime: Duration::from_millis(20), tries: 255, ..mcs(7, of(4)) };
     let mut bench = Bench::new(&config(Standard::N), &radio, &[Vector::ZERO, place(distance)], 5);
     for _ in 0..100 {
-        bench.offer(at(1000.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(1000.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.medium.watch([StationId(1)]);
     bench.run(at(1e6));
-    let dropped = bench.count(|of| matches!(of, Event::Dropped { cause: AirDrop::Lifetime, .. }));
+    let dropped = bench.count(|of| matches!(of, Event::Dropped { cause: DropCause::Lifetime, .. }));
     assert!(dropped > 0 && bench.count(|of| matches!(of, Event::Dropped { .. })) == dropped);
     // Those behind it were received before it expired, and are released after one exchange, not after the 100 ms for which a
     // receiver waits if nobody tells it.

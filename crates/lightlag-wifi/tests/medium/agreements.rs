@@ -3,9 +3,11 @@
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_net::Medium as _;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Aired, BlockAckAgreement, Kind, Radio, To};
+use lightlag_wifi::{Aired, BlockAckAgreement, Kind, Radio};
 use std::collections::BTreeSet;
 
 fn negotiating() -> Radio {
@@ -31,7 +33,7 @@ fn kinds(bench: &mut Bench) -> Vec<Kind> {
 fn two_packets_for_a_receiver_take_a_request_and_a_response_first() {
     let mut bench = bench(Standard::N, &negotiating(), &circle(1));
     for _ in 0..3 {
-        bench.offer(at(0.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.run(at(1e5));
     let sent = sent(&mut bench);
@@ -54,7 +56,7 @@ fn one_packet_at_a_time_802_11a_and_no_aggregation_need_no_agreement() {
     {
         let mut bench = bench(standard, &radio, &circle(1));
         for _ in 0..packets {
-            bench.offer(at(0.0), 1, To::One(StationId(0)), 1500);
+            bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1500);
         }
         bench.run(at(1e5));
         assert_eq!(kinds(&mut bench), [Kind::Data, Kind::Ack].repeat(packets));
@@ -67,7 +69,7 @@ fn each_packet_that_is_given_up_takes_a_request_and_holds_those_behind_it() {
     let radio = Radio { tries: 2, ..negotiating() };
     let mut bench = bench(Standard::N, &radio, &[Vector::ZERO, place(48.0)]);
     for _ in 0..300 {
-        bench.offer(at(0.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.run(Instant::MAX);
     let dropped = bench.count(|event| matches!(event, Event::Dropped { .. }));
@@ -85,7 +87,7 @@ fn each_packet_that_is_given_up_takes_a_request_and_holds_those_behind_it() {
 fn a_receiver_out_of_range_is_reported_and_gets_its_packets_without_an_agreement() {
     let mut bench = bench(Standard::N, &negotiating(), &[Vector::ZERO, place(500.0)]);
     for _ in 0..2 {
-        bench.offer(at(0.0), 1, To::One(StationId(0)), 1500);
+        bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1500);
     }
     bench.run(Instant::MAX);
     assert_eq!(bench.unreachable, [0]);
@@ -104,7 +106,7 @@ fn an_aggregate_that_overtakes_the_confirmation_of_an_agreement_loses_nothing() 
     }
     bench.run(at(3e6));
     let mut known = BTreeSet::new();
-    bench.medium.pending(|packet| {
+    bench.medium.pending(&mut |packet| {
         known.insert(*packet);
     });
     known.extend(bench.events.iter().filter_map(|(_, event)| match event {

@@ -3,9 +3,13 @@
 use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::{Area, Mobility, Motion, Vector};
+use lightlag_net::Medium as _;
 use lightlag_net::StationId;
+use lightlag_net::medium;
+use lightlag_net::medium::Addressee;
+use lightlag_net::queue::DropCause;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{AirDrop, Class, Happening, Medium, MediumConfig, Msdu, Radio, StationConfig, To};
+use lightlag_wifi::{Class, MediumConfig, Msdu, Radio, StationConfig, Wifi};
 use std::collections::BTreeMap;
 
 /// The number of a packet among those of its sender, and that sender.
@@ -16,7 +20,7 @@ pub type Packet = (u32, u64);
 pub enum Event {
     Received { at: u32, packet: Packet },
     Acknowledged { packet: Packet },
-    Dropped { packet: Packet, cause: AirDrop },
+    Dropped { packet: Packet, cause: DropCause },
 }
 
 /// A station that always has packets of this size for another one.
@@ -28,7 +32,7 @@ pub struct Saturated {
 }
 
 pub struct Bench {
-    pub medium: Medium<Packet>,
+    pub medium: Wifi<Packet>,
     stations: u32,
     offered: Vec<u64>,
     /// The class of the next packets of each station.
@@ -77,7 +81,7 @@ impl Bench {
             stations: places.len() as u32,
             offered: vec![0; places.len()],
             class: vec![Class::BestEffort; places.len()],
-            medium: Medium::new(config, stations, seed, "air"),
+            medium: Wifi::new(config, stations, seed, "air"),
             saturated: Vec::new(),
             unicast: Vec::new(),
             classes: BTreeMap::new(),
@@ -86,16 +90,16 @@ impl Bench {
         }
     }
 
-    pub fn offer(&mut self, now: Instant, from: u32, to: To, size: u32) {
+    pub fn offer(&mut self, now: Instant, from: u32, to: Addressee, size: u32) {
         let number = &mut self.offered[from as usize];
         *number += 1;
         let payload = (from, *number);
         let class = self.class[from as usize];
         self.classes.insert(payload, class);
-        if to != To::All {
+        if to != Addressee::All {
             self.unicast.push(payload);
         }
-        self.medium.offer(now, StationId(from), Msdu { to, size, class, payload });
+        self.medium.send_later(now, StationId(from), Msdu { to, size, class, payload });
         self.listen(now);
     }
 
@@ -103,19 +107,21 @@ impl Bench {
     pub fn saturate(&mut self, now: Instant, of: Saturated, waiting: u32) {
         self.saturated.push(of);
         for _ in 0..waiting {
-            self.offer(now, of.from, To::One(StationId(of.to)), of.size);
+            self.offer(now, of.from, Addressee::One(StationId(of.to)), of.size);
         }
     }
 
     fn listen(&mut self, now: Instant) {
-        while let Some(happening) = self.medium.next_happening() {
-            let (event, left) = match happening {
-                Happening::Received { at, payload, .. } => (Event::Received { at: at.0, packet: payload }, None),
-                Happening::Acknowledged { at, payload, .. } => (Event::Acknowledged { packet: payload }, Some(at.0)),
-                Happening::Dropped { at, payload, cause, .. } => {
+        while let Some(event) = self.medium.poll_event() {
+            let (event, left) = match event {
+                medium::Event::Received { at, payload, .. } => (Event::Received { at: at.0, packet: payload }, None),
+                medium::Event::Acknowledged { at, payload, .. } => {
+                    (Event::Acknowledged { packet: payload }, Some(at.0))
+                }
+                medium::Event::Dropped { at, payload, cause, .. } => {
                     (Event::Dropped { packet: payload, cause }, Some(at.0))
                 }
-                Happening::Unreachable { to, .. } => {
+                medium::Event::Unreachable { to, .. } => {
                     self.unreachable.push(to.0);
                     continue;
                 }
@@ -123,15 +129,15 @@ impl Bench {
             self.events.push((now, event));
             let next = left.and_then(|at| self.saturated.iter().find(|of| of.from == at)).copied();
             if let Some(Saturated { from, to, size }) = next {
-                self.offer(now, from, To::One(StationId(to)), size);
+                self.offer(now, from, Addressee::One(StationId(to)), size);
             }
         }
-        self.medium.rearmed(|_, _| {});
+        self.medium.rearmed(&mut |_, _| {});
     }
 
     /// The next instant at which something happens.
     fn next(&self) -> Option<Instant> {
-        let stations = (0..self.stations).filter_map(|at| self.medium.station_wake(StationId(at)));
+        let stations = (0..self.stations).filter_map(|at| self.medium.next_station_wake(StationId(at)));
         stations.chain(self.medium.next_wake()).min()
     }
 
@@ -139,11 +145,11 @@ impl Bench {
     pub fn run(&mut self, until: Instant) {
         while let Some(now) = self.next().filter(|now| *now <= until) {
             if self.medium.next_wake() == Some(now) {
-                self.medium.medium_wakes(now);
+                self.medium.handle_wake(now);
             } else {
-                let due = |at: &u32| self.medium.station_wake(StationId(*at)) == Some(now);
+                let due = |at: &u32| self.medium.next_station_wake(StationId(*at)) == Some(now);
                 let at = (0..self.stations).find(due).expect("a station is due");
-                self.medium.station_wakes(now, StationId(at));
+                self.medium.handle_station_wake(now, StationId(at));
             }
             self.listen(now);
         }
@@ -159,6 +165,6 @@ impl Bench {
 
     /// Attempts of frames with payload at all stations.
     pub fn attempts(&self) -> u64 {
-        (0..self.stations).map(|at| self.medium.counters(StationId(at), Instant::MAX).sent).sum()
+        (0..self.stations).map(|at| self.medium.station_counters(StationId(at), Instant::MAX).sent).sum()
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::bench::{Bench, Event, Saturated, at, circle, config};
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use lightlag_wifi::class::Parameters;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Class, Edca, Radio, To};
+use lightlag_wifi::{Class, Edca, Radio};
 
 fn radio(rate: &str) -> Radio {
     Radio { rate: rate.to_owned(), aggregation: 0.0, ..Radio::default() }
@@ -77,7 +78,7 @@ fn a_station_sends_its_voice_first() {
     let mut bench = Bench::new(&config(Standard::N), &radio("24 Mbit/s"), &circle(1), 1);
     for class in [Class::Background, Class::BestEffort, Class::Video, Class::Voice] {
         bench.class[1] = class;
-        bench.offer(at(0.0), 1, To::One(StationId(0)), 1000);
+        bench.offer(at(0.0), 1, Addressee::One(StationId(0)), 1000);
     }
     bench.run(at(1e5));
     let received: Vec<u64> = bench

@@ -4,8 +4,9 @@ use crate::bench::{Bench, at, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Radio, StationCounters, To};
+use lightlag_wifi::{Radio, StationCounters};
 use proptest::prelude::*;
 
 const TALKING: u32 = 24;
@@ -22,7 +23,7 @@ fn run(seed: u64, packets: &[(u32, u32, u32)], silent: u32) -> Bench {
     for (micros, from, to) in packets {
         let now = at(f64::from(micros));
         bench.run(now);
-        let to = if to % TALKING == from { To::All } else { To::One(StationId(to % TALKING)) };
+        let to = if to % TALKING == from { Addressee::All } else { Addressee::One(StationId(to % TALKING)) };
         bench.offer(now, from, to, 20 + micros % 1_400);
     }
     bench.run(Instant::MAX);
@@ -39,7 +40,7 @@ proptest! {
         let (small, large) = (run(seed, &packets, 0), run(seed, &packets, 200));
         prop_assert_eq!(&small.events, &large.events);
         let counters = |bench: &Bench| -> Vec<StationCounters> {
-            (0..TALKING).map(|at| bench.medium.counters(StationId(at), Instant::MAX)).collect()
+            (0..TALKING).map(|at| bench.medium.station_counters(StationId(at), Instant::MAX)).collect()
         };
         prop_assert_eq!(counters(&small), counters(&large));
         prop_assert!(counters(&small).iter().any(|of| of.collisions > 0), "nobody disturbs anybody");

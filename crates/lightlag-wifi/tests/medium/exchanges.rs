@@ -3,11 +3,14 @@
 use crate::bench::{Bench, Event, at, config, place};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
+use lightlag_net::Medium as _;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
+use lightlag_net::queue::DropCause;
+use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{AirDrop, Radio, To};
 
-const ONE: To = To::One(StationId(1));
+const ONE: Addressee = Addressee::One(StationId(1));
 
 /// The delay over 10 m.
 const LIGHT: Duration = Duration::from_nanos(33);
@@ -34,7 +37,7 @@ fn a_frame_without_an_answer_is_given_up_after_its_tries() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO, place(500.0)], 1);
     bench.offer(at(1000.0), 0, ONE, 1500);
     bench.run(at(1e6));
-    assert!(matches!(bench.events[..], [(_, Event::Dropped { cause: AirDrop::Retry, .. })]));
+    assert!(matches!(bench.events[..], [(_, Event::Dropped { cause: DropCause::Retry, .. })]));
     assert_eq!(bench.attempts(), 7);
 }
 
@@ -60,7 +63,7 @@ fn an_ack_at_6_mbit_is_waited_for() {
 #[test]
 fn a_broadcast_has_neither_answer_nor_repetition() {
     let mut bench = two(&Radio::default());
-    bench.offer(at(1000.0), 0, To::All, 88 - 36);
+    bench.offer(at(1000.0), 0, Addressee::All, 88 - 36);
     bench.run(at(1e5));
     assert_eq!(times(&bench), [at(1144.0) + LIGHT]);
 }
@@ -69,7 +72,7 @@ fn a_broadcast_has_neither_answer_nor_repetition() {
 fn stations_at_one_place_are_a_metre_apart() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO; 3], 1);
     bench.offer(at(0.0), 0, ONE, 1500);
-    bench.offer(at(5000.0), 2, To::All, 100);
+    bench.offer(at(5000.0), 2, Addressee::All, 100);
     bench.run(at(1e5));
     assert_eq!(bench.count(|event| matches!(event, Event::Received { .. })), 3);
 }
@@ -77,7 +80,7 @@ fn stations_at_one_place_are_a_metre_apart() {
 #[test]
 fn a_medium_with_one_station_or_none_in_range_goes_on() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO], 1);
-    bench.offer(at(0.0), 0, To::All, 100);
+    bench.offer(at(0.0), 0, Addressee::All, 100);
     bench.run(at(1e6));
     assert_eq!((bench.events.len(), bench.attempts()), (0, 1));
 }
@@ -94,9 +97,9 @@ fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
     }
     bench.run(at(1e6));
     let dropped = |of| bench.count(|event| matches!(event, Event::Dropped { cause, .. } if *cause == of));
-    assert!(dropped(AirDrop::Lifetime) > 0);
-    assert_eq!(dropped(AirDrop::Retry), bench.attempts() / 7);
-    assert!(dropped(AirDrop::Retry) > 0);
+    assert!(dropped(DropCause::Lifetime) > 0);
+    assert_eq!(dropped(DropCause::Retry), bench.attempts() / 7);
+    assert!(dropped(DropCause::Retry) > 0);
 }
 
 /// The senders whose frames arrive between two that do not hear one another: the far one sends first, the near one, 15 dB
@@ -104,9 +107,9 @@ fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
 fn captured(capture: bool, later: f64) -> Vec<u32> {
     let radio = Radio { capture, ..Radio::default() };
     let mut bench = Bench::new(&config(Standard::A), &radio, &[Vector::ZERO, place(40.0), place(-12.65)], 1);
-    bench.offer(at(1000.0), 1, To::All, 1500);
+    bench.offer(at(1000.0), 1, Addressee::All, 1500);
     bench.run(at(1000.0 + later));
-    bench.offer(at(1000.0 + later), 2, To::All, 1500);
+    bench.offer(at(1000.0 + later), 2, Addressee::All, 1500);
     bench.run(at(1e5));
     let from = |event: &Event| match event {
         Event::Received { at: 0, packet } => Some(packet.0),
@@ -124,11 +127,11 @@ fn a_stronger_frame_captures_the_receiver_within_twenty_microseconds() {
 /// How long the medium was busy at a silent station while another one, so many metres away, sent a frame.
 fn busy(radio: &Radio, metres: f64) -> Duration {
     let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
-    bench.offer(at(1000.0), 0, To::All, 1500);
+    bench.offer(at(1000.0), 0, Addressee::All, 1500);
     bench.run(at(1e5));
-    bench.offer(at(2e5), 1, To::All, 1);
+    bench.offer(at(2e5), 1, Addressee::All, 1);
     bench.run(at(3e5));
-    let counters = bench.medium.counters(StationId(1), at(3e5));
+    let counters = bench.medium.station_counters(StationId(1), at(3e5));
     counters.busy - counters.broadcast_airtime
 }
 
@@ -152,6 +155,6 @@ fn a_frame_that_is_on_the_air_counts_where_it_is_heard_before_it_ends() {
     bench.run(at(1200.0));
     bench.medium.settle(at(1200.0));
     // 10 m are 33 ns, and 4 us pass until it is noticed.
-    let busy = bench.medium.counters(StationId(1), at(1200.0)).busy;
+    let busy = bench.medium.station_counters(StationId(1), at(1200.0)).busy;
     assert_eq!(busy, Duration::from_nanos(200_000 - 33 - 4_000));
 }

@@ -45,7 +45,7 @@ fn hidden_stations_lose_frames_as_in_ns_3_and_rts_helps_long_ones() {
 fn a_signal_15_db_stronger_takes_nearly_all() {
     // 40 m / √10 with an exponent of 3.
     let bench = pair(12.65, 1500, 65_535);
-    let sent = |at| bench.medium.counters(StationId(at), Instant::MAX).sent as f64;
+    let sent = |at| bench.medium.station_counters(StationId(at), Instant::MAX).sent as f64;
     let received = |from: u32| {
         bench.count(|event| matches!(event, crate::bench::Event::Acknowledged { packet } if packet.0 == from)) as f64
     };

@@ -3,9 +3,11 @@
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
+use lightlag_net::Medium as _;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{BlockAckAgreement, Class, MissingBlockAck, Radio, To};
+use lightlag_wifi::{BlockAckAgreement, Class, MissingBlockAck, Radio};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -34,8 +36,8 @@ fn scattered(
         let now = at(micros as f64);
         bench.run(now);
         let to = match to % (stations + 1) {
-            to if to == stations || to == from => To::All,
-            to => To::One(StationId(to)),
+            to if to == stations || to == from => Addressee::All,
+            to => Addressee::One(StationId(to)),
         };
         bench.class[from as usize] = class(size);
         bench.offer(now, from, to, size);
@@ -59,7 +61,7 @@ proptest! {
     ) {
         let bench = scattered(seed, stations, &packets, rts, form, agreement);
         let mut pending = 0;
-        bench.medium.pending(|_| pending += 1);
+        bench.medium.pending(&mut |_| pending += 1);
         // In ns-3 packets wait for ever for others before an agreement, and for an agreement whose request expired.
         let may_wait = agreement == BlockAckAgreement::Ns3;
         prop_assert!(pending == 0 || may_wait, "a station still has packets, but does not wake");
@@ -79,7 +81,7 @@ proptest! {
                 }
             }
         }
-        let waiting: u64 = (0..stations).map(|at| bench.medium.waiting(StationId(at))).sum();
+        let waiting: u64 = (0..stations).map(|at| bench.medium.counters(StationId(at)).waiting).sum();
         prop_assert!(waiting == 0 || may_wait);
         let ended = bench.unicast.iter().filter(|packet| outcomes.contains_key(packet)).count() as u64;
         prop_assert!(bench.unicast.len() as u64 - ended <= waiting, "packets are lost");

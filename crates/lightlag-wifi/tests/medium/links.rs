@@ -6,8 +6,9 @@
 use crate::bench::{Bench, Event, Saturated, at, config, place};
 use lightlag_mobility::Vector;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
+use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::{Radio, To};
 
 /// A link of this length that is always busy for 5 s, with unlimited tries: frames that arrived, and attempts.
 fn busy(metres: f64, radio: &Radio) -> (f64, f64) {
@@ -44,7 +45,7 @@ fn preambles_end_links() {
         let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
         for frame in 0..100 {
             bench.run(at(f64::from(frame) * 1e4));
-            bench.offer(at(f64::from(frame) * 1e4), 0, To::All, 64);
+            bench.offer(at(f64::from(frame) * 1e4), 0, Addressee::All, 64);
         }
         bench.run(at(1e7));
         bench.count(|event| matches!(event, Event::Received { .. }))
@@ -63,7 +64,7 @@ fn of_frames_that_start_together_only_a_much_stronger_one_arrives() {
         let places = [Vector::ZERO, place(10.0), place(-metres)];
         let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &places, 1);
         for from in [1, 2] {
-            bench.offer(at(1000.0), from, To::All, 1000);
+            bench.offer(at(1000.0), from, Addressee::All, 1000);
         }
         bench.run(at(1e5));
         let received = bench.count(|event| matches!(event, Event::Received { at: 0, .. }));

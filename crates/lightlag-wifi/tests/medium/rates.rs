@@ -4,9 +4,10 @@ use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::params::Registered;
 use lightlag_mobility::Vector;
 use lightlag_net::StationId;
+use lightlag_net::medium::Addressee;
+use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
 use lightlag_wifi::rate::RateControl;
-use lightlag_wifi::{Radio, To};
 
 /// Packets of 1500 B in 10 s over so many metres.
 fn goodput(standard: Standard, radio: &Radio, metres: f64) -> f64 {
@@ -62,13 +63,13 @@ fn a_control_finds_a_rate_for_each_receiver() {
         for packet in 0..300 {
             bench.run(at(f64::from(packet) * 3e3));
             for to in [1, 2] {
-                bench.offer(at(f64::from(packet) * 3e3), 0, To::One(StationId(to)), 1000);
+                bench.offer(at(f64::from(packet) * 3e3), 0, Addressee::One(StationId(to)), 1000);
             }
         }
         bench.run(at(2e6));
         // Each has its own: the far one fails at the rate of the near one.
         assert!(bench.acknowledged() > 570, "{name}: {} of 600", bench.acknowledged());
-        let counters = bench.medium.counters(StationId(0), at(2e6));
+        let counters = bench.medium.station_counters(StationId(0), at(2e6));
         assert!(counters.unicast_airtime.as_secs_f64() < 0.9, "{name}: {counters:?}");
     }
 }

@@ -17,8 +17,8 @@ use lightlag_wifi::phy::timing::ACK_SIZE;
 use lightlag_wifi::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
 use lightlag_wifi::propagation::decibels::{decibels, ratio};
 use lightlag_wifi::rate::RateControl;
-use lightlag_wifi::{Class, Medium as Air, Radio};
-use sight::{Sight, air, spacing};
+use lightlag_wifi::{Class, Radio, Wifi};
+use sight::{Sight, air, position, spacing};
 use std::collections::BTreeMap;
 
 /// Bytes of a full frame, by which a medium tells who is in range.
@@ -165,7 +165,7 @@ impl Scenario {
             let mut sight = Sight::at(&mut air, medium, now);
             for of in &mut watched {
                 of.meets |= sight.joins(of.from, of.to);
-                let distance = air.position(StationId(of.from), now).distance(air.position(StationId(of.to), now));
+                let distance = position(&mut air, of.from, now).distance(position(&mut air, of.to, now));
                 if of.closest.is_none_or(|(least, _)| distance < least) {
                     of.closest = Some((distance, now));
                 }
@@ -218,7 +218,7 @@ struct StaticRoute {
 
 impl Watched<'_> {
     /// Looks at the static route of the flow at a time; at the start it is found.
-    fn follow(&mut self, now: Instant, sight: &mut Sight, air: &mut Air<()>) {
+    fn follow(&mut self, now: Instant, sight: &mut Sight, air: &mut Wifi<()>) {
         if now == Instant::ZERO {
             let Some(stations) = sight.way(self.from, self.to) else { return };
             let mut ratio = |hop: &[u32]| air.snr_db(StationId(hop[0]), StationId(hop[1]), now);

@@ -3,8 +3,8 @@
 use crate::network::Medium;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
-use lightlag_net::StationId;
-use lightlag_wifi::Medium as Air;
+use lightlag_net::{Medium as _, StationId};
+use lightlag_wifi::Wifi;
 use lightlag_wifi::rate::RateControl;
 use std::collections::VecDeque;
 
@@ -18,11 +18,11 @@ pub(super) struct Sight {
 
 impl Sight {
     /// The state of the medium at this time.
-    pub(super) fn at(air: &mut Air<()>, plan: &Medium, now: Instant) -> Self {
+    pub(super) fn at(air: &mut Wifi<()>, plan: &Medium, now: Instant) -> Self {
         let (stations, min_delivery) = (plan.members.len(), plan.routing.min_delivery());
         let mut reached = vec![Vec::new(); stations];
         for (station, reached) in (0..).zip(&mut reached) {
-            air.in_range(StationId(station), now, min_delivery, |other| reached.push(other.0));
+            air.neighbours(StationId(station), now, min_delivery, &mut |other| reached.push(other.0));
             reached.sort_unstable();
         }
         let both = |(station, to): (u32, &Vec<u32>)| {
@@ -94,7 +94,7 @@ impl Sight {
 }
 
 /// The medium as runs with this seed have it, with all radios at their rates of broadcasts if it is asked for.
-pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Air<()> {
+pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Wifi<()> {
     let stations = plan.members.iter().map(|member| {
         let mut station = member.station.clone();
         if as_broadcasts {
@@ -103,12 +103,18 @@ pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Air<()> {
         }
         station
     });
-    Air::new(&plan.config, stations.collect(), seed, &plan.name)
+    Wifi::new(&plan.config, stations.collect(), seed, &plan.name)
+}
+
+/// Where a station is.
+pub(super) fn position(air: &mut Wifi<()>, station: u32, now: Instant) -> Vector {
+    let [x, y, z] = air.position(StationId(station), now);
+    Vector::new(x, y, z)
 }
 
 /// Mean distance of a station to the nearest other one.
-pub(super) fn spacing(air: &mut Air<()>, stations: usize, now: Instant) -> f64 {
-    let places: Vec<Vector> = (0..stations as u32).map(|station| air.position(StationId(station), now)).collect();
+pub(super) fn spacing(air: &mut Wifi<()>, stations: usize, now: Instant) -> f64 {
+    let places: Vec<Vector> = (0..stations as u32).map(|station| position(air, station, now)).collect();
     let nearest = |at: usize| {
         let others = places.iter().enumerate().filter(|(other, _)| *other != at);
         others.map(|(_, place)| place.distance(places[at])).fold(f64::INFINITY, f64::min)

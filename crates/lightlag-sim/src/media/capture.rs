@@ -1,22 +1,56 @@
 //! Frames of a medium, as captures write them.
 
-use crate::media::{Load, Nodes};
+use super::air::interface;
+use super::{Air, AnyMedium, Load, Media};
 use crate::tap::Tap;
 use crate::tap::capture::air::{AirFrame, Content, Form, Radio};
+use lightlag_net::medium::Addressee;
+use lightlag_net::{InterfaceId, NodeId, StationId};
 use lightlag_routing::{Receiver, arp};
 use lightlag_wifi::phy::{Format, Guard, Mode, Width};
-use lightlag_wifi::{Aired, Kind, To};
+use lightlag_wifi::{Aired, Kind};
 use lightlag_wire::arp::Operation;
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation};
 use lightlag_wire::dot11::{AckPolicy, Qos, Sequence, Tid};
 
-/// Tells a tap of a frame.
-pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut impl Tap) {
-    let node = |station| nodes.node(medium, station);
+impl Media {
+    /// Lets the media report the frames of these interfaces.
+    pub(crate) fn watch(&mut self, interfaces: &[InterfaceId]) {
+        for (number, air) in self.shared.iter_mut().enumerate() {
+            let here = interfaces.iter().map(|interface| &self.interfaces[interface.index()]);
+            air.medium.watch(here.filter(|interface| interface.medium == number).map(|interface| interface.station));
+        }
+    }
+
+    /// Reports the frames of interfaces that are watched to a tap.
+    pub(crate) fn report_frames(&mut self, tap: &mut impl Tap) {
+        for (number, air) in self.shared.iter_mut().enumerate() {
+            let Air { medium: AnyMedium::Wifi(wifi), nodes, first, .. } = air;
+            while let Some(aired) = wifi.next_aired() {
+                let channel = Channel { number, has_qos: wifi.has_classes(), frequency: wifi.frequency() };
+                report(&channel, nodes, interface(*first, aired.at), &aired, tap);
+            }
+        }
+    }
+}
+
+/// Facts of a channel that its frames show.
+struct Channel {
+    /// Its number among media, for its BSSID.
+    number: usize,
+    /// Whether frames of data name a class.
+    has_qos: bool,
+    /// The centre of the channel, in hertz.
+    frequency: f64,
+}
+
+/// Reports a frame at an interface to a tap; `nodes` are those of the stations.
+fn report(channel: &Channel, nodes: &[NodeId], at: InterfaceId, aired: &Aired<Load>, tap: &mut impl Tap) {
+    let node = |station: StationId| nodes[station.index()];
     let to = match aired.to {
-        To::All => Receiver::All,
-        To::One(station) => Receiver::One(node(station)),
+        Addressee::All => Receiver::All,
+        Addressee::One(station) => Receiver::One(node(station)),
     };
     let content = match &aired.payload {
         Some(Load::Packet(parcel)) => Some(Content::Packet(&parcel.packet, parcel.extra)),
@@ -34,8 +68,8 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
     let first = Sequence::new(aired.packet);
     let form = match (aired.kind, content) {
         (Kind::Data, Some(content)) => {
-            let ack = if aired.to == To::All { AckPolicy::No } else { AckPolicy::Normal };
-            let qos = nodes.has_qos(medium).then_some(Qos { tid, ack });
+            let ack = if aired.to == Addressee::All { AckPolicy::No } else { AckPolicy::Normal };
+            let qos = channel.has_qos.then_some(Qos { tid, ack });
             Form::Data { sequence: first, is_retry: aired.is_retry, qos, content }
         }
         (Kind::Data, None) => return,
@@ -55,7 +89,7 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         (Kind::Cts, _) => Form::Cts,
     };
     let radio = Radio {
-        frequency_mhz: (nodes.media[medium].medium.frequency() / 1e6) as u16,
+        frequency_mhz: (channel.frequency / 1e6) as u16,
         modulation: modulation(aired.mode),
         signal_dbm: aired.power_dbm,
         noise_dbm: aired.noise_dbm,
@@ -65,14 +99,14 @@ pub(super) fn tell(nodes: &Nodes, medium: usize, aired: &Aired<Load>, tap: &mut 
         start: aired.start,
         length: aired.length,
         direction: if aired.power_dbm.is_none() { Direction::Outbound } else { Direction::Inbound },
-        network: medium as u32,
+        network: channel.number as u32,
         from: node(aired.from),
         to,
         reserves: aired.reserves,
         radio,
         form,
     };
-    tap.aired(nodes.interface(medium, aired.at), &frame);
+    tap.aired(at, &frame);
 }
 
 fn modulation(mode: Mode) -> Modulation {
