@@ -213,5 +213,5 @@ def test_a_node_has_its_packets_in_one_file_and_its_frames_in_another(lightlag: 
     data = "wlan.ta == 02:00:00:00:00:01 && wlan.fc.type == 2"
     own = fields(frames, "wlan.fc.retry", "frame.time_epoch", only=data)
     sent = [retry for retry, at in own if float(at) <= run.simulated_s]
-    [radio] = [radio for radio in run.summary["radios"] if radio["name"] == "n0@air"]
+    [radio] = [radio for radio in run.summary["interfaces"] if radio["name"] == "n0@air"]
     assert (len(sent), sent.count("1")) == (radio["sent_frames"], radio["retries"])

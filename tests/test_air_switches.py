@@ -47,8 +47,8 @@ def test_a_full_queue_breaks_no_link_whatever_the_link_layer_reports() -> None:
     requests = {}
     for reports in ("retry", "any"):
         result = _chain(1, 20, rate="40 Mbit/s", queue=50, routing={"protocol": "aodv", "link_break_on": reports})
-        assert result.summary["radios"][0]["dropped_queue"] > 1000
-        requests[reports] = (result.summary["radios"][0]["route_requests"], round(_megabits(result), 3))
+        assert result.summary["interfaces"][0]["dropped_queue"] > 1000
+        requests[reports] = (result.summary["interfaces"][0]["route_requests"], round(_megabits(result), 3))
     assert requests["any"] == requests["retry"]
 
 

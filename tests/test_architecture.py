@@ -166,7 +166,7 @@ def test_the_simulator_names_the_kind_of_a_medium_only_where_kinds_differ() -> N
     naming = {
         str(file.relative_to(source)) for file in source.rglob("*.rs") if "lightlag_wifi" in file.read_text("utf-8")
     }
-    assert naming == {"media/any.rs", "media/capture.rs", "results/radios.rs"}
+    assert naming == {"media/any.rs", "media/capture.rs", "results/interfaces.rs"}
 
 
 @pytest.mark.parametrize("crate", ["net", "wifi", "routing", "sim"])

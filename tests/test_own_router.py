@@ -77,7 +77,7 @@ def test_the_example_finds_its_ways_and_tells_what_it_costs() -> None:
     flow = result.flows.row(0, named=True)
     assert flow["finish_s"] is not None
     assert flow["delivered_bytes"] == 200_000
-    radios = result.radios
+    radios = result.interfaces
     assert all(4 <= packets <= 8 for packets in radios["routing_packets"])
     assert all(changes >= 1 for changes in radios["route_changes"].to_list())
     # Datagrams of up to 5 entries of 3 B behind headers of 28 B.

@@ -367,27 +367,34 @@ def test_a_swarm_has_tables_of_its_radios_paths_and_positions(tmp_path: Path) ->
     net.flow("n0", "n2", transfer="100 kB")
     run = ll.run(net, duration="20 s", sets={"record.positions": "10 ms"})
     loaded = ll.load(run.save(tmp_path / "row"))
-    assert loaded.summary["radios"] == run.summary["radios"]
+    assert loaded.summary["interfaces"] == run.summary["interfaces"]
     for result in (run, loaded):
-        assert result.radios["name"].to_list() == ["n0@air", "n1@air", "n2@air"]
+        assert result.interfaces["name"].to_list() == ["n0@air", "n1@air", "n2@air"]
         ways = result.paths.filter(pl.col("hop") == 0).select("flow", "hops").rows()
         assert ways == [("n0->n2", 2)]
         assert result.paths["node"].to_list() == ["n0", "n1", "n2"]
         places = result.positions.filter(node="n2").select("x_m", "z_m").unique().rows()
         assert places == [(80.0, 10.0)]
         [medium] = rows.medium_rows(result.summary)
-        sent, retries = (int(result.radios[key].sum()) for key in ("sent_frames", "retries"))
+        sent, retries = (int(result.interfaces[key].sum()) for key in ("sent_frames", "retries"))
         assert (medium["medium"], medium["radios"], medium["frames"]) == ("air", "3", str(sent))
         assert medium["retries"] == f"{retries / sent:.0%}" if retries else "0%"
         assert medium["routing"] == "0 B", "static routes cost nothing on the air"
-        radio = result.radios.row(0, named=True)
+        radio = result.interfaces.row(0, named=True)
         assert 0.0 < radio["mean_queue_packets"] < radio["max_queue_packets"]
         assert radio["mpdus_per_aggregate"] is None, "frames at 24 Mbit/s leave alone"
         assert "mean queue" in rows.radio_rows(result.summary)[0]
         assert "n1@air" in result._repr_html_()
 
 
-@pytest.mark.parametrize("name", ["radios", "paths", "positions"])
+def test_the_old_name_of_the_table_of_interfaces_names_the_new_one(result: ll.Result) -> None:
+    with pytest.raises(AttributeError, match="no attribute 'radios'; its name is interfaces"):
+        _ = result.radios  # type: ignore[attr-defined]
+    with pytest.raises(ll.InputError, match='no table "radios"; its name is "interfaces"'):
+        result.table("radios")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["interfaces", "paths", "positions"])
 def test_without_radios_there_are_no_tables_of_them(result: ll.Result, name: str) -> None:
     with pytest.raises(ll.InputError, match="no node has a radio"):
         getattr(result, name)
@@ -412,8 +419,8 @@ def test_a_way_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
         ("high", "2"),
     ]
     names = ["scout@low", "bridge@low", "bridge@high", "gateway@high"]
-    assert result.radios["name"].to_list() == names
-    busy = result.radios.sort("utilisation", descending=True)["name"].to_list()
+    assert result.interfaces["name"].to_list() == names
+    busy = result.interfaces.sort("utilisation", descending=True)["name"].to_list()
     assert [row["radio"] for row in rows.radio_rows(result.summary)] == busy
 
 
@@ -426,7 +433,7 @@ def test_a_swarm_without_flows_has_radios_and_nothing_to_compare(tmp_path: Path)
     run = ll.run(silent)
     for result in (run, ll.load(run.save(tmp_path / "silent"))):
         assert result.flows.is_empty()
-        assert result.radios["sent_frames"].to_list() == [0, 0, 0, 0]
+        assert result.interfaces["sent_frames"].to_list() == [0, 0, 0, 0]
         assert result.simulated_s == pytest.approx(10.0)
         assert "uav1@air" in result._repr_html_()
     with pytest.raises(ll.InputError, match=r"silent: there is no flow to compare"):

@@ -243,7 +243,7 @@ def test_ways_are_drawn_as_far_as_their_nodes_have_positions() -> None:
         (lambda: swarm_plot.animate(POSITIONS, "x.avi"), '".avi" is not a format of films'),
         (lambda: swarm_plot.animate(POSITIONS, "x.gif", every_s=0.0), "every_s: 0 s"),
         (lambda: swarm_player.player(POSITIONS, every_s=1e-4), "5000 at most"),
-        (lambda: swarm_plot.airtime(POSITIONS), "radios: no column node or airtime_s"),
+        (lambda: swarm_plot.airtime(POSITIONS), "interfaces: no column node or airtime_s"),
         (lambda: swarm_plot.route_timeline(PATHS.head(0), 10.0), "paths: no flow"),
         (lambda: swarm_plot.sweep(POSITIONS, x="speed", y="x_m", by="node"), "points: no column speed"),
     ],

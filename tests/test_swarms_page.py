@@ -16,7 +16,7 @@ def test_the_page_runs(tmp_path: Path) -> None:
     ran = pages.run(PAGE, tmp_path)
     result = ran.results[0]
     assert result.flows.height == 4
-    assert result.radios.height == 20
+    assert result.interfaces.height == 20
     assert result.positions["node"].unique(maintain_order=True).to_list()[:2] == ["uav1", "uav2"]
     pictures = ("at-10s.png", "airtime.png", "routes.png", "swarm.html", "swarm.png")
     assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
@@ -39,7 +39,7 @@ def test_scenarios_run(name: str, tmp_path: Path) -> None:
     path.write_text(block.text)
     result = ll.run(path)
     assert result.flows["goodput_bps"].sum() > 0
-    assert result.radios["sent_frames"].sum() > 0
+    assert result.interfaces["sent_frames"].sum() > 0
 
 
 def test_flows_that_leave_the_air_at_a_gateway_have_their_whole_way() -> None:

@@ -75,8 +75,8 @@ def _summary(name: str, seconds: float, seed: int, parts: dict[str, Any]) -> dic
     return dict(run(scenario, seed=seed).summary)
 
 
-def _sum(radios: list[dict[str, Any]], *names: str) -> int:
-    return sum(int(radio[name]) for radio in radios for name in names)
+def _sum(interfaces: list[dict[str, Any]], *names: str) -> int:
+    return sum(int(interface[name]) for interface in interfaces for name in names)
 
 
 @cache
@@ -102,20 +102,20 @@ def _chain(asked: str, changed: str) -> dict[str, Any]:
     media = [medium | json.loads(changed)]
     parts |= {"media": media, "nodes": nodes, "flows": [flow]}
     summary = _summary("chain", start + seconds, options["seed"], parts)
-    radios, (row,) = summary["radios"], summary["flows"]
+    interfaces, (row,) = summary["interfaces"], summary["flows"]
     datagrams = row.get("datagrams") or {}
-    requests, messages = _sum(radios, "route_requests"), _sum(radios, "routing_packets")
+    requests, messages = _sum(interfaces, "route_requests"), _sum(interfaces, "routing_packets")
     return {
         "goodput_mbps": row["delivered_bytes"] * 8e-6 / seconds,
         "received": datagrams.get("received"),
         "first_delay_ms": (datagrams.get("mean_delay_s") or math.nan) * 1e3,
-        "attempts": _sum(radios, "sent_frames") - messages,
-        "frames_given_up": _sum(radios, "dropped_retry"),
+        "attempts": _sum(interfaces, "sent_frames") - messages,
+        "frames_given_up": _sum(interfaces, "dropped_retry"),
         "timeouts": row["timeouts"],
         "rreq": requests,
         "rrep": messages - requests,
-        "routing_bytes": _sum(radios, "routing_bytes"),
-        "broken": _sum(radios, "broken_links"),
+        "routing_bytes": _sum(interfaces, "routing_bytes"),
+        "broken": _sum(interfaces, "broken_links"),
     }
 
 
@@ -151,13 +151,13 @@ def _saturation(asked: str, changed: str) -> dict[str, Any]:
     seconds = 10
     summary = _summary("saturation", seconds, options["seed"], {"media": [medium], "nodes": nodes, "flows": flows})
     delivered = [row["datagrams"]["received"] for row in summary["flows"]]
-    radios = summary["radios"]
-    attempts, retried = (_sum(radios, name) for name in ("sent_frames", "dropped_retry"))
+    interfaces = summary["interfaces"]
+    attempts, retried = (_sum(interfaces, name) for name in ("sent_frames", "dropped_retry"))
     return {
         "goodput_mbps": [count * 8e-6 * size / seconds for count in delivered],
         "acked": sum(delivered),
         "attempts": attempts,
         "failed": attempts - sum(delivered),
-        "given_up": retried + _sum(radios, "dropped_lifetime"),
+        "given_up": retried + _sum(interfaces, "dropped_lifetime"),
         "given_up_after_retries": retried,
     }

@@ -49,7 +49,7 @@ pub(crate) struct Dictionaries {
 }
 
 /// Turns a result into one record batch a table, in the order of the dictionary. ACKs are missing if they were not recorded,
-/// and so are responses, proxies, legs or radios if there are none. The summary stays in place.
+/// and so are responses, proxies, legs or interfaces if there are none. The summary stays in place.
 pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
     let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
     let dictionaries = Dictionaries {
@@ -74,11 +74,11 @@ pub(crate) fn tables(result: &mut RunResult, acks: bool) -> Vec<Named> {
         tables.push(("proxies", rows(&result.summary.proxies)));
         tables.push(("legs", rows(&result.summary.legs)));
     }
-    if !result.summary.radios.is_empty() || result.paths.rows() > 0 {
+    if !result.summary.interfaces.is_empty() || result.paths.rows() > 0 {
         tables.push(("paths", whole(std::mem::take(&mut result.paths), &dictionaries)));
     }
-    if !result.summary.radios.is_empty() {
-        tables.push(("radios", rows(&result.summary.radios)));
+    if !result.summary.interfaces.is_empty() {
+        tables.push(("interfaces", rows(&result.summary.interfaces)));
         tables.push(("positions", whole(std::mem::take(&mut result.positions), &dictionaries)));
     }
     tables

@@ -1,12 +1,12 @@
 //! Results of a run: a summary, columns, and a hash over every recorded number.
 
 mod holes;
+mod interfaces;
 mod legs;
 mod messages;
 mod origin;
 pub mod pairs;
 mod proxies;
-mod radios;
 mod signals;
 mod traffic;
 
@@ -19,6 +19,8 @@ use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
 pub use holes::HoleSummary;
+pub use interfaces::{ClassSummary, InterfaceSummary, Positions};
+use interfaces::{InterfaceIdentity, interface_summaries, positions};
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
 use lightlag_control::congestion::own::Fault;
@@ -33,8 +35,6 @@ use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, Names};
 pub use pairs::Rows;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
-pub use radios::{ClassSummary, Positions, RadioSummary};
-use radios::{RadioIdentity, positions, radio_summaries};
 use serde::{Serialize, Serializer};
 pub use signals::SignalSummary;
 pub use traffic::{DatagramSummary, PageSummary, Responses};
@@ -116,7 +116,7 @@ pub struct Summary {
     pub legs: Vec<LegSummary>,
     /// One object for each interface of a node to a medium; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub radios: Vec<RadioSummary>,
+    pub interfaces: Vec<InterfaceSummary>,
 }
 
 impl Summary {
@@ -130,7 +130,7 @@ impl Summary {
             result_hash: self.result_hash.clone(),
             proxies: self.proxies.clone(),
             legs: self.legs.clone(),
-            radios: self.radios.clone(),
+            interfaces: self.interfaces.clone(),
             ..*self
         }
     }
@@ -340,7 +340,7 @@ pub(crate) struct Provenance {
     links: LinkOrigins,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
-    radios: Vec<RadioIdentity>,
+    interfaces: Vec<InterfaceIdentity>,
     nodes: Names,
     /// Whether tables refer to nodes.
     names_nodes: bool,
@@ -355,8 +355,8 @@ impl Provenance {
     }
 
     pub(crate) fn link_names(&self) -> Vec<String> {
-        let radios = self.radios.iter().map(|radio| radio.name.clone());
-        self.links.names(&self.nodes).chain(radios).collect()
+        let interfaces = self.interfaces.iter().map(|interface| interface.name.clone());
+        self.links.names(&self.nodes).chain(interfaces).collect()
     }
 
     pub(crate) fn node_names(&self) -> Vec<String> {
@@ -375,7 +375,7 @@ impl Provenance {
             links,
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
-            radios: RadioIdentity::all(network),
+            interfaces: InterfaceIdentity::all(network),
             positions: scenario.record.positions,
             names_nodes: !network.media.is_empty() || network.space.is_some(),
             nodes,
@@ -386,10 +386,10 @@ impl Provenance {
 impl RunResult {
     /// Names of the link directions and of interfaces to media, in the order in which tables number them.
     pub fn link_names(&self) -> Vec<&str> {
-        let radios = self.summary.radios.iter().map(|radio| radio.name.as_str());
+        let interfaces = self.summary.interfaces.iter().map(|interface| interface.name.as_str());
         match &self.all_links {
             Some(all) => all.iter().map(String::as_str).collect(),
-            None => self.summary.links.iter().map(|link| link.name.as_str()).chain(radios).collect(),
+            None => self.summary.links.iter().map(|link| link.name.as_str()).chain(interfaces).collect(),
         }
     }
 
@@ -413,8 +413,8 @@ impl RunResult {
         let packet_hops = over_links + world.media.as_deref().map_or(0, |media| media.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
-        let positions = positions(&provenance.radios, provenance.positions, end);
-        let radios = radio_summaries(world.media.as_deref(), provenance.radios, end);
+        let positions = positions(&provenance.interfaces, provenance.positions, end);
+        let interfaces = interface_summaries(world.media.as_deref(), provenance.interfaces, end);
         // Where there are media, the ways through a sky are among theirs.
         let over_media = world.media.as_deref_mut().map(|media| std::mem::take(&mut media.paths));
         let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
@@ -442,7 +442,7 @@ impl RunResult {
                 links,
                 proxies,
                 legs,
-                radios,
+                interfaces,
             },
             trace: std::mem::take(&mut recorder.trace),
             queue: std::mem::take(&mut recorder.queue),
@@ -475,7 +475,7 @@ impl RunResult {
         hash_rows(&s.links, &mut hash);
         hash_rows(&s.proxies, &mut hash);
         hash_rows(&s.legs, &mut hash);
-        hash_rows(&s.radios, &mut hash);
+        hash_rows(&s.interfaces, &mut hash);
         self.trace.hash_into(&mut hash);
         self.queue.hash_into(&mut hash);
         self.drops.hash_into(&mut hash);
@@ -486,7 +486,7 @@ impl RunResult {
         if self.responses.rows() > 0 {
             self.responses.hash_into(&mut hash);
         }
-        if !s.radios.is_empty() || self.paths.rows() > 0 {
+        if !s.interfaces.is_empty() || self.paths.rows() > 0 {
             self.paths.hash_into(&mut hash);
             self.positions.hash_into(&mut hash);
         }
@@ -664,7 +664,7 @@ pub fn dictionary() -> Vec<Table> {
         recorded::<Responses>("responses"),
         rows::<ProxySummary>("proxies"),
         rows::<LegSummary>("legs"),
-        rows::<RadioSummary>("radios"),
+        rows::<InterfaceSummary>("interfaces"),
         recorded::<Paths>("paths"),
         recorded::<Positions>("positions"),
     ]

@@ -112,7 +112,7 @@ def outcome_of(result: ll.Result, seconds: float) -> Outcome:
     traces = {str(part["flow"][0]): part for part in result.table("trace").partition_by("flow")}
     hops = hops_of(result.table("paths"), traces)
     flows = [flow_of(row, traces.get(row["name"]), hops.get(row["name"], math.nan)) for row in result.summary["flows"]]
-    return Outcome(flows, air_of(result.summary["radios"]), seconds)
+    return Outcome(flows, air_of(result.summary["interfaces"]), seconds)
 
 
 def keeping(kept: KeptRuns | None) -> Callable[[Setting, int], Outcome]:

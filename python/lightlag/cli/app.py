@@ -422,7 +422,7 @@ def _print_result(result: Result) -> None:
         print_rows(media, "")
     if radios := radio_rows(summary):
         print_rows(radios, "")
-        if (more := len(summary["radios"]) - len(radios)) > 0:
+        if (more := len(summary["interfaces"]) - len(radios)) > 0:
             print(f"and {counted(more, 'more radio')}")
     if len(summary["flows"]) > 1:
         goodputs = column(summary["flows"], "goodput_bps")

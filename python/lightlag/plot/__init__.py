@@ -153,7 +153,7 @@ def airtime(result: Results, *, ax: Axes | None = None) -> Chart:
     ax
         Axes to draw into.
     """
-    return swarm_plot.airtime(shown.one(result, "airtime").radios, ax=ax)
+    return swarm_plot.airtime(shown.one(result, "airtime").interfaces, ax=ax)
 
 
 def routes(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lightlag.errors import InputError
 from lightlag.records.source import Source, TableName
@@ -173,9 +173,12 @@ class Records:
         return self.table("legs")
 
     @property
-    def radios(self) -> pl.DataFrame:
-        """One row for each radio: its frames, retries, collisions, airtime, drops, and the routing of its node."""
-        return self._on_air("radios")
+    def interfaces(self) -> pl.DataFrame:
+        """One row for each interface of a node to a medium.
+
+        Its frames, retries, collisions, airtime and drops, and the routing of its node.
+        """
+        return self._on_air("interfaces")
 
     @property
     def paths(self) -> pl.DataFrame:
@@ -204,7 +207,7 @@ class Records:
         return self._on_air("positions")
 
     def _on_air(self, name: TableName) -> pl.DataFrame:
-        if not self.parts.get("radios"):
+        if not self.parts.get("interfaces"):
             raise InputError('no node has a radio; write a topology of kind = "swarm", or [[media]] and [[nodes]]')
         return self.table(name)
 
@@ -231,8 +234,16 @@ class Records:
         """The command that repeats the run in the folder of its results; None where a program is needed."""
         return self.source.repeat()
 
+    if not TYPE_CHECKING:  # for a checker of types every other name would be an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = "; its name is interfaces" if name == "radios" else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
     def table(self, name: TableName) -> pl.DataFrame:
         """A table by name, ``"flows"`` or another one of those that have a property here, and ``"trace"``."""
+        if str(name) == "radios":
+            raise InputError('no table "radios"; its name is "interfaces"')
         if name not in self._tables:
             self._tables[name] = self.source.table(name)
         return self._tables[name]

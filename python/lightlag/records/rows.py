@@ -48,12 +48,12 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
 
 def radio_rows(summary: dict[str, Any]) -> list[Row]:
     """The radios of a summary as text, for people: the busiest, at most 8."""
-    return _rows("radios", summary.get("radios", []), title="Radios")
+    return _rows("interfaces", summary.get("interfaces", []), title="Radios")
 
 
 def medium_rows(summary: dict[str, Any]) -> list[Row]:
     """The media of a summary as text, for people: sums over the radios on each."""
-    return _rows("radios", summary.get("radios", []), title="Media")
+    return _rows("interfaces", summary.get("interfaces", []), title="Media")
 
 
 def proxy_rows(summary: dict[str, Any]) -> list[Row]:

@@ -40,7 +40,7 @@ TableName = Literal[
     "responses",
     "proxies",
     "legs",
-    "radios",
+    "interfaces",
     "paths",
     "positions",
 ]
@@ -209,7 +209,7 @@ class Folder:
     def _summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in _ABOUT}
         for name in _SUMMED:
-            # Networks without proxies or radios have no files of them.
+            # Networks without proxies or media have no files of them.
             if name in ("flows", "links") or (self._place / f"{name}.parquet").exists():
                 columns = _dictionary()[name]
                 summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
@@ -312,7 +312,7 @@ _ABOUT = ("interrupted", "origin", "repeat", "files")
 """Those that say something of the folder, not of the run."""
 
 
-_SUMMED = ("flows", "links", "proxies", "legs", "radios")
+_SUMMED = ("flows", "links", "proxies", "legs", "interfaces")
 """The tables whose rows are objects of the summary."""
 
 

@@ -28,7 +28,7 @@ FILES = {
     "responses.parquet": "responses and pages",
     "proxies.parquet": "a flow at a proxy",
     "legs.parquet": "one connection on the way of a flow through proxies",
-    "radios.parquet": "a row a radio",
+    "interfaces.parquet": "one row per interface to a medium",
     "paths.parquet": "the ways of flows, whenever they change",
     "positions.parquet": "where nodes are over time",
     "globe.html": "the ways of the first flows on a globe that plays",

@@ -146,7 +146,7 @@ class Result(Records):
         if not self.simulated_s:
             return {}
         title = f"{self.name}, seed {self.seed}"
-        if self.parts.get("radios"):
+        if self.parts.get("interfaces"):
             return self._swarm_page(title)
         if not self._head["scenario"].get("constellation"):
             return {}

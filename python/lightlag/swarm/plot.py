@@ -184,18 +184,18 @@ def animate(
 
 
 @styled
-def airtime(radios: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
+def airtime(interfaces: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
     """The time on the air of each node, the busiest first; columns that end in ``airtime_s`` are parts of a bar."""
-    kinds = [name for name in radios.columns if name.endswith("airtime_s")]
-    if "node" not in radios.columns or not kinds:
-        raise InputError(f"radios: no column node or airtime_s; there are {', '.join(radios.columns)}")
-    total = sum((radios[name].to_numpy().astype(np.float64) for name in kinds), np.zeros(radios.height))
+    kinds = [name for name in interfaces.columns if name.endswith("airtime_s")]
+    if "node" not in interfaces.columns or not kinds:
+        raise InputError(f"interfaces: no column node or airtime_s; there are {', '.join(interfaces.columns)}")
+    total = sum((interfaces[name].to_numpy().astype(np.float64) for name in kinds), np.zeros(interfaces.height))
     order = np.argsort(-total, kind="stable")
-    names = [str(radios["node"][int(at)]) for at in order]
+    names = [str(interfaces["node"][int(at)]) for at in order]
     figure, axes = style.chart(ax=ax)
     base = np.zeros(len(order))
     for at, kind in enumerate(kinds):
-        values = radios[kind].to_numpy().astype(np.float64)[order]
+        values = interfaces[kind].to_numpy().astype(np.float64)[order]
         label = kind.removesuffix("airtime_s").rstrip("_") or "all"
         axes.bar(range(len(order)), values, 0.85, bottom=base, color=style.COLOURS[at], label=label, linewidth=0)
         base = base + values

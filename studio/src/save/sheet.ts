@@ -35,7 +35,7 @@ export interface NameLists {
 }
 
 /** The tables whose rows stand in the summary of a run. */
-const IN_SUMMARY = ["flows", "links", "proxies", "legs", "radios"];
+const IN_SUMMARY = ["flows", "links", "proxies", "legs", "interfaces"];
 
 /** All tables of a run, in the order of the data dictionary. */
 export function sheets(

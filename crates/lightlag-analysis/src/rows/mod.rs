@@ -48,13 +48,18 @@ pub struct Lists {
     legs: Vec<Flow>,
     links: Vec<Link>,
     proxies: Vec<Proxy>,
-    radios: Vec<Radio>,
+    interfaces: Vec<Radio>,
 }
 
 /// The tables of a summary that have rows.
 pub fn tables(lists: &Lists) -> Vec<Table> {
-    let Lists { flows, legs, links, proxies, radios } = lists;
-    let tables =
-        [flow_table(flows, legs), link_table(links), proxy_table(proxies), medium_table(radios), radio_table(radios)];
+    let Lists { flows, legs, links, proxies, interfaces } = lists;
+    let tables = [
+        flow_table(flows, legs),
+        link_table(links),
+        proxy_table(proxies),
+        medium_table(interfaces),
+        radio_table(interfaces),
+    ];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }

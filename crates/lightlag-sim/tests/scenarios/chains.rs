@@ -31,8 +31,8 @@ fn megabits(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_bps / 1e6
 }
 
-fn sum(result: &RunResult, of: impl Fn(&lightlag_sim::results::RadioSummary) -> u64) -> u64 {
-    result.summary.radios.iter().map(of).sum()
+fn sum(result: &RunResult, of: impl Fn(&lightlag_sim::results::InterfaceSummary) -> u64) -> u64 {
+    result.summary.interfaces.iter().map(of).sum()
 }
 
 /// The rings that fail before one reaches as far as that, and the requests of all: 80 ms for each hop of a ring's time to

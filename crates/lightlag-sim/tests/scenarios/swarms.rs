@@ -24,7 +24,7 @@ fn without_range_nothing_arrives() {
         let medium = format!("power = \"-150 dBm\", routing = {protocol:?}");
         let result = run(&swarm(12, "30 s", &medium, "flows = 6\n"));
         assert_eq!(delivered(&result), 0, "{protocol}");
-        assert!(result.summary.radios.iter().all(|radio| radio.received_frames == 0), "{protocol}");
+        assert!(result.summary.interfaces.iter().all(|radio| radio.received_frames == 0), "{protocol}");
         assert!(result.summary.flows.iter().all(|flow| flow.finish_s.is_none()), "{protocol}");
     }
 }
@@ -65,10 +65,10 @@ fn five_hundred_silent_nodes_disturb_nobody() {
         let text = swarm(500, "30 s", &format!("routing = {protocol:?}"), rest);
         let text = text.replacen("area = [\"100 m\", \"100 m\", \"30 m\"]\n", "", 1);
         let result = run(&text);
-        assert_eq!(result.summary.radios.len(), 500);
+        assert_eq!(result.summary.interfaces.len(), 500);
         if protocol != "aodv" {
             assert_eq!(delivered(&result), 100_000, "{protocol}");
-            let silent = result.summary.radios.iter().filter(|radio| radio.sent_frames == 0).count();
+            let silent = result.summary.interfaces.iter().filter(|radio| radio.sent_frames == 0).count();
             assert!(silent > 400, "{protocol}: {silent} of 500 send nothing");
         }
     }
@@ -78,7 +78,7 @@ fn five_hundred_silent_nodes_disturb_nobody() {
 fn a_medium_without_nodes_is_silent() {
     let medium = "\n[[media]]\nname = \"spare\"\n";
     let result = run(&swarm(4, "5 s", "power = \"40 dBm\"", &format!("flows = 2\n{medium}")));
-    assert_eq!(result.summary.radios.len(), 4);
+    assert_eq!(result.summary.interfaces.len(), 4);
     assert!(delivered(&result) > 0);
 }
 
@@ -116,7 +116,7 @@ fn relays_ask_for_addresses_at_once() {
 fn one_hop(medium: &str) -> f64 {
     let rest = "placement = { kind = \"line\", spacing = \"10 m\", height = \"10 m\" }\nflows = 1\n";
     let result = run(&swarm(2, "5 s", &format!("routing = \"oracle\", {medium}"), rest));
-    let radio = &result.summary.radios[0];
+    let radio = &result.summary.interfaces[0];
     assert_eq!(radio.dropped_retry, 0, "{medium}: {radio:?}");
     delivered(&result) as f64 * 8.0 / 5e6
 }
@@ -193,13 +193,13 @@ fn radios_tell_their_queues_classes_and_aggregates() {
         format!("duration = \"5 s\"\n[[media]]\nrouting = \"oracle\"\n{medium}\n{nodes}{flows}")
     };
     let quiet = run(&text("standard = \"802.11a\"", paced, idle));
-    let radio = &quiet.summary.radios[0];
+    let radio = &quiet.summary.interfaces[0];
     // 1066 B of IP, LLC and MAC at 24 Mbit/s take 380 µs, SIFS and ACK 44 µs; a frame that meets an idle medium leaves at once.
     let expected = 1001.0 / 1000.0 * 0.424;
     assert!((radio.mean_queue_packets / expected - 1.0).abs() < 0.02, "{} beside {expected}", radio.mean_queue_packets);
     assert_eq!((radio.aggregates, radio.mpdus_per_aggregate), (0, None));
     assert!(radio.best_effort.is_none() && radio.voice.as_deref().is_none());
-    let receiver = &quiet.summary.radios[1];
+    let receiver = &quiet.summary.interfaces[1];
     assert_eq!((receiver.mean_queue_packets, receiver.max_queue_packets), (0.0, 0));
 
     // Two that fill a queue of 500 each: 40 full frames of 802.11n in 65,535 B.
@@ -207,7 +207,7 @@ fn radios_tell_their_queues_classes_and_aggregates() {
         format!("traffic = {{ kind = \"constant\", rate = \"100 Mbit/s\", size = \"1472 B\" }}\ndscp = {dscp:?}")
     });
     let full = run(&text("rate = \"HtMcs7\"\nlifetime = \"10 s\"", &first, &second));
-    let radio = &full.summary.radios[0];
+    let radio = &full.summary.interfaces[0];
     let [voice, background] = [radio.voice.as_deref().unwrap(), radio.background.as_deref().unwrap()];
     assert!(radio.best_effort.is_none() && radio.video.is_none());
     assert_eq!(voice.sent_frames + background.sent_frames, radio.sent_frames);
@@ -229,9 +229,13 @@ fn a_swarm_without_flows_runs_to_its_end() {
         for nodes in [1, 30] {
             let text = swarm(nodes, "20 s", &format!("routing = {protocol:?}"), "flows = 0\n");
             let result = run(&text);
-            assert_eq!((result.summary.flows.len(), result.summary.radios.len()), (0, nodes as usize), "{protocol}");
+            assert_eq!(
+                (result.summary.flows.len(), result.summary.interfaces.len()),
+                (0, nodes as usize),
+                "{protocol}"
+            );
             assert!((result.summary.simulated_s - 20.0).abs() < 1e-9, "{protocol}: {} s", result.summary.simulated_s);
-            let sent: u64 = result.summary.radios.iter().map(|radio| radio.sent_frames).sum();
+            let sent: u64 = result.summary.interfaces.iter().map(|radio| radio.sent_frames).sum();
             // Protocols with HELLOs or adverts send them, to nobody if need be; the others have nothing to say.
             let talks = !matches!(*protocol, "oracle" | "static");
             assert_eq!(sent > 0, talks, "{protocol}, {nodes} nodes: {sent} frames");
@@ -245,8 +249,8 @@ fn five_hundred_nodes_without_flows_are_silent() {
     let rest = "area = [\"1000 m\", \"1000 m\", \"30 m\"]\nflows = 0\nmobility = \"gauss-markov\"\n";
     let text = swarm(500, "60 s", "routing = \"oracle\"", rest);
     let result = run(&text.replacen("area = [\"100 m\", \"100 m\", \"30 m\"]\n", "", 1));
-    assert_eq!(result.summary.radios.len(), 500);
-    assert!(result.summary.radios.iter().all(|radio| radio.sent_frames == 0 && radio.busy == 0.0));
+    assert_eq!(result.summary.interfaces.len(), 500);
+    assert!(result.summary.interfaces.iter().all(|radio| radio.sent_frames == 0 && radio.busy == 0.0));
 }
 
 /// The time at which the third node of [`broken_chain`] is in reach again.

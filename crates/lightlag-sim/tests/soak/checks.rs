@@ -47,7 +47,7 @@ pub fn swarm(result: &RunResult) {
     }
     trace(result, &network);
     about(scenario, &network);
-    for radio in &result.summary.radios {
+    for radio in &result.summary.interfaces {
         assert!((0.0..=1.0).contains(&radio.busy) && radio.retries <= radio.sent_frames, "{radio:#?}");
         // The last frame counts with all of its airtime.
         let sent = radio.unicast_airtime_s + radio.broadcast_airtime_s + radio.control_airtime_s;

@@ -61,8 +61,8 @@ export function scenarioOf(scenario: unknown): string {
 
 /** The tables, as the command line prints them. */
 export function tablesOf(run: Pick<WholeRun, "summary">): TextTable[] {
-  const { flows, legs, links, proxies, radios } = summaryOf(run);
-  return analysed({ tables: { flows, legs, links, proxies, radios } });
+  const { flows, legs, links, proxies, interfaces } = summaryOf(run);
+  return analysed({ tables: { flows, legs, links, proxies, interfaces } });
 }
 
 function tableOf({ title, columns, rows }: TextTable): string {

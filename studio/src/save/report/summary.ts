@@ -82,7 +82,7 @@ export interface ProxySummary {
   max_buffer_bytes: number;
 }
 
-export interface RadioSummary {
+export interface InterfaceSummary {
   name: string;
   medium: string;
   utilisation: number;
@@ -107,7 +107,7 @@ export interface Summary {
   links: LinkSummary[];
   legs: LegSummary[];
   proxies: ProxySummary[];
-  radios: RadioSummary[];
+  interfaces: InterfaceSummary[];
   scenario: Record<string, unknown>;
   seed: number;
   simulated_s: number;
@@ -117,5 +117,5 @@ export interface Summary {
 }
 
 export function summaryOf(run: Pick<WholeRun, "summary">): Summary {
-  return { legs: [], proxies: [], radios: [], ...run.summary } as unknown as Summary;
+  return { legs: [], proxies: [], interfaces: [], ...run.summary } as unknown as Summary;
 }

@@ -1,4 +1,4 @@
-//! The radios of nodes, and their positions.
+//! Interfaces of nodes to media, and positions of nodes.
 
 use crate::media::{AnyMedium, Interface, Media};
 use crate::table::{Names, recorded, rows};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 rows! {
     /// A node's interface to a medium. Columns of access classes are there if some radio had packets of another class than best
     /// effort.
-    pub struct RadioSummary, hashed by
+    pub struct InterfaceSummary, hashed by
         node, medium, sent_frames, received_frames, retries, collisions, utilisation
     {
         /// Name of the interface, `node@medium`.
@@ -121,8 +121,8 @@ recorded! {
     }
 }
 
-/// Facts of a result about a radio beside numbers, and the path of its node.
-pub(super) struct RadioIdentity {
+/// Facts of a result about an interface beside numbers, and the path of its node.
+pub(super) struct InterfaceIdentity {
     pub(super) name: String,
     node: String,
     medium: String,
@@ -131,8 +131,8 @@ pub(super) struct RadioIdentity {
     motion: Motion,
 }
 
-impl RadioIdentity {
-    /// The radios of all media, in the order of the media and of the nodes on each.
+impl InterfaceIdentity {
+    /// The interfaces to all media, in the order of the media and of the nodes on each.
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let of = |medium: &lightlag_scenario::Medium| -> Vec<Self> {
             let member = |member: &lightlag_scenario::Member| {
@@ -151,13 +151,13 @@ impl RadioIdentity {
     }
 }
 
-/// The positions of all nodes with radios, at the start and once each interval.
-pub(super) fn positions(radios: &[RadioIdentity], interval: Option<Duration>, end: Instant) -> Positions {
+/// The positions of all nodes on media, at the start and once each interval.
+pub(super) fn positions(interfaces: &[InterfaceIdentity], interval: Option<Duration>, end: Instant) -> Positions {
     let mut positions = Positions::default();
     let Some(interval) = interval else { return positions };
     let mut nodes = BTreeMap::new();
-    for radio in radios {
-        nodes.entry(radio.number).or_insert_with(|| radio.motion.clone());
+    for interface in interfaces {
+        nodes.entry(interface.number).or_insert_with(|| interface.motion.clone());
     }
     let mut now = Instant::ZERO;
     while now <= end && !nodes.is_empty() {
@@ -174,15 +174,15 @@ pub(super) fn positions(radios: &[RadioIdentity], interval: Option<Duration>, en
     positions
 }
 
-/// One for each radio.
-pub(super) fn radio_summaries(
+/// One for each interface.
+pub(super) fn interface_summaries(
     media: Option<&Media>,
-    identities: Vec<RadioIdentity>,
+    identities: Vec<InterfaceIdentity>,
     end: Instant,
-) -> Vec<RadioSummary> {
+) -> Vec<InterfaceSummary> {
     let Some(media) = media else { return Vec::new() };
     let elapsed = end.as_secs_f64().max(1e-9);
-    let summary = |(interface, identity): (&Interface, RadioIdentity)| {
+    let summary = |(interface, identity): (&Interface, InterfaceIdentity)| {
         let AnyMedium::Wifi(wifi) = &media.shared[interface.medium].medium;
         let counters = wifi.station_counters(interface.station, end);
         let traffic = interface.agent.traffic();
@@ -192,7 +192,7 @@ pub(super) fn radio_summaries(
         let is_one = classes[1..].iter().all(Option::is_none);
         let [best_effort, background, video, voice] =
             classes.map(|of| of.filter(|_| !is_one).map(|of| Box::new(ClassSummary::new(of, elapsed))));
-        RadioSummary {
+        InterfaceSummary {
             name: identity.name,
             node: identity.node,
             medium: identity.medium,
