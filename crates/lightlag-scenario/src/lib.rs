@@ -16,20 +16,20 @@ mod spec;
 mod warnings;
 
 pub use network::{
-    CapturePlace, CapturePlan, Crossing, Filed, Flow, Hop, LinkDirection, LinkProperties, Medium, Member, Network,
-    Part, Proxy, Rerouted, SignalPlan, Space, Split, Weather,
+    CapturePlace, CapturePlan, Crossing, Filed, Flow, Hop, LinkDirection, LinkProperties, Medium, MediumPlan, Member,
+    Network, Part, Proxy, Rerouted, SignalPlan, Space, Split, Weather, WifiPlan,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
     Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
     Defaults, Dumbbell, Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
-    Http, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumSpec, Model,
-    NodeSpec, OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink, PointToPoint,
-    Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Requests,
-    Routing, Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec, Swarm, Terminal,
-    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied, Web, Written,
-    know_schema, own_traffic,
+    Http, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumKind, MediumSpec,
+    Model, NodeSpec, OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink,
+    PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record,
+    Reorder, Requests, Routing, Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec,
+    Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied,
+    Web, Written, know_schema, own_traffic,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

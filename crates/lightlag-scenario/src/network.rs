@@ -3,6 +3,7 @@
 use crate::spec::{IpVersion, Line, LinkSide, Reader, Traffic, Transport};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
+use lightlag_mobility::Motion;
 use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::own::Own as OwnQueue;
 use lightlag_net::{
@@ -48,13 +49,13 @@ pub struct Network {
     pub captures: Option<CapturePlan>,
 }
 
-/// A radio medium.
+/// A medium that nodes share.
 #[derive(Clone, Debug)]
 pub struct Medium {
     /// Unique.
     pub name: String,
-    /// The channel.
-    pub config: MediumConfig,
+    /// Its kind, with the settings of the kind.
+    pub plan: MediumPlan,
     /// The way in which the nodes on it find their routes.
     pub routing: Router,
     /// Whether these nodes have to ask for addresses on it.
@@ -63,6 +64,38 @@ pub struct Medium {
     pub elfn: bool,
     /// The nodes on it.
     pub members: Vec<Member>,
+}
+
+impl Medium {
+    /// The way that each member takes.
+    pub fn motions(&self) -> impl Iterator<Item = &Motion> {
+        match &self.plan {
+            MediumPlan::Wifi(wifi) => wifi.stations.iter().map(|station| &station.motion),
+        }
+    }
+
+    /// The channel of 802.11 that it is, if it is one.
+    pub fn wifi(&self) -> Option<&WifiPlan> {
+        match &self.plan {
+            MediumPlan::Wifi(wifi) => Some(wifi),
+        }
+    }
+}
+
+/// The kind of a medium, with its settings and those of its stations.
+#[derive(Clone, Debug)]
+pub enum MediumPlan {
+    /// A channel of 802.11.
+    Wifi(WifiPlan),
+}
+
+/// A channel of 802.11.
+#[derive(Clone, Debug)]
+pub struct WifiPlan {
+    /// The channel.
+    pub config: MediumConfig,
+    /// The station of each member: its radio, and the way that it takes.
+    pub stations: Vec<StationConfig>,
 }
 
 /// A constellation and its place among the nodes and links of the network.
@@ -216,8 +249,6 @@ pub struct Crossing {
 pub struct Member {
     /// The node.
     pub node: NodeId,
-    /// Its radio, and the way that it takes.
-    pub station: StationConfig,
 }
 
 /// One direction of a link: its place, and its properties, which it shares with the directions that have the same.
@@ -573,8 +604,9 @@ impl Network {
     /// The rate of data of the radios on a medium, the fastest if they choose it.
     pub fn rate_on_air(&self, crossing: Crossing) -> Option<Rate> {
         let medium = &self.media[crossing.medium];
-        let radio = &medium.members[crossing.from as usize].station.radio;
-        radio.data_modes(&medium.config).ok().map(|[_, fastest]| fastest.rate())
+        let wifi = medium.wifi()?;
+        let radio = &wifi.stations[crossing.from as usize].radio;
+        radio.data_modes(&wifi.config).ok().map(|[_, fastest]| fastest.rate())
     }
 
     /// Finds the slowest link direction on the way of a flow, by the rates at the start.

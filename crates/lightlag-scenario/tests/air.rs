@@ -1,7 +1,7 @@
 //! Warnings about radio media, and what they refuse.
 
 use lightlag_core::params::Registered;
-use lightlag_scenario::{ScenarioError, Warning, parse_toml};
+use lightlag_scenario::{MediumPlan, ScenarioError, Warning, parse_toml};
 use lightlag_wifi::class::Parameters;
 use lightlag_wifi::rate::{Arf, RateControl};
 use lightlag_wifi::{Class, Radio};
@@ -477,6 +477,30 @@ fn wrong_code_points_are_refused() {
 }
 
 #[test]
+fn a_medium_has_a_kind() {
+    let named = LISTED.replace("name = \"low\"", "name = \"low\"\nkind = \"wifi\"");
+    assert_eq!(parse_toml(&named, &[]).unwrap(), parse_toml(LISTED, &[]).unwrap(), "the default");
+    assert_refused(
+        &named,
+        &[
+            (
+                "kind = \"wifi\"",
+                "kind = \"wify\"",
+                "media[0].kind",
+                "\"wify\" is not a kind of medium; did you mean \"wifi\"?",
+            ),
+            (
+                "kind = \"wifi\"",
+                "kind = \"dvb\"",
+                "media[0].kind",
+                "\"dvb\" is not a kind of medium; write one of wifi",
+            ),
+            ("kind = \"wifi\"", "kind = 3", "media[0].kind", "3 is not"),
+        ],
+    );
+}
+
+#[test]
 fn a_radio_is_written_as_it_was_read() {
     let text = LISTED
         .replace(
@@ -491,7 +515,8 @@ fn a_radio_is_written_as_it_was_read() {
     assert_eq!(lightlag_scenario::parse_json(&written, &[]).unwrap(), scenario);
     let network = scenario.expand().unwrap();
     assert_eq!([0, 1].map(|at| network.media[at].elfn), [true, false]);
-    let [a, b] = [0, 1].map(|at| &network.media[0].members[at].station.radio);
+    let MediumPlan::Wifi(wifi) = &network.media[0].plan;
+    let [a, b] = [0, 1].map(|at| &wifi.stations[at].radio);
     let parameters = |radio: &Radio, class| {
         let Parameters { aifsn, cw_min, cw_max, .. } = radio.edca.of(class);
         (aifsn, cw_min, cw_max)

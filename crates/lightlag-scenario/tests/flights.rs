@@ -19,8 +19,7 @@ fn places(text: &str, seconds: f64) -> Result<Vec<Vector>, String> {
     let joined = |errors: Vec<_>| errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
     let network = parse_toml(text, &[]).map_err(joined)?.expand().map_err(joined)?;
     let at = Instant::ZERO + Duration::from_secs_f64(seconds);
-    let mut members = network.media[0].members.clone();
-    Ok(members.iter_mut().map(|member| member.station.motion.position(at)).collect())
+    Ok(network.media[0].motions().map(|motion| motion.clone().position(at)).collect())
 }
 
 fn swarm(nodes: u32, mobility: &str, rest: &str) -> String {

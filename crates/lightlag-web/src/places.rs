@@ -41,7 +41,7 @@ impl Places {
             return Err("the scenario has no nodes with radios".to_owned());
         }
         let nodes = members.iter().map(|member| network.nodes[member.node.0 as usize].clone()).collect();
-        let start: Vec<Motion> = members.iter().map(|member| member.station.motion.clone()).collect();
+        let start: Vec<Motion> = network.media.iter().flat_map(|medium| medium.motions().cloned()).collect();
         let end = scenario.duration.as_secs_f64().min(LONGEST);
         Ok(Ok(Self::Flight { nodes, motions: start.clone(), start, now: 0.0, end }))
     }

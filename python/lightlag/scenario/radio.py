@@ -70,6 +70,8 @@ class Medium(Radio):
 
     name: str | None = None
     """Its name; by default ``"air"``."""
+    kind: Literal["wifi"] | None = None
+    """Its kind; by default ``"wifi"``, a channel of 802.11."""
     standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac"] | None = None
     """The amendment of 802.11; by default 802.11n."""
     frequency: str | None = None

@@ -2,9 +2,9 @@
 
 use super::flights::{Flights, listed_area};
 use super::joins::{Joins, Nodes};
-use crate::network::{Medium, Member};
+use crate::network::{Medium, MediumPlan, Member, WifiPlan};
 use crate::read::{Errors, Path, not_one_of, shortened};
-use crate::spec::{MediumSpec, NodeSpec, Scenario, Swarm, Topology};
+use crate::spec::{MediumKind, MediumSpec, NodeSpec, Scenario, Swarm, Topology, WifiSpec};
 use lightlag_core::params::Registered;
 use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
@@ -129,17 +129,19 @@ pub(super) fn built(
     let area = swarm.and_then(|swarm| area_of(swarm, errors));
     let mut flights = Flights::new(scenario, area);
     let area = area.filter(|area| swarm.is_none_or(|swarm| flies(swarm, area, &mut flights, errors)));
-    let medium = |medium: &Radios| Medium {
-        name: medium.spec.name.clone(),
-        config: medium.spec.config.clone(),
-        routing: medium.spec.routing.clone(),
-        arp: medium.spec.arp,
-        elfn: medium.spec.elfn,
-        members: medium
-            .radios
-            .iter()
-            .filter_map(|radio| member(radio, medium.spec, area.as_ref(), nodes, seed, &mut flights, errors))
-            .collect(),
+    let medium = |medium: &Radios| {
+        let MediumKind::Wifi(wifi) = &medium.spec.kind;
+        let found = medium.radios.iter();
+        let found = found.filter_map(|radio| member(radio, wifi, area.as_ref(), nodes, seed, &mut flights, errors));
+        let (members, stations) = found.unzip();
+        Medium {
+            name: medium.spec.name.clone(),
+            plan: MediumPlan::Wifi(WifiPlan { config: wifi.config.clone(), stations }),
+            routing: medium.spec.routing.clone(),
+            arp: medium.spec.arp,
+            elfn: medium.spec.elfn,
+            members,
+        }
     };
     let media = media.iter().map(medium).collect();
     (media, flights.doubts())
@@ -178,13 +180,13 @@ fn flies(swarm: &Swarm, area: &Area, flights: &mut Flights, errors: &mut Errors)
 
 fn member(
     radio: &Radio,
-    medium: &MediumSpec,
+    medium: &WifiSpec,
     area: Option<&Area>,
     nodes: &Nodes,
     seed: u64,
     flights: &mut Flights,
     errors: &mut Errors,
-) -> Option<Member> {
+) -> Option<(Member, StationConfig)> {
     let name = nodes.name(radio.node);
     let (motion, settings) = match radio.of {
         Of::Swarm { swarm, number } => {
@@ -207,7 +209,7 @@ fn member(
             (listed_motion(node, area, seed, flights, &at, errors)?, settings)
         }
     };
-    Some(Member { node: radio.node, station: StationConfig { name: name.to_owned(), motion, radio: settings } })
+    Some((Member { node: radio.node }, StationConfig { name: name.to_owned(), motion, radio: settings }))
 }
 
 /// The way of a listed node.

@@ -53,7 +53,7 @@ pub use iot::Iot;
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSide, LinkSpec};
 pub use loss::LossModel;
-pub use medium::{MediumSpec, RadioChanges};
+pub use medium::{MediumKind, MediumSpec, RadioChanges, WifiSpec};
 pub use model::Model;
 pub use node::NodeSpec;
 pub use places::know_schema;

@@ -3,7 +3,6 @@
 //! Each rule compares a flow or a queue with its path: the round trip without queueing, and the bandwidth-delay product
 //! at the slowest link. Flows that share a bottleneck are compared with their share.
 
-mod air;
 mod idle;
 mod kind;
 mod outage;
@@ -13,6 +12,7 @@ mod scps;
 mod signals;
 mod sky;
 mod start;
+mod wifi;
 
 pub use kind::{Kind, Warning};
 

@@ -3,7 +3,7 @@
 use super::Load;
 use lightlag_net::StationId;
 use lightlag_net::medium::Medium;
-use lightlag_scenario::Medium as Plan;
+use lightlag_scenario::{Medium as Planned, MediumPlan};
 use lightlag_wifi::Wifi;
 use std::ops::{Deref, DerefMut};
 
@@ -16,9 +16,12 @@ pub(crate) enum AnyMedium {
 
 impl AnyMedium {
     /// The medium of a network, in a run with this seed.
-    pub(super) fn new(plan: &Plan, seed: u64) -> Self {
-        let stations = plan.members.iter().map(|member| member.station.clone()).collect();
-        Self::Wifi(Box::new(Wifi::new(&plan.config, stations, seed, &plan.name)))
+    pub(super) fn new(planned: &Planned, seed: u64) -> Self {
+        match &planned.plan {
+            MediumPlan::Wifi(wifi) => {
+                Self::Wifi(Box::new(Wifi::new(&wifi.config, wifi.stations.clone(), seed, &planned.name)))
+            }
+        }
     }
 
     /// Starts reporting the frames that one of these stations sends or understands.

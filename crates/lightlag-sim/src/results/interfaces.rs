@@ -135,17 +135,17 @@ impl InterfaceIdentity {
     /// The interfaces to all media, in the order of the media and of the nodes on each.
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let of = |medium: &lightlag_scenario::Medium| -> Vec<Self> {
-            let member = |member: &lightlag_scenario::Member| {
+            let member = |(member, motion): (&lightlag_scenario::Member, &Motion)| {
                 let node = network.nodes[member.node.0 as usize].clone();
                 Self {
                     name: format!("{node}@{}", medium.name),
                     node,
                     medium: medium.name.clone(),
                     number: member.node.0,
-                    motion: member.station.motion.clone(),
+                    motion: motion.clone(),
                 }
             };
-            medium.members.iter().map(member).collect()
+            medium.members.iter().zip(medium.motions()).map(member).collect()
         };
         network.media.iter().flat_map(of).collect()
     }

@@ -1,4 +1,4 @@
-//! Radio media whose nodes do not reach each other as one may expect.
+//! Media of 802.11 whose nodes do not reach each other as one may expect.
 //!
 //! - `sight`: who reaches whom, at the start and at times of the run.
 
@@ -6,8 +6,8 @@ mod sight;
 
 use super::{Found, Kind, Warning, percent, seconds};
 use crate::expand::flow_path;
-use crate::network::{Crossing, Flow, Hop, Medium, Network};
-use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport};
+use crate::network::{Crossing, Flow, Hop, Medium, Network, WifiPlan};
+use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport, WifiSpec};
 use lightlag_core::params::{Registered, Value};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
@@ -37,6 +37,11 @@ const LOSSY: f64 = 0.1;
 const HEADERS: u64 = 38;
 const UDP_HEADER: u64 = 8;
 
+/// The channel and the stations of a medium of this kind.
+fn wifi(medium: &Medium) -> &WifiPlan {
+    medium.wifi().expect("warnings look at channels of 802.11 alone")
+}
+
 impl Scenario {
     /// Warnings about media and the ways over them.
     pub(super) fn airs(&self, network: &Network, found: &mut Found) {
@@ -48,7 +53,7 @@ impl Scenario {
         let legs: Vec<Vec<Crossing>> = network.flows.iter().map(crossings).collect();
         for (number, medium) in network.media.iter().enumerate() {
             let stations = medium.members.len() as u64;
-            if stations < 2 || stations * stations > MOST_LOSSES {
+            if medium.wifi().is_none() || stations < 2 || stations * stations > MOST_LOSSES {
                 continue;
             }
             let path = self.medium_path(number);
@@ -93,7 +98,7 @@ impl Scenario {
     /// Neighbours of whom routing knows by broadcasts, and whom data does not reach.
     fn grey_zone(&self, medium: &Medium, data: &Sight, path: &str, found: &mut Found) {
         let Some(known_snr) = medium.routing.protocol().and_then(least_snr) else { return };
-        let broadcast_rate = &medium.members[0].station.radio.broadcast_rate;
+        let broadcast_rate = &wifi(medium).stations[0].radio.broadcast_rate;
         let needed = needed_snr(medium, Pace::Slowest);
         if mode(medium, Pace::Slowest) == mode(medium, Pace::Broadcast) || known_snr >= needed - 1.0 {
             return;
@@ -120,11 +125,11 @@ impl Scenario {
 
     /// A length of aggregates that was set, or a standard with aggregates, at a rate that has none.
     fn never_aggregates(&self, medium: &Medium, number: usize, path: &str, found: &mut Found) {
-        let asked = medium.members[0].station.radio.aggregation;
-        let spec = self.medium_spec(number);
+        let asked = wifi(medium).stations[0].radio.aggregation;
+        let spec = self.wifi_spec(number);
         let is_set = asked != Radio::default().aggregation || spec.is_some_and(|spec| spec.names_aggregation);
         let named = spec.is_some_and(|spec| spec.names_standard);
-        let is_high = matches!(medium.config.standard, Standard::N | Standard::Ac);
+        let is_high = matches!(wifi(medium).config.standard, Standard::N | Standard::Ac);
         if asked == 0.0 || !(is_set || (named && is_high)) {
             return;
         }
@@ -137,18 +142,19 @@ impl Scenario {
     }
 
     /// The medium as the scenario says it: those of the list come first.
-    fn medium_spec(&self, number: usize) -> Option<&MediumSpec> {
-        match (&self.topology, self.media.get(number)) {
+    fn wifi_spec(&self, number: usize) -> Option<&WifiSpec> {
+        let spec = match (&self.topology, self.media.get(number)) {
             (_, Some(listed)) => Some(listed),
             (Some(Topology::Swarm(swarm)), None) => Some(&swarm.medium),
             (_, None) => None,
-        }
+        };
+        spec.and_then(MediumSpec::wifi)
     }
 
     /// Flows whose ends are never connected, and static routes over hops that do not last.
     fn meetings(&self, network: &Network, medium: &Medium, number: usize, legs: &[Vec<Crossing>], found: &mut Found) {
         let stations = medium.members.len();
-        let is_still = medium.members.iter().all(|member| member.station.motion.max_speed() == 0.0);
+        let is_still = medium.motions().all(|motion| motion.max_speed() == 0.0);
         let most = (MOST_LOSSES / (stations * stations) as u64).min(TIMES);
         let times = if is_still { 1 } else { most.max(1) };
         let mut air = air(medium, self.seed, false);
@@ -303,18 +309,18 @@ enum Pace {
 }
 
 fn mode(medium: &Medium, pace: Pace) -> Option<Mode> {
-    let radio = &medium.members[0].station.radio;
-    let data = || radio.data_modes(&medium.config).ok();
+    let radio = &wifi(medium).stations[0].radio;
+    let data = || radio.data_modes(&wifi(medium).config).ok();
     match pace {
         Pace::Slowest => data().map(|[slowest, _]| slowest),
         Pace::Fastest => data().map(|[_, fastest]| fastest),
-        Pace::Broadcast => medium.config.capabilities().mode(&radio.broadcast_rate).ok(),
+        Pace::Broadcast => wifi(medium).config.capabilities().mode(&radio.broadcast_rate).ok(),
     }
 }
 
 /// The name of a mode as a scenario gives it.
 fn mode_name(medium: &Medium, pace: Pace) -> String {
-    let radio = &medium.members[0].station.radio;
+    let radio = &wifi(medium).stations[0].radio;
     match pace {
         Pace::Broadcast => radio.broadcast_rate.clone(),
         _ if matches!(radio.rate_control, RateControl::Fixed(_)) => radio.rate.clone(),
@@ -324,7 +330,7 @@ fn mode_name(medium: &Medium, pace: Pace) -> String {
 
 /// The same with the way in which it was chosen.
 fn rate(medium: &Medium, pace: Pace) -> String {
-    let control = &medium.members[0].station.radio.rate_control;
+    let control = &wifi(medium).stations[0].radio.rate_control;
     let name = mode_name(medium, pace);
     match (control, pace) {
         (RateControl::Fixed(_), _) | (_, Pace::Broadcast) => name,
@@ -335,32 +341,33 @@ fn rate(medium: &Medium, pace: Pace) -> String {
 
 /// The ratio of signal to noise, in dB, at which full frames of data arrive with this probability.
 fn needed_for(medium: &Medium, probability: f64) -> f64 {
-    let curves = ErrorCurves::new(medium.config.errors);
+    let curves = ErrorCurves::new(wifi(medium).config.errors);
     let needed = |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, probability));
     mode(medium, Pace::Slowest).map_or(f64::NEG_INFINITY, needed)
 }
 
 /// The ratio of signal to noise, in dB, that a radio needs for every other full frame.
 fn needed_snr(medium: &Medium, pace: Pace) -> f64 {
-    let radio = &medium.members[0].station.radio;
-    let curves = ErrorCurves::new(medium.config.errors);
+    let radio = &wifi(medium).stations[0].radio;
+    let curves = ErrorCurves::new(wifi(medium).config.errors);
     let decoded =
         mode(medium, pace).map_or(f64::NEG_INFINITY, |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, 0.5)));
-    let detected = radio.detection - decibels(noise_floor(medium.config.width, radio.noise_figure));
+    let detected = radio.detection - decibels(noise_floor(wifi(medium).config.width, radio.noise_figure));
     decoded.max(detected).max(radio.detection_snr)
 }
 
 /// The share of full frames of data that arrive with this ratio, in dB.
 fn success(medium: &Medium, snr: f64) -> f64 {
-    let curves = ErrorCurves::new(medium.config.errors);
+    let curves = ErrorCurves::new(wifi(medium).config.errors);
     mode(medium, Pace::Slowest)
         .map_or(0.0, |mode| error_model::success(curves.ln_success(mode, ratio(snr), 8 * FULL_FRAME)))
 }
 
 /// The distance in metres that frames of the first node cross, without shadowing and fading, at its height.
 fn range(medium: &Medium, pace: Pace) -> f64 {
-    let first = &medium.members[0].station;
-    let (radio, config) = (&first.radio, &medium.config);
+    let WifiPlan { config, stations } = wifi(medium);
+    let first = &stations[0];
+    let radio = &first.radio;
     let noise = decibels(noise_floor(config.width, radio.noise_figure));
     let most = radio.power + 2.0 * radio.gain - noise - needed_snr(medium, pace);
     let here = first.motion.clone().position(Instant::ZERO);
@@ -400,15 +407,15 @@ fn offered(
     found: &mut Found,
 ) {
     let Some(mode) = mode(medium, Pace::Fastest) else { return };
-    let timing = Timing::new(medium.config.band());
-    let radio = &medium.members[0].station.radio;
+    let timing = Timing::new(wifi(medium).config.band());
+    let radio = &wifi(medium).stations[0].radio;
     let answer = timing.sifs + BasicRates::MANDATORY.answer(mode).duration(ACK_SIZE);
     let together = mode.aggregates() && radio.aggregation > 0.0;
     // The time around the frames of a flow, with the mean backoff: half of the least window. Frames that leave together share
     // it and their headers, so nothing of either is sure.
     let around = |flow: &Flow| {
         let class = flow.dscp.map_or(radio.access_class, Class::of_dscp);
-        let (space, window) = match medium.config.standard {
+        let (space, window) = match wifi(medium).config.standard {
             _ if together => return 0.0,
             Standard::A | Standard::G => (timing.difs(), 15),
             Standard::N | Standard::Ac => (timing.aifs(radio.edca.of(class).aifsn), radio.edca.of(class).cw_min),

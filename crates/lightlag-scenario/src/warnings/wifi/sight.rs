@@ -1,6 +1,7 @@
 //! Reach on a medium: the stations that each one reaches, at times in their order.
 
-use crate::network::Medium;
+use super::wifi;
+use crate::network::{Medium, WifiPlan};
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 use lightlag_net::{Medium as _, StationId};
@@ -95,15 +96,15 @@ impl Sight {
 
 /// The medium as runs with this seed have it, with all radios at their rates of broadcasts if it is asked for.
 pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Wifi<()> {
-    let stations = plan.members.iter().map(|member| {
-        let mut station = member.station.clone();
+    let WifiPlan { config, stations } = wifi(plan);
+    let stations = stations.iter().cloned().map(|mut station| {
         if as_broadcasts {
             station.radio.rate.clone_from(&station.radio.broadcast_rate);
             station.radio.rate_control = RateControl::default();
         }
         station
     });
-    Wifi::new(&plan.config, stations.collect(), seed, &plan.name)
+    Wifi::new(config, stations.collect(), seed, &plan.name)
 }
 
 /// Where a station is.
