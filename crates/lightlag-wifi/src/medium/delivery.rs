@@ -211,7 +211,7 @@ impl<P: Clone> Wifi<P> {
     ) {
         let noise_dbm = decibels(self.hearings[at.index()].noise());
         let whole = Aired {
-            at: at,
+            at,
             from: frame.from,
             to: frame.to,
             kind: frame.kind,
@@ -345,7 +345,7 @@ impl<P: Clone> Wifi<P> {
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
-        let event = Event::Received { at: at, from: peer.station, to, payload, snr_db };
+        let event = Event::Received { at, from: peer.station, to, payload, snr_db };
         let Self { stations, events, changed, .. } = self;
         let state = &mut stations[at.index()];
         let reordered = state.reordered(peer);
@@ -383,7 +383,7 @@ impl<P: Clone> Wifi<P> {
         };
         let from = frame.from;
         let snr_db = decibels(ratio) as f32;
-        self.events.push_back(Event::Received { at: at, from, to: frame.to, payload, snr_db });
+        self.events.push_back(Event::Received { at, from, to: frame.to, payload, snr_db });
     }
 
     /// Packets that have waited too long for those before them are released.

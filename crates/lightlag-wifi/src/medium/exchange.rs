@@ -217,7 +217,7 @@ impl<P: Clone> Wifi<P> {
         let sent = state.take_current(now);
         if let Some(Pending { msdu: Msdu { to: Addressee::One(to), payload, .. }, .. }) = sent {
             state.counters.settled += 1;
-            self.events.push_back(Event::Acknowledged { at: at, to, payload });
+            self.events.push_back(Event::Acknowledged { at, to, payload });
         }
         self.next(at, now, Some(next));
     }
@@ -256,7 +256,7 @@ impl<P: Clone> Wifi<P> {
             let event = match pending.msdu {
                 Msdu { to: Addressee::One(to), payload, .. } if arrived => {
                     state.counters.settled += 1;
-                    Event::Acknowledged { at: at, to, payload }
+                    Event::Acknowledged { at, to, payload }
                 }
                 _ => {
                     state.counters.dropped_retry += 1;

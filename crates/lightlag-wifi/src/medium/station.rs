@@ -284,7 +284,7 @@ impl<P> StationState<P> {
                 }
             }
         }
-        Event::Dropped { at: at, to, payload, cause, arrived }
+        Event::Dropped { at, to, payload, cause, arrived }
     }
 
     /// The class that may send next, if the medium stays idle, and when.
