@@ -45,7 +45,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: studio page player test-studio docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
-.PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python
+.PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 
 help:
@@ -66,7 +66,10 @@ man: $(BIN)/.engine
 
 # --- check and test ---------------------------------------------------------------------------------------------------
 
-test: check test-rust test-instructions wheel-test test-python ## run the checks and tests that must pass before a push
+test: check test-rust test-short ## run the checks and tests that must pass before a push
+
+# The page comes first, so that the wheel is built once, with it.
+test-all: page check test-rust test-instructions wheel-test test-python test-studio docs dependencies interop-short
 
 check: check-rust check-python
 
@@ -96,6 +99,10 @@ test-instructions: $(BENCH)
 # The tests of a file stay in one process, because they share networks and runs.
 test-python: $(BIN)/.dev $(BIN)/.engine | chromium
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+
+# Those that take seconds are marked as long.
+test-short: $(BIN)/.dev $(BIN)/.engine
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m "not long"
 
 presets: $(BIN)/.engine
 	PYTHONPATH=scripts $(BIN)/python -m manual.presets
