@@ -56,8 +56,6 @@ Given = tuple[str, str, float, float, float, str, str]
 _made: weakref.WeakKeyDictionary[type, dict[tuple[str, str | None, str], _engine.Algorithm]] = (
     weakref.WeakKeyDictionary()
 )
-_owners: dict[tuple[type, str], str] = {}
-"""The class that has a name, by the kind of algorithm: module and name."""
 
 
 def is_own(value: object) -> bool:
@@ -93,20 +91,13 @@ def register(cls: Any, name: str | None = None) -> str:
     Raises
     ------
     InputError
-        If it is no algorithm, or if its name is taken by one of lightlag or by another class. A class that is defined
-        again, as in a notebook, takes the place of its earlier version.
+        If it is no algorithm, or if its name is taken by one of lightlag.
     """
     made = algorithm(cls, name=name)
-    kind = next(base for base in BASES if issubclass(cls, base))
-    owner, this = _owners.get((kind, made.name)), f"{cls.__module__}.{cls.__qualname__}"
-    if owner not in (None, this):
-        message = f"{made.name!r} is the name of {owner} already; give one of the two another name"
-        raise InputError(f"{cls.__name__}: {message}")
     try:
         made.register()
     except ValueError as error:
         raise InputError(f"{cls.__name__}: {error}") from None
-    _owners[kind, made.name] = this
     return made.name
 
 
