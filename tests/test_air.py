@@ -18,7 +18,10 @@ ROOT = Path(__file__).parents[1]
 TSHARK = shutil.which("tshark")
 CARGO = shutil.which("cargo")
 
-pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark"),
+]
 
 WARNING = 6_291_456
 """Severity of an expert message from which on it says that something is wrong."""

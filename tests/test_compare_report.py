@@ -131,6 +131,7 @@ def test_numbers_can_be_sorted(comparison: ll.Comparison, text: str) -> None:
     assert any(attributes.get("class") == "sortable" for tag, attributes in page.tags if tag == "table")
 
 
+@pytest.mark.long
 def test_the_same_comparison_gives_the_same_bytes(comparison: ll.Comparison, tmp_path: Path) -> None:
     assert len(comparison.figures) >= 8, "enough for two processes"
     one, two = (

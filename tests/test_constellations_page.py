@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import lightlag as ll
 import pages
 from lightlag import presets
+
+pytestmark = pytest.mark.long
 
 PAGE = pages.ROOT / "docs" / "constellations.md"
 

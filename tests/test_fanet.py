@@ -53,6 +53,8 @@ from lightlag_papers.kept import KeptRuns
 from lightlag_papers.paper import Effort, Paper, Reproduction
 from lightlag_papers.table import Row, Verdict
 
+pytestmark = pytest.mark.long
+
 AIR = Air(sent=100, retries=20, dropped=50, broken=40, routing_bytes=1000)
 
 

@@ -21,6 +21,8 @@ from PIL import Image
 import gallery
 from lightlag.drawing import styled
 
+pytestmark = pytest.mark.long
+
 NARROW = [
     name
     for name in gallery.names()

@@ -9,6 +9,8 @@ import pytest
 
 from manual import gallery
 
+pytestmark = pytest.mark.long
+
 QUESTIONS = gallery.questions()
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TOLERANCE = 0.05

@@ -18,6 +18,8 @@ from lightlag_papers.hybla_cubic import comparison, equations, growth, peer, swe
 from lightlag_papers.hybla_cubic.comparison import Setting
 from lightlag_papers.paper import Effort
 
+pytestmark = pytest.mark.long
+
 
 def test_bic_turns_from_additive_increase_to_search_to_probing() -> None:
     bic = equations.Bic(1750.0, 2000.0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lightlag_papers.hypatia import figures, setting, transport, ways
 from lightlag_papers.paper import Effort
 from lightlag_papers.table import Verdict
+
+pytestmark = pytest.mark.long
 
 
 def test_the_series_of_hypatias_own_test_is_reproduced() -> None:

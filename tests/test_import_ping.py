@@ -185,6 +185,7 @@ def line(number: int, ms: float, stamp: float | None = None) -> str:
 HEADER = "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_stamps", [True, False])
 def test_sequence_numbers_wrap(tmp_path: Path, has_stamps: bool) -> None:
     text = HEADER + "".join(

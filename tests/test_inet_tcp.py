@@ -11,6 +11,8 @@ from lightlag_papers import PAPERS, Verdict
 from lightlag_papers.inet_tcp import bit_errors, model, sack_option, slow_reader
 from lightlag_papers.paper import Effort
 
+pytestmark = pytest.mark.long
+
 SEGMENT_S = 0.0012
 LOSSLESS = model.Link(SEGMENT_S, 0.0, 45)
 

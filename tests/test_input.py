@@ -12,6 +12,8 @@ import pytest
 
 from conftest import PAIR, Lightlag
 
+pytestmark = pytest.mark.long
+
 READERS = {
     "run": ("run",),
     "check": ("check",),

@@ -14,6 +14,8 @@ import pytest
 import lightlag as ll
 from conftest import PAIR
 
+pytestmark = pytest.mark.long
+
 
 def interrupted(
     what: str, at: int, arguments: list[str], folder: Path, number: str = "SIGINT", program: str = "interrupting.py"

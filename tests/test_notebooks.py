@@ -11,6 +11,8 @@ import pytest
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = [FOLDER / f"{name}.ipynb" for name in ("first-steps", "comparison", "constellation")]

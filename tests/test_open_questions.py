@@ -14,6 +14,8 @@ from lightlag_papers.open_questions.contenders import Algorithm, algorithms, nam
 from lightlag_papers.open_questions.paths import GEO, LEO
 from lightlag_papers.paper import Effort
 
+pytestmark = pytest.mark.long
+
 FEW = ("newreno", "cubic", "hybla", "hybla, paced", "bbr")
 
 

@@ -15,6 +15,8 @@ import pytest
 import lightlag as ll
 from conftest import PAIR, Lightlag
 
+pytestmark = pytest.mark.long
+
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

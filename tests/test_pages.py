@@ -16,6 +16,8 @@ import pages
 from lightlag.cli.app import app
 from lightlag.words.explain import presets
 
+pytestmark = pytest.mark.long
+
 ROOT = pages.ROOT
 DOCS = sorted(
     path for path in (ROOT / "docs").rglob("*.md") if path.relative_to(ROOT / "docs").parts[0] not in ("gallery", "api")

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 import lightlag as ll
-from lightlag import constellation_player
+from lightlag.constellation import player as constellation_player
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install lightlag[dev]")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install lightlag[dev]")
+
+pytestmark = pytest.mark.long
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # The processor draws where there is no graphics card.

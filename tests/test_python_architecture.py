@@ -21,7 +21,7 @@ BASE = {"_engine", "_signals", "errors", "text"}
 LAYERS: dict[str, set[str]] = {
     "_engine": set(),
     "_signals": set(),
-    "text": set(),
+    "text": {"_engine"},
     "validation": set(),
     "_compiled": {"text"},
     "errors": {"_compiled", "_engine", "text"},

@@ -333,6 +333,7 @@ def odd_connection(path: Path, seed: int) -> None:
     path.write_bytes(out)
 
 
+@pytest.mark.long
 def test_any_capture_gives_a_scenario_that_is_valid_or_one_reason_why_not(tmp_path: Path) -> None:
     capture = tmp_path / "odd.pcap"
     valid, refused = 0, []

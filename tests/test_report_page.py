@@ -16,6 +16,8 @@ import lightlag as ll
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install lightlag[dev]")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install lightlag[dev]")
 
+pytestmark = pytest.mark.long
+
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 

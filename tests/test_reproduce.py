@@ -16,6 +16,8 @@ from lightlag_papers.epochs import WindowTrace, epochs, time_mean
 from lightlag_papers.paper import Effort
 from lightlag_papers.validation import Findings, Judgement, findings, judges
 
+pytestmark = pytest.mark.long
+
 
 def trace_of(*rows: tuple[float, float, float, float, float, str]) -> WindowTrace:
     """A trace from rows of time, cwnd, ssthresh, Wmax, K and phase."""

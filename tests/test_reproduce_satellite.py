@@ -11,6 +11,8 @@ from lightlag_papers.cubic_inet import equations, model, rtt_sweep, satellite
 from lightlag_papers.epochs import WindowTrace
 from lightlag_papers.paper import Effort
 
+pytestmark = pytest.mark.long
+
 NAN = math.nan
 
 

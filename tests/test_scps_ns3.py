@@ -30,6 +30,8 @@ from lightlag_papers.scps_ns3 import (
 from lightlag_papers.scps_ns3.setting import NEWRENO, SCPS, VEGAS, Setting, Transport, rates
 from lightlag_papers.table import Row
 
+pytestmark = pytest.mark.long
+
 
 def judged(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.verdict.decided]

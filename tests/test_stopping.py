@@ -16,7 +16,7 @@ from studio import gone, runs
 from test_children import descendants
 from test_study import keys_written
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")]
 
 MINE = """\
 import time

@@ -21,6 +21,8 @@ from studio import server as server
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install lightlag[dev]")
 
+pytestmark = pytest.mark.long
+
 ASK = """async ([path, token]) => {
     const answer = await fetch(path, { headers: { Authorization: `Bearer ${token}` } });
     return answer.json();

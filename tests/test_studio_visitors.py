@@ -17,6 +17,8 @@ from studio import Server
 from studio import folder as folder
 from studio import page as page
 
+pytestmark = pytest.mark.long
+
 UPGRADE = (
     "GET /door HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nConnection: Upgrade\r\n"
     "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"

@@ -552,6 +552,7 @@ def test_strange_shards(text: str) -> None:
         Shard.of(text)
 
 
+@pytest.mark.long
 def test_places_of_runs_that_contradict_each_other(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     for where, message in (

@@ -26,7 +26,7 @@ from lightlag.study.store import open_store
 from test_children import descendants
 from test_study import contents, keys_written, small
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
 DASK = [sys.executable, "-m", "dask"]
 SEEDS = 80

@@ -9,6 +9,8 @@ import pytest
 import lightlag as ll
 import pages
 
+pytestmark = pytest.mark.long
+
 PAGE = pages.ROOT / "docs" / "swarms.md"
 
 

@@ -17,7 +17,7 @@ TARGET = PROJECT / os.environ.get("CARGO_TARGET_DIR", "target")
 WHEELS = sorted(Path(os.environ.get("WHEELS", TARGET / "wheels")).glob("lightlag-*.whl"))
 PAPERS = sorted(Path(os.environ.get("WHEELS", TARGET / "wheels")).glob("lightlag_papers-*.whl"))
 
-pytestmark = pytest.mark.skipif(not WHEELS, reason="there is no wheel; build one with make wheel")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not WHEELS, reason="there is no wheel; build one with make wheel")]
 
 
 @pytest.fixture(params=WHEELS, ids=lambda wheel: wheel.name)

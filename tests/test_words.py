@@ -20,6 +20,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.long
 def test_every_key_is_explained_by_its_name_and_at_its_place() -> None:
     keys = schema.all_keys()
     assert len(keys) > 1000
@@ -32,6 +33,7 @@ def test_every_key_is_explained_by_its_name_and_at_its_place() -> None:
         assert flat(key.about) in flat(text), key.place
 
 
+@pytest.mark.long
 def test_every_value_that_is_a_word_is_explained() -> None:
     for word in schema.word_places():
         assert explain(word), word

@@ -171,7 +171,7 @@ def index(folder: Path) -> str:
         INTRODUCTION,
         markdown_table(("page", "result", "written by"), rows),
         VERDICTS,
-        "## Tests that judge\n\nThese comparisons are tests; `make test` runs them.\n",
+        "## Tests that judge\n\nThese comparisons are tests; `make test-all` runs them.\n",
         markdown_table(("comparison", "command"), IN_TESTS),
     ]
     return "\n".join(parts)
