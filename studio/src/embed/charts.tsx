@@ -4,13 +4,19 @@ import "../app/key.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Name } from "../app/name.tsx";
-import { number } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
 import { axisOf, drawn, type Figure, roundEnds } from "../save/figure.ts";
 import type { Playing } from "./playing.ts";
 import { type ChartOf, type Samples, sampleAt } from "./recording.ts";
 
 const HEIGHT = 210;
+/** Four significant digits and no exponent, large numbers whole. A player has no engine that could write them. */
+const NUMBERS = new Intl.NumberFormat("en", {
+  maximumSignificantDigits: 4,
+  maximumFractionDigits: 0,
+  roundingPriority: "morePrecision",
+});
+
 /** Of the axis of values, about. */
 const STEPS = 4;
 /** The part of values that a chart shows whole; a peak three times as high is cut off. */
@@ -123,7 +129,7 @@ function Numbers({ playing }: { playing: Playing }) {
   });
   const says = (values: Samples | undefined) => {
     const value = values && sampleAt(values, time_s, until);
-    return value === null || value === undefined ? "–" : number(value, 4);
+    return value === null || value === undefined ? "–" : NUMBERS.format(value);
   };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard

@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 import { Campaign } from "../../src/compare/campaign.ts";
 import { charts } from "../../src/compare/charts.ts";
 import { Comparison } from "../../src/compare/comparison.ts";
+import { analyseWith } from "../../src/engine/analysis.ts";
 import { Pool } from "../../src/engine/pool.ts";
 import { type Door, decode, type Request } from "../../src/engine/protocol.ts";
 import { Instance } from "../../src/engine/wasm.ts";
@@ -35,6 +36,7 @@ beforeAll(() => {
 
 async function engine(): Promise<Door> {
   const instance = await Instance.of(module);
+  analyseWith(instance);
   const ask = async (request: Request) => decode(instance.ask(JSON.stringify(request)));
   return { ask, close: () => undefined } as Door;
 }
