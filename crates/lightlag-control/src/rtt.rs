@@ -141,7 +141,6 @@ impl RttEstimator {
     }
 
     /// An estimator with the known round trip of a route as its first sample; the RTO is still `config.initial`.
-    #[inline]
     pub fn of_route(rtt: Option<Duration>, config: &Rto) -> Self {
         let mut estimator = Self::new();
         if let Some(rtt) = rtt {
@@ -175,7 +174,6 @@ impl RttEstimator {
         self.follow_samples();
     }
 
-    #[inline]
     fn sample_peak(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         if self.srtt.is_zero() {
             self.srtt = rtt;

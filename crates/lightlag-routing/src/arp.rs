@@ -189,7 +189,6 @@ impl Resolver {
     }
 
     /// The instant at which it wants to be called, if nothing happens before.
-    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.missed.first().into_iter().chain(self.delayed.first()).map(|(at, _)| *at).min()
     }
@@ -227,7 +226,6 @@ impl Resolver {
     }
 
     /// The next thing to do.
-    #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

@@ -304,7 +304,6 @@ impl Connection {
     }
 
     /// Time at which [`Self::handle_timeout`] must be called, if at all.
-    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let next = self.sending_deadline().min(self.receiver.deadline()).min(self.linger);
         (next != Instant::MAX).then_some(next)

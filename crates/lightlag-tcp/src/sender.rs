@@ -310,7 +310,6 @@ impl Sender {
         }
     }
 
-    #[inline]
     pub(crate) fn write(&mut self, bytes: u64, config: &Config) {
         debug_assert!(!self.closing, "nothing is written after the close");
         match config.send_buffer {
@@ -437,7 +436,6 @@ impl Sender {
     }
 
     /// Time at which [`Self::handle_timeout`] must be called; [`Instant::MAX`] if never.
-    #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.special.pacer().timer)
     }

@@ -170,7 +170,6 @@ pub struct ComputedLink<B> {
 
 impl Extras {
     /// Keeps how long a packet waits, and says whether it is lost.
-    #[inline]
     fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
         if let Some(waits) = &mut self.waits {
             waits.note(flags, start.since(now));

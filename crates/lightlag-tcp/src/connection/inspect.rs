@@ -122,7 +122,6 @@ impl Connection {
     }
 
     /// Bytes of payload that the peer acknowledged, which never leave again.
-    #[inline]
     pub fn acknowledged(&self) -> u64 {
         self.sending.awake().map_or(0, |sender| sender.payload(sender.board().una()))
     }

@@ -40,7 +40,6 @@ impl Connection {
     }
 
     /// Takes in a segment that arrived in a packet with this ECN field.
-    #[inline]
     pub fn handle_packet(&mut self, now: Instant, segment: &Segment, codepoint: Codepoint) {
         if let Some(ecn) = self.extras.ecn_mut() {
             ecn.arrives(codepoint);
@@ -51,7 +50,6 @@ impl Connection {
     /// The ECN field of the packet with the last segment from [`Self::poll_segment`]. It is ECT on new data, but not on
     /// pure ACKs, retransmissions and probes (RFC 3168 §6.1.4 to 6.1.6), unless the congestion control needs marks on
     /// all packets (RFC 8257), or AccECN is used as in Linux (`ect_control`).
-    #[inline]
     pub fn codepoint(&self) -> Codepoint {
         self.extras.ecn().map_or(Codepoint::NotEct, |ecn| ecn.leaving())
     }

@@ -268,7 +268,6 @@ impl Receiver {
     }
 
     /// Room in the buffer.
-    #[inline]
     fn free(&self) -> u64 {
         self.buffer.saturating_sub(self.held())
     }

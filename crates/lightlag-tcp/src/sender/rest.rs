@@ -104,7 +104,6 @@ impl Rest {
     }
 
     /// The estimate of the round-trip time.
-    #[inline(always)]
     pub(crate) fn rtt(&self, config: &Config) -> RttEstimator {
         let mut rtt = RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto);
         if self.restarted {

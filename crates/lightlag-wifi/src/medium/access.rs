@@ -109,7 +109,6 @@ impl Access {
     }
 
     /// The start of the slots that count, if the medium stays idle.
-    #[inline]
     fn first_slot(&self, class: &Contention) -> Instant {
         self.busy_until.max(self.extended_until) + class.space
     }
@@ -169,7 +168,6 @@ impl Access {
     }
 
     /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
-    #[inline]
     pub(super) fn renew(&mut self, class: usize) {
         let of = &mut self.classes[class];
         of.window = of.of.cw_min;

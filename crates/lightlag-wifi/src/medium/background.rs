@@ -66,7 +66,6 @@ impl Background {
     }
 
     /// A frame is sent from `start` to `end`, and travels at most so long.
-    #[inline]
     pub(super) fn add(&mut self, frame: u64, (start, end): (Instant, Instant), travels: Duration, at: Levels) {
         self.frames.push(Faint { frame, start, end, gone: end + travels, at });
     }

@@ -225,7 +225,6 @@ impl Hearing {
         }
     }
 
-    #[inline]
     fn notice(&mut self, record: Record, access: &mut Access, background: &mut Background) {
         let at = record.arrival + CCA_TIME;
         if record.power >= self.thresholds.loud {
@@ -422,7 +421,6 @@ impl Hearing {
     }
 
     /// Others have reserved the medium from `from` to `until` (§10.3.2.4).
-    #[inline]
     pub(super) fn reserve(&mut self, from: Instant, until: Instant, access: &mut Access) {
         self.reserved_until = self.reserved_until.max(until);
         access.occupy(from.min(access.busy_until), until);

@@ -60,7 +60,6 @@ impl Mode {
     }
 
     /// Its headers, in the order of their times; all must be read before the data.
-    #[inline]
     pub fn headers(self) -> impl Iterator<Item = Header> {
         let sig = (self.format() != Format::Legacy).then_some(SIG);
         let sig_b = (self.format() == Format::Vht).then(|| {

@@ -47,7 +47,6 @@ pub fn ratio(decibels: f64) -> f64 {
 }
 
 /// A positive ratio of powers in decibels.
-#[inline]
 pub fn decibels(ratio: f64) -> f64 {
     log2(ratio) / TWO_PER_DECIBEL
 }
