@@ -69,7 +69,7 @@ man: $(BIN)/.engine
 test: check test-rust test-short ## run the checks and tests that must pass before a push
 
 # The page comes first, so that the wheel is built once, with it.
-test-all: page check test-rust test-instructions wheel-test test-python test-studio docs dependencies interop-short
+test-all: page check test-rust test-instructions wheel-test test-python test-studio docs dependencies
 
 check: check-rust check-python
 
